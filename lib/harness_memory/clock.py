@@ -1,0 +1,44 @@
+"""Instants as ISO 8601 in UTC, without importing `datetime`."""
+
+from __future__ import annotations
+
+import time
+
+
+def iso(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(0.0, seconds)))
+
+
+def stamp(text: str) -> str:
+    """An ISO instant as it may stand in a file name: no colons."""
+    return text.replace(":", "")
+
+
+def parse(text: object) -> float | None:
+    """Seconds since 1970 of `2026-11-16T01:58:08.754Z`; None for anything else."""
+    if not isinstance(text, str) or len(text) < 20 or text[10] != "T" or text[-1] != "Z":
+        return None
+    try:
+        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+        seconds = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + float(text[17:-1])
+    except ValueError:
+        return None
+    if not (1970 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= 31):
+        return None
+    return _days(year, month, day) * 86400 + seconds
+
+
+def local_day(seconds: float) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(max(0.0, seconds)))
+
+
+def is_day(name: str) -> bool:
+    return len(name) == 10 and name[4] == name[7] == "-" and name.replace("-", "").isdigit()
+
+
+def _days(year: int, month: int, day: int) -> int:
+    # Days since 1970 in the Gregorian calendar, counting years from March.
+    year -= month <= 2
+    era_year = year % 400
+    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
+    return year // 400 * 146097 + era_year * 365 + era_year // 4 - era_year // 100 + day_of_year - 719468

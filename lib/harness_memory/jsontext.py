@@ -1,0 +1,130 @@
+"""JSON in and out without importing `json`, which costs a hook more than all its own work.
+
+The interpreter's C scanner is used directly where it exists; anything unexpected falls back to the
+standard module. Output is always UTF-8 text: `compact` on one line, `pretty` for people.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+try:
+    from _json import encode_basestring as _quote
+    from _json import make_scanner as _make_scanner
+except ImportError:  # not CPython
+    _quote = None  # type: ignore[assignment]
+    _make_scanner = None  # type: ignore[assignment,misc]
+
+_WHITESPACE = " \t\n\r"
+MAX_DEPTH = 200  # ours are below 10; deeper input is an attack on the recursion limit
+
+
+class _Context:
+    """What the C scanner reads its options from."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    parse_constant = float
+    memo: dict[str, str] = {}  # noqa: RUF012  (the scanner wants a plain attribute)
+
+
+def loads(data: bytes | str) -> Any:
+    """The value of a JSON document; ValueError when it is none."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    if text[:1] == "\ufeff":
+        text = text[1:]
+    text = text.strip(_WHITESPACE)
+    if _scan is None:
+        return _loads_slowly(text)
+    try:
+        value, end = _scan(text, 0)
+    except StopIteration:
+        raise ValueError("no JSON value") from None
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+    except SystemError:
+        # 3.9 to 3.12 can only word their complaint once `json.decoder` is loaded.
+        return _loads_slowly(text)
+    if end != len(text):
+        raise ValueError("text after the JSON value at character %d" % end)
+    return value
+
+
+def compact(value: Any) -> str:
+    return _render(value, None, 0)
+
+
+def pretty(value: Any) -> str:
+    """Two spaces of indentation; the same layout as `json.dumps(indent=2, ensure_ascii=False)`."""
+    return _render(value, "\n", 0) + "\n"
+
+
+def quote(text: str) -> str:
+    if _quote is None:
+        import json
+
+        return json.dumps(text, ensure_ascii=False)
+    return _quote(text)
+
+
+def _render(value: Any, newline: str | None, depth: int) -> str:
+    if isinstance(value, str):
+        return quote(value)
+    if value is None:
+        return "null"
+    if value is True:
+        return "true"
+    if value is False:
+        return "false"
+    if isinstance(value, int):
+        return int.__repr__(value)
+    if isinstance(value, float):
+        # JSON knows no NaN and no infinities.
+        return float.__repr__(value) if value - value == 0 else "null"
+    if depth > MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        colon = ": "
+        items = [quote(str(k)) + colon + _render(v, newline, depth + 1) for k, v in value.items()]
+        return _bracket("{", items, "}", newline, depth)
+    if isinstance(value, (list, tuple)):
+        return _bracket("[", [_render(v, newline, depth + 1) for v in value], "]", newline, depth)
+    raise TypeError("not a JSON value: %s" % type(value).__name__)
+
+
+def _bracket(left: str, items: list[str], right: str, newline: str | None, depth: int) -> str:
+    if not items:
+        return left + right
+    if newline is None:
+        return left + ", ".join(items) + right
+    inner = newline + "  " * (depth + 1)
+    return left + inner + ("," + inner).join(items) + newline + "  " * depth + right
+
+
+def _loads_slowly(text: str) -> Any:
+    import json
+
+    try:
+        return json.loads(text, strict=False)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _make_scan() -> Any:
+    if _make_scanner is None:
+        return None
+    try:
+        scan: Any = _make_scanner(_Context)  # type: ignore[arg-type]
+        if scan('{"a": [1, "b", null]}', 0) == ({"a": [1, "b", None]}, 21):
+            return scan
+    except Exception:  # noqa: BLE001  (a private interface: any surprise means "do without")
+        pass
+    return None
+
+
+_scan = _make_scan()

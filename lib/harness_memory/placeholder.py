@@ -1,0 +1,147 @@
+"""Telling a secret from what merely stands where a secret would: stand-ins, code, labels.
+
+Well-known defaults (`changeme`, `password`, `example`) count as stand-ins: they are on every
+word list, so hiding them protects nothing, while "the password was still changeme" is worth keeping.
+"""
+
+from __future__ import annotations
+
+MARK = "[redacted:"
+
+_VOCABULARY = """
+    a abc above access admin aes an and any api apikey apitoken app are argon argv at auth authorization
+    authtoken bar base based basic baz bcrypt bearer below bool boolean bot buffer byte bytes cert change
+    changeit changeme char check client code config const correct count credential credentials data db decode
+    default demo digest disabled django dummy e empty enabled encoded encrypted enter env environ environment
+    error example expired fake false field file flag float foo for from generated get getenv github gitlab goes
+    google has hash hashed header here hex hidden hmac i id in include incorrect index insert int integer
+    invalid is it item jwt key kind length let literal local localhost long lorem magic masked md me min missing
+    must mutable mutation my name new nil no none not null number object of off ok old omit omitted on one
+    opaque openai option optional or origin pass passcode passphrase passwd password path pbkdf per placeholder
+    plain plaintext point prefix private process promise prompt public put pw pwd query random read readonly
+    record redacted redis ref refresh replace replaceme req request required response result root safe same
+    sample sanitized secret secrets secretstr see self session set sha short signed size some something stored
+    str string stripe strong super supersecret symbol tbd test tester testing text the this to todo token tokens
+    topsecret true tuple type uint undefined unknown unset usage use user username utf uuid val value var
+    variable vault vec void weak with write wrong www xxx y yes you your yours z
+"""
+_WORDS = frozenset(_VOCABULARY.split())
+_REFERENCES = ("$", "{", "<", "%", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
+_PATHS = ("/", "./", "../", "~/", "~\\", ".\\", "..\\")
+_ELISIONS = ("***", "...", "\u2026", "xxxx", "\u2022\u2022")
+_SYMBOLS = frozenset("!@#^~+=$%/")
+_VARIABLE_HASH_CHARS = 20
+_ELIDED_MAX_CHARS = 48
+_PHRASE_MIN_CHARS = 20
+_LETTERS_MIN_CHARS = 32
+_LABEL_WORD_MIN_CHARS = 16
+_CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
+
+
+def stands_in(value: str) -> bool:
+    """Nobody's secret, wherever it stands: empty, masked, a variable, a documentation word."""
+    if len(value) < 3 or value.startswith(MARK):
+        return True
+    if value.startswith(_REFERENCES) and not _is_crypt_hash(value):
+        return True
+    if "://" in value or "${" in value or "{{" in value or len(set(value)) <= 2:
+        return True
+    return len(value) <= _CODE_MAX_CHARS and (_is_elided(value) or _is_vocabulary(value))
+
+
+def is_mask(token: str) -> bool:
+    """A vendor's token with its body blanked out, or the one printed in the vendor's manual."""
+    body = token[len(token) // 2 :]
+    return len(set(body)) <= 2 or "EXAMPLE" in token or _is_elided(token)
+
+
+def is_secret(value: str, *, quoted: bool, strict: bool, chosen: bool) -> bool:
+    """Whether the value assigned to a secret's name is one.
+
+    `strict` marks places that hold values only (environment, option, query); `chosen` names whose
+    value a person picks (passwords), which may be an ordinary word, while tokens never are.
+    """
+    if len(value) > _CODE_MAX_CHARS:
+        return not value.startswith(MARK)
+    if stands_in(value) or _is_path(value):
+        return False
+    if value.isdigit():
+        return chosen and len(value) >= 4
+    if quoted:
+        return not _is_label(value, chosen)
+    if _is_code(value):
+        return False
+    if strict:
+        return len(value) >= 4
+    return _is_random(value, chosen)
+
+
+def _is_crypt_hash(value: str) -> bool:
+    return value[0] == "$" and len(value) >= _VARIABLE_HASH_CHARS and value.count("$") >= 3
+
+
+def _is_elided(value: str) -> bool:
+    lower = value.lower()
+    return len(value) <= _ELIDED_MAX_CHARS and any(mark in lower for mark in _ELISIONS)
+
+
+def _is_vocabulary(value: str) -> bool:
+    words = _words(value)
+    if "your" in words and not any(c.isdigit() for c in value):
+        return True
+    return all(word in _WORDS for word in words) and len(words) > 0
+
+
+def _words(value: str) -> list[str]:
+    """Lower-case words of an identifier or phrase, humps split, digits dropped: `myApiKey2` is my, api, key.
+
+    Signs that identifiers and phrases do not have make it no list of words at all.
+    """
+    out = []
+    previous = ""
+    for c in value:
+        if c.isalpha():
+            out.append(" " + c if c.isupper() and previous.islower() else c)
+        elif c in "_-. '\"`[]/:?!*" or c.isdigit():
+            out.append(" ")
+        else:
+            return []
+        previous = c
+    return "".join(out).lower().split()
+
+
+def _is_path(value: str) -> bool:
+    return value.startswith(_PATHS) or (value[1:3] in (":\\", ":/") and value[0].isalpha())
+
+
+def _is_label(value: str, chosen: bool) -> bool:
+    """Text for a reader ("Invalid token", "Enter a password") or a plain word where a token belongs."""
+    if " " in value:
+        words = _words(value)
+        return value[0].isupper() or not words or any(w in ("password", "token", "secret", "key") for w in words)
+    if chosen:
+        return len(value) < 4
+    return len(value) < _LABEL_WORD_MIN_CHARS and value.replace("_", "").replace("-", "").isalpha()
+
+
+def _is_code(value: str) -> bool:
+    head, call, _ = value.partition("(")
+    if call or value[-1] in "[{(" or value.startswith(("--", "*", "!")):
+        return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
+    head, index, _ = value.partition("[")
+    parts = head.split(".")
+    if not all(part.isidentifier() for part in parts):
+        return False
+    return bool(index) or (len(parts) > 1 and not any(_is_random(part, False) for part in parts))
+
+
+def _is_random(value: str, chosen: bool) -> bool:
+    bare = value.replace("_", "").replace("-", "")
+    if bare.isalpha():
+        return len(value) >= (_PHRASE_MIN_CHARS if "-" in value else _LETTERS_MIN_CHARS)
+    if not any(c.isalpha() for c in bare):
+        return chosen and len(value) >= 8
+    if chosen:
+        return len(value) >= 5 and any(c.isdigit() or c in _SYMBOLS for c in value)
+    word_and_number = len(bare) < 12 and bare.rstrip("0123456789").isalpha() and len(bare.rstrip("0123456789")) > 2
+    return len(value) >= 8 and any(c.isdigit() for c in value) and not word_and_number

@@ -1,0 +1,131 @@
+"""Every constant, limit, path segment and environment name of the product, in one place.
+
+Numbers carry their unit in the name. `DEFAULTS` is what `config.json` in the store root may
+override; everything else is fixed.
+"""
+
+from __future__ import annotations
+
+SCHEMA = 1
+
+# Environment -----------------------------------------------------------------------------------
+ENV_SWITCH = "HARNESS_MEMORY"  # "off" disables every hook of the process tree
+ENV_HOME = "HARNESS_MEMORY_HOME"
+ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
+ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
+ENV_CLIENT_PID = "CLAUDE_PID"
+ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
+ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
+OFF_WORDS = ("off", "0", "false", "no")
+
+# Store layout ----------------------------------------------------------------------------------
+CLAUDE_DIR = ".claude"
+STORE_DIR = "memory"
+CONFIG_FILE = "config.json"
+INSTALLS_FILE = "installs.json"
+HEALTH_DIR = "health"
+FAILURES_DIR = "failures"
+LAST_RUN_DIR = "last-run"
+SHOWN_FILE = "shown"
+
+PROJECT_FILE = "project.json"
+EPISODES_DIR = "episodes"
+EPISODE_PREFIX = "session-"
+WORK_DIR = "WORK"
+META_FILE = "META.yaml"
+SUMMARY_FILE = "summary.md"
+CAPTURE_FILE = "capture.json"
+ARTIFACTS_DIR = "artifacts"
+LOCAL_DIR = "local"
+STATE_DIR = "STATE"
+LIVE_DIR = "live"
+DIRTY_DIR = "dirty"
+PROGRESS_DIR = "progress"
+CURRENT_WORK_FILE = "current-work.json"
+CONVERSATION_FILE = "conversation_state.json"
+INDEX_FILE = "INDEX.md"
+LOCK_SUFFIX = ".lock"
+TEMP_SUFFIX = ".tmp"
+
+CHECKPOINT_PREFIX = "completion-checkpoint"
+CHECKPOINT_SUFFIX = ".json"
+CLAIM_SUFFIX = ".claimed"
+REJECT_SUFFIX = ".rejected"
+ARTIFACT_PREFIX = "checkpoint-"
+MALFORMED_SUFFIX = ".malformed"
+ASYNC_TASKS_DIR = "async-tasks"
+
+DIR_MODE = 0o700
+FILE_MODE = 0o600
+
+# Project identity ------------------------------------------------------------------------------
+SLUG_CHARS = 40
+ID_HASH_CHARS = 12
+BRANCH_CHARS = 200
+REMOTE_MAX_CHARS = 4096
+PARENTS_SEARCHED = 64
+GIT_FILE_MAX_BYTES = 16 * 1024
+GIT_CONFIG_MAX_BYTES = 1024 * 1024  # 10,000 branches; what lies beyond is left unread
+PROJECT_FILE_MAX_BYTES = 256 * 1024
+PROJECTS_SCANNED = 2000  # looked through for a moved project
+WITNESS_FILES = 4
+WITNESS_ENTRIES_SCANNED = 2000
+IDENTITY_ITEMS_KEPT = 50
+
+# Life of a session -----------------------------------------------------------------------------
+ACTIVE = "ACTIVE"
+COMPLETED = "COMPLETED"
+ABANDONED = "ABANDONED"
+STATUSES = (ACTIVE, COMPLETED, ABANDONED)
+
+# Short ids: as many characters of Claude's id as it takes to be unique in its day.
+SHORT_ID_CHARS = (8, 13, 18, 23, 36)
+
+# Input -----------------------------------------------------------------------------------------
+STDIN_MAX_BYTES = 32 * 1024 * 1024  # real payloads reach 6 MB
+FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
+CHECKPOINT_MAX_BYTES = 1024 * 1024
+TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
+TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory
+TEXT_FIELD_MAX_CHARS = 64 * 1024  # what is kept of a prompt or an answer before cutting
+
+# Time ------------------------------------------------------------------------------------------
+HOOK_TIMEOUT_SECONDS = 5  # what install.py asks the client for
+DEADLINE_SECONDS = 4.0  # our own, so that the client never has to kill us
+SESSION_END_DEADLINE_SECONDS = 1.2  # clients before 2.1.74 kill SessionEnd at 1.5 s
+LOCK_WAIT_SECONDS = 1.5
+FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much after Stop fires
+FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently
+FLUSH_POLL_SECONDS = 0.02
+SWEEP_BUDGET_SECONDS = 1.0
+CLAIM_STALE_SECONDS = 60  # a claim older than this was left by a killed process
+STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writer
+ACTIVE_GAP_SECONDS = 30 * 60  # a longer pause between two entries is not counted as work
+
+# Text ------------------------------------------------------------------------------------------
+ASK_CHARS = 300
+ASKS_KEPT_FIRST = 3
+ASKS_KEPT_LAST = 5
+DONE_CHARS = 900
+SUMMARY_LINE_CHARS = 120
+REMAINS_ITEMS = 12
+ITEM_CHARS = 240
+FILES_KEPT = 200
+FILES_IN_EPISODE = 30
+FILES_IN_INDEX = 3
+COMMAND_CHARS = 200
+FIXES_KEPT = 5
+PENDING_KEPT = 64
+FAILED_KEPT = 12
+TASK_NOTES_KEPT = 10
+ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its session
+ACTIVE_TASKS_SHOWN = 20
+EPISODE_MAX_BYTES = 4096
+FAILURES_KEPT = 50
+
+DEFAULTS = {
+    "retention_days": 90,
+    "retention_episodes": 200,
+    "stale_after_hours": 12,
+    "async_task_days": 7,
+}

@@ -1,0 +1,104 @@
+"""Cutting and cleaning, and instants."""
+
+from __future__ import annotations
+
+import calendar
+import random
+import time
+
+import pytest
+
+from harness_memory import clock, text
+
+
+@pytest.mark.parametrize(
+    ("given", "limit", "expected"),
+    [
+        ("short", 10, "short"),
+        ("exactly ten", 11, "exactly ten"),
+        ("one two three four", 12, "one two…"),
+        ("one two, three", 9, "one two…"),
+        ("unbreakableword", 8, "unbreak…"),
+        ("", 5, ""),
+    ],
+)
+def test_cut_at_a_word(given: str, limit: int, expected: str) -> None:
+    assert text.cut(given, limit) == expected
+    assert len(text.cut(given, limit)) <= limit
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("a\n\n b\tc ", "a b c"),
+        ("a\x1b[31mred\x07", "a [31mred"),
+        ("abc\u202egnp.exe", "abcgnp.exe"),
+        ("a\u200bb\u2028c", "ab c"),
+        ("emoji 😀 é", "emoji 😀 é"),
+    ],
+)
+def test_one_line(given: str, expected: str) -> None:
+    assert text.one_line(given) == expected
+
+
+def test_block_keeps_its_lines() -> None:
+    assert text.block("\r\n a\r\n\tb \x00\r\n\r\nc\n") == "a\n\tb\n\nc"
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ("Added the parser. It is fast.", "Added the parser. It is fast."),
+        ("Added the whole new parser. It is fast.", "Added the whole new parser."),
+        ("## Summary\nDone it.", "Summary"),
+        ("**Done:** all of it", "Done:** all of it"),
+        ("\n\n- first item\n- second", "first item"),
+        ("", ""),
+    ],
+)
+def test_first_sentence(given: str, expected: str) -> None:
+    assert text.first_sentence(given, 60) == expected
+
+
+@pytest.mark.parametrize("value", [None, 1, [], {}, b"x"])
+def test_clean_takes_text_only(value: object) -> None:
+    assert text.clean(value, 10) == ""
+
+
+def test_clean_makes_any_text_writable() -> None:
+    assert text.clean("a\ud800b", 10).encode("utf-8") == b"a?b"
+
+
+def test_a_secret_at_the_cut_is_redacted_first() -> None:
+    token = "ghp_" + "a1B2" * 9
+    for start in range(180, 205):
+        assert "ghp_" not in text.brief("x" * start + " " + token + " y", 200)
+
+
+def test_instants_round_trip() -> None:
+    source = random.Random(3)
+    for _ in range(2000):
+        seconds = source.randrange(0, 4_102_444_800)
+        assert clock.parse(clock.iso(seconds)) == seconds == calendar.timegm(time.gmtime(seconds))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        5,
+        "",
+        "2026",
+        "2026-11-16",
+        "2026-13-16T00:00:00Z",
+        "2026-11-16T00:00:00+01:00",
+        "x" * 20,
+        "2026-11-16 00:00:00Z",
+    ],
+)
+def test_what_is_no_instant(value: object) -> None:
+    assert clock.parse(value) is None
+
+
+def test_fractions_of_a_second() -> None:
+    assert clock.parse("1970-01-01T00:00:01.754Z") == pytest.approx(1.754)
