@@ -1,0 +1,531 @@
+"""Which directories share a memory and which must not, on repositories made, moved and replaced for real."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+
+from harness_memory import project, settings
+
+NOW = "2026-11-16T06:00:00Z"
+LATER = "2026-11-17T06:00:00Z"
+HTTPS = "https://token@github.com/Org/My.Repo.git"
+SSH = "git@github.com:Org/My.Repo"
+
+
+class Sessions:
+    """Starts sessions: locate and record, as SessionStart does."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def see(self, cwd: Path | str, launch_dir: Path | str = "") -> project.Project:
+        return project.locate(str(self.root), str(launch_dir), str(cwd))
+
+    def start(self, cwd: Path | str, now: str = NOW) -> str:
+        """The id of the memory; the rest of the session has to find the same one."""
+        found = self.see(cwd)
+        project.record(found, now)
+        assert self.see(cwd).id == found.id
+        return found.id
+
+    def facts(self, id: str) -> dict[str, Any]:
+        value = json.loads((self.root / id / "project.json").read_bytes().decode("utf-8"))
+        assert isinstance(value, dict)
+        return value
+
+
+@pytest.fixture
+def sessions(store_root: Path) -> Sessions:
+    return Sessions(store_root)
+
+
+def plain(path: Path, *names: str) -> Path:
+    path.mkdir(parents=True)
+    for number, name in enumerate(names):
+        (path / name).write_text(name)
+        # A time no archive would restore, and no file system rounds up to a whole millisecond.
+        stamp = 1_700_000_000_000_000_000 + number * 1_000_000_000 + 123_456_700
+        os.utime(str(path / name), ns=(stamp, stamp))
+    return path
+
+
+def bare_init(path: Path) -> Path:
+    path.mkdir(parents=True, exist_ok=True)
+    support.git(path, "init", "-q")
+    return path
+
+
+# Identity ----------------------------------------------------------------------------------------
+
+
+def test_a_project_tells_where_it_is(repo: Path, sessions: Sessions) -> None:
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    (repo / "sub").mkdir()
+    found = sessions.see(repo / "sub")
+    assert found.id == project.project_id("remote:github.com/Org/My.Repo")
+    assert found.dir == str(sessions.root / found.id)
+    assert (found.name, found.remote, found.branch) == ("my-repo", "github.com/Org/My.Repo", "main")
+    assert found.root == os.path.realpath(str(repo))
+    assert found.repo is not None
+    assert not sessions.root.exists()
+
+
+SLUGS = [
+    ("remote:github.com/org/My.Repo", "my-repo"),
+    ("remote:github.com", "github-com"),
+    ("git:/home/u/Some_Project/.git", "some-project"),
+    ("git#2:/home/u/Some_Project/.git", "some-project"),
+    ("git:/srv/tools.git", "tools"),
+    ("git:/home/u/x/.bare", "x"),
+    ("git:/r/.git/modules/lib/sub", "sub"),
+    ("git:c:\\users\\u\\app\\.git", "app"),
+    ("dir:/home/u/Ünï cödé", "n-c-d"),
+    ("dir:/home/u/日本", "project"),
+    ("dir:/home/u/.config", "config"),
+    ("dir:/", "project"),
+    ("dir:/" + "ab-" * 40, ("ab-" * 40)[:40].strip("-")),
+    ("dir:/x/\x1b[31m\0../y\ud800", "y"),
+]
+
+
+@pytest.mark.parametrize(("identity", "slug"), SLUGS)
+def test_ids(identity: str, slug: str) -> None:
+    id = project.project_id(identity)
+    assert id.rpartition("-")[0] == slug
+    assert project.is_project_id(id)
+
+
+def test_an_id_never_changes() -> None:
+    assert project.project_id("remote:github.com/org/repo") == "repo-14b1f9c8cd69"
+
+
+NO_IDS = [
+    None,
+    1,
+    "",
+    "x",
+    "x-",
+    "-0123456789ab",
+    "x-0123456789AB",
+    "x-0123456789a",
+    "../x-0123456789ab",
+    "x/y-0123456789ab",
+    "X-0123456789ab",
+    "a" * 41 + "-0123456789ab",
+    "x-0123456789ab\n",
+]
+
+
+@pytest.mark.parametrize("value", NO_IDS)
+def test_no_ids(value: object) -> None:
+    assert not project.is_project_id(value)
+
+
+# What shares -------------------------------------------------------------------------------------
+
+
+def test_clones_and_every_url_of_a_repository_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    other = support.make_repo(tmp_path / "elsewhere" / "other-name", SSH)
+    assert sessions.start(repo) == sessions.start(other)
+    support.git(repo, "remote", "set-url", "origin", SSH)
+    assert sessions.start(repo) == sessions.see(other).id
+    assert len(support.project_dirs(sessions.root)) == 1
+
+
+def test_clones_by_path_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    for name in ("one", "two"):
+        support.git(tmp_path, "clone", "-q", str(repo), name)
+    (tmp_path / "one").rename(tmp_path / "three")
+    assert sessions.start(tmp_path / "two") == sessions.start(tmp_path / "three")
+
+
+def test_worktrees_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    support.git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
+    main, side = sessions.see(repo), sessions.see(tmp_path / "tree")
+    assert main.id == side.id
+    assert (main.branch, side.branch) == ("main", "side")
+    assert (main.root, side.root) == (os.path.realpath(str(repo)), os.path.realpath(str(tmp_path / "tree")))
+
+
+def test_a_bare_repository_shares_with_its_worktrees(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    bare = tmp_path / "tool.git"
+    support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
+    support.git(bare, "remote", "remove", "origin")
+    support.git(bare, "worktree", "add", "-q", str(tmp_path / "wt"), "main")
+    assert sessions.see(bare).id == sessions.see(tmp_path / "wt").id
+    assert sessions.see(bare).name == "tool"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege")
+def test_a_linked_directory_is_the_real_one(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    (tmp_path / "link").symlink_to(repo)
+    notes = plain(tmp_path / "notes")
+    (tmp_path / "to-notes").symlink_to(notes)
+    assert sessions.start(repo) == sessions.start(tmp_path / "link")
+    assert sessions.start(notes) == sessions.start(tmp_path / "to-notes")
+
+
+# What does not -----------------------------------------------------------------------------------
+
+
+def test_forks_submodules_and_neighbours_are_projects_of_their_own(
+    repo: Path, tmp_path: Path, sessions: Sessions
+) -> None:
+    inner = support.make_repo(tmp_path / "inner")
+    support.git(repo, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(inner), "sub")
+    fork = tmp_path / "fork"
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    shutil.copytree(str(repo), str(fork))
+    support.git(fork, "remote", "set-url", "origin", "git@github.com:me/My.Repo")
+    places = [
+        repo,
+        repo / "sub",
+        fork,
+        inner,
+        plain(tmp_path / "a"),
+        plain(tmp_path / "b"),
+        plain(tmp_path / "a" / "b"),
+    ]
+    assert len({sessions.start(place) for place in places}) == len(places)
+
+
+@pytest.mark.parametrize("keep_times", [True, False])
+def test_a_copy_stays_separate(repo: Path, tmp_path: Path, sessions: Sessions, keep_times: bool) -> None:
+    notes = plain(tmp_path / "notes", "a", "b")
+    first, other = sessions.start(repo), sessions.start(notes)
+    copier = shutil.copy2 if keep_times else shutil.copyfile
+    shutil.copytree(str(repo), str(tmp_path / "copy"), copy_function=copier)
+    shutil.copytree(str(notes), str(tmp_path / "notes-copy"), copy_function=copier)
+    (notes / "a").write_text("edited")
+    (notes / "b").write_text("edited")
+    assert sessions.start(tmp_path / "copy") != first
+    assert sessions.start(tmp_path / "notes-copy") != other
+    assert (sessions.start(repo), sessions.start(notes)) == (first, other)
+
+
+# Gaining -----------------------------------------------------------------------------------------
+
+
+def test_a_project_that_gains_a_remote_keeps_its_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    before = sessions.start(repo)
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    assert sessions.see(repo).id == before
+    assert sessions.start(repo, LATER) == before
+    clone = support.make_repo(tmp_path / "clone", SSH)
+    assert sessions.start(clone) == before
+    facts = sessions.facts(before)
+    assert [identity.partition(":")[0] for identity in facts["identities"]] == ["git", "remote"]
+    assert facts["remotes"] == ["github.com/Org/My.Repo"]
+    assert facts["paths"] == [os.path.realpath(str(path)) for path in (repo, clone)]
+    alias = sessions.facts(project.project_id("remote:github.com/Org/My.Repo"))
+    assert alias["alias_of"] == before
+    support.git(repo, "remote", "remove", "origin")
+    assert sessions.start(repo) == before
+
+
+def test_a_remote_that_becomes_another_is_another_project(repo: Path, sessions: Sessions) -> None:
+    before = sessions.start(repo)
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    assert sessions.start(repo) == before
+    support.git(repo, "remote", "set-url", "origin", "https://github.com/someone/else")
+    assert sessions.start(repo) != before
+
+
+@pytest.mark.parametrize("names", [(), ("a", "b", "c")])
+@pytest.mark.parametrize("remote", ["", HTTPS])
+def test_a_directory_that_becomes_a_repository_keeps_its_memory(
+    tmp_path: Path, sessions: Sessions, names: tuple[str, ...], remote: str
+) -> None:
+    place = plain(tmp_path / "app", *names)
+    before = sessions.start(place)
+    for name in names[:-1]:
+        (place / name).write_text("edited since")
+    support.make_repo(place, remote)
+    assert sessions.see(place).id == before
+    assert sessions.start(place, LATER) == before
+    if not remote:
+        support.git(place, "remote", "add", "origin", HTTPS)
+        assert sessions.start(place) == before
+
+
+@pytest.mark.parametrize("names", [(), ("a", "b", "c")])
+def test_a_clone_over_a_deleted_directory_does_not(
+    repo: Path, tmp_path: Path, sessions: Sessions, names: tuple[str, ...]
+) -> None:
+    place = plain(tmp_path / "app", *names)
+    before = sessions.start(place)
+    shutil.rmtree(str(place))
+    support.git(tmp_path, "clone", "-q", str(repo), "app")
+    assert sessions.start(place) != before
+
+
+# Moving ------------------------------------------------------------------------------------------
+
+
+def test_a_moved_repository_keeps_its_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    before = sessions.start(repo)
+    place = repo
+    for name in ("second", "third", "project"):
+        place = place.rename(tmp_path / name)
+        assert sessions.start(place, LATER) == before
+    assert [os.path.basename(path) for path in sessions.facts(before)["paths"]] == ["second", "third", "project"]
+
+
+def test_a_moved_repository_may_gain_a_remote_on_the_way(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    before = sessions.start(repo)
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    assert sessions.start(repo.rename(tmp_path / "away")) == before
+    assert sessions.start(support.make_repo(tmp_path / "clone", SSH)) == before
+
+
+def test_a_moved_repository_with_remote_needs_no_search(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    assert sessions.start(repo) == sessions.start(repo.rename(tmp_path / "away"))
+
+
+def test_a_moved_repository_is_followed_when_its_place_is_taken(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    before = sessions.start(repo)
+    away = repo.rename(tmp_path / "away")
+    support.make_repo(tmp_path / "project")
+    assert sessions.start(away) == before
+    assert sessions.start(tmp_path / "project") != before
+
+
+def test_repositories_that_change_places(tmp_path: Path, sessions: Sessions) -> None:
+    one, two = bare_init(tmp_path / "one"), bare_init(tmp_path / "two")
+    first, second = sessions.start(one), sessions.start(two)
+    one.rename(tmp_path / "aside")
+    two.rename(one)
+    (tmp_path / "aside").rename(two)
+    assert (sessions.start(one), sessions.start(two)) == (second, first)
+
+
+def test_a_moved_directory_keeps_its_memory(tmp_path: Path, sessions: Sessions) -> None:
+    notes = plain(tmp_path / "notes", "a", "b", "c", "d", "e")
+    before = sessions.start(notes)
+    (notes / "a").write_text("edited since")
+    moved = notes.rename(tmp_path / "moved")
+    assert sessions.start(moved) == before
+
+
+@pytest.mark.parametrize("change", ["most-edited", "empty", "whole-seconds"])
+def test_a_directory_without_enough_evidence_is_new(tmp_path: Path, sessions: Sessions, change: str) -> None:
+    notes = plain(tmp_path / "notes", *([] if change == "empty" else ["a", "b", "c", "d"]))
+    if change == "whole-seconds":
+        for path in notes.iterdir():
+            os.utime(str(path), (1_700_000_000, 1_700_000_000))
+    before = sessions.start(notes)
+    if change == "most-edited":
+        (notes / "a").write_text("edited since")
+        (notes / "b").write_text("edited since")
+    assert sessions.start(notes.rename(tmp_path / "moved")) != before
+
+
+def test_other_memories_are_not_taken_for_the_moved_one(tmp_path: Path, sessions: Sessions) -> None:
+    for number in range(20):
+        sessions.start(bare_init(tmp_path / ("r%d" % number)))
+    before = sessions.start(bare_init(tmp_path / "mine"))
+    assert sessions.start((tmp_path / "mine").rename(tmp_path / "moved")) == before
+    assert sessions.start(bare_init(tmp_path / "new")) != before
+
+
+# Paths that hold something else --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("old_remote", ["", HTTPS])
+@pytest.mark.parametrize("new_remote", ["", "https://github.com/someone/else"])
+def test_another_repository_at_the_path_gets_a_memory_of_its_own(
+    repo: Path, sessions: Sessions, old_remote: str, new_remote: str
+) -> None:
+    before = sessions.start(repo)
+    if old_remote:
+        support.git(repo, "remote", "add", "origin", old_remote)
+        assert sessions.start(repo) == before
+    shutil.rmtree(str(repo))
+    after = sessions.start(support.make_repo(repo, new_remote))
+    assert after != before
+    assert sessions.start(repo, LATER) == after
+    assert before not in (sessions.start(repo), sessions.see(repo / "sub").id)
+
+
+def test_a_path_may_be_used_again_and_again(tmp_path: Path, sessions: Sessions) -> None:
+    seen = set()
+    for _ in range(4):
+        seen.add(sessions.start(bare_init(tmp_path / "scratch")))
+        shutil.rmtree(str(tmp_path / "scratch"))
+    assert len(seen) == 4
+    assert len(support.project_dirs(sessions.root)) == 4
+
+
+def test_a_directory_that_was_once_a_known_repository_starts_anew(tmp_path: Path, sessions: Sessions) -> None:
+    place = plain(tmp_path / "app", "a")
+    before = sessions.start(place)
+    support.make_repo(place, HTTPS)
+    assert sessions.start(place) == before
+    shutil.rmtree(str(place))
+    assert sessions.start(plain(place, "b")) != before
+
+
+# Where the session is ------------------------------------------------------------------------------
+
+
+def test_the_launch_directory_decides(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    other = plain(tmp_path / "other")
+    (repo / "sub").mkdir()
+    home = sessions.see(repo).id
+    assert sessions.see(other, repo).id == home
+    assert sessions.see(other, repo / "sub").id == home
+    assert sessions.see(repo, "relative").id == home
+    assert sessions.see(repo, tmp_path / "gone").id == home
+    assert sessions.see(repo / "sub" / "deleted").id == home
+    assert sessions.see(repo, other).id != home
+
+
+ODD = [
+    "",
+    "relative/path",
+    "/nowhere/at all",
+    "\0",
+    "/a\0b",
+    "/" + "x" * 5000,
+    "\ud800",
+    "/\udcff",
+    "~",
+    "../../..",
+    "\\\\x\\y",
+]
+
+
+@pytest.mark.parametrize("launch_dir", ODD)
+@pytest.mark.parametrize("cwd", ODD)
+def test_any_text_is_some_project(sessions: Sessions, launch_dir: str, cwd: str) -> None:
+    found = sessions.see(cwd, launch_dir)
+    assert project.is_project_id(found.id)
+    assert os.path.isabs(found.root)
+    assert not sessions.root.exists()
+
+
+@pytest.mark.parametrize("cwd", ["", "/a\0b", "\ud800"])
+def test_any_text_can_be_recorded(sessions: Sessions, cwd: str) -> None:
+    assert sessions.start(cwd) == sessions.start(cwd)
+
+
+@pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="file names are text there")
+def test_a_path_that_is_no_text_is_recorded_exactly(tmp_path: Path, sessions: Sessions) -> None:
+    place = os.path.join(os.fsencode(str(tmp_path)), b"caf\xe9")
+    os.mkdir(place)
+    with open(os.path.join(place, b"\xff.txt"), "wb") as file:
+        file.write(b"x")
+    before = sessions.start(os.fsdecode(place))
+    assert sessions.facts(before)["paths"] == [os.path.realpath(os.fsdecode(place))]
+    os.rename(place, place + b"\xfe")
+    assert sessions.start(os.fsdecode(place + b"\xfe")) == before
+
+
+def test_a_store_that_cannot_be_listed(repo: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    assert project.locate(str(tmp_path / "file"), "", str(repo)).name == "project"
+
+
+# project.json --------------------------------------------------------------------------------------
+
+
+def test_the_record(repo: Path, sessions: Sessions) -> None:
+    id = sessions.start(repo)
+    facts = sessions.facts(id)
+    description = (repo / ".git" / "description").stat()
+    assert facts == {
+        "schema": 1,
+        "id": id,
+        "name": "project",
+        "identities": ["git:" + os.path.normcase(os.path.realpath(str(repo / ".git")))],
+        "remotes": [],
+        "paths": [os.path.realpath(str(repo))],
+        "witness": ["description:%d:%d" % (description.st_size, description.st_mtime_ns)],
+        "created": NOW,
+        "updated": NOW,
+    }
+
+
+def test_the_record_is_written_only_when_something_changed(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    id = sessions.start(repo)
+    path = sessions.root / id / "project.json"
+    before = (path.read_bytes(), path.stat().st_ino)
+    sessions.start(repo, LATER)
+    assert (path.read_bytes(), path.stat().st_ino) == before
+    support.git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
+    sessions.start(tmp_path / "tree", LATER)
+    assert (sessions.facts(id)["created"], sessions.facts(id)["updated"]) == (NOW, LATER)
+
+
+def test_the_record_keeps_what_others_added_and_stays_short(repo: Path, sessions: Sessions) -> None:
+    id = sessions.start(repo)
+    facts = {**sessions.facts(id), "label": "mine", "paths": ["/p%d" % n for n in range(80)], "remotes": "wrong type"}
+    (sessions.root / id / "project.json").write_text(json.dumps(facts))
+    sessions.start(repo, LATER)
+    kept = sessions.facts(id)
+    assert (kept["label"], kept["remotes"], len(kept["paths"])) == ("mine", [], settings.IDENTITY_ITEMS_KEPT)
+    assert kept["paths"][-1] == os.path.realpath(str(repo))
+
+
+DAMAGED = [
+    b"",
+    b"{",
+    b"[]",
+    b"null",
+    b"\xff\xfe",
+    b'{"schema": 2, "new": true}',
+    b'{"schema": "x"}',
+    b"[" * 100_000,
+    b" " * (settings.PROJECT_FILE_MAX_BYTES + 1),
+]
+
+
+@pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
+def test_a_record_we_cannot_understand_is_left_alone(repo: Path, sessions: Sessions, content: bytes) -> None:
+    id = sessions.start(repo)
+    path = sessions.root / id / "project.json"
+    path.write_bytes(content)
+    assert sessions.start(repo, LATER) == id
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_record_is_not_given_to_a_project_with_a_remote(repo: Path, sessions: Sessions) -> None:
+    id = sessions.start(repo)
+    (sessions.root / id / "project.json").write_bytes(b"{")
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    assert sessions.start(repo) != id
+
+
+ALIASES = ["../../../etc", "/etc", "", "gone-0123456789ab", 7, None, ["x"]]
+
+
+@pytest.mark.parametrize("target", ALIASES)
+def test_an_alias_to_nowhere_is_ignored(repo: Path, sessions: Sessions, target: object) -> None:
+    id = sessions.start(repo)
+    (sessions.root / id / "project.json").write_text(json.dumps({"schema": 1, "alias_of": target}))
+    assert sessions.start(repo) == id
+    assert "alias_of" not in sessions.facts(id)
+
+
+def test_aliases_go_one_hop(tmp_path: Path, sessions: Sessions) -> None:
+    ids = [sessions.start(plain(tmp_path / name)) for name in ("a", "b", "c")]
+    for one, other in zip(ids, [*ids[1:], ids[0]]):
+        (sessions.root / one / "project.json").write_text(json.dumps({"schema": 1, "alias_of": other}))
+    assert sessions.see(tmp_path / "a").id == ids[1]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="modes")
+def test_the_record_is_private(repo: Path, sessions: Sessions) -> None:
+    id = sessions.start(repo)
+    assert (sessions.root / id / "project.json").stat().st_mode & 0o777 == 0o600
+    assert (sessions.root / id).stat().st_mode & 0o777 == 0o700
