@@ -1,0 +1,408 @@
+"""What a session did, gathered entry by entry from its transcript.
+
+The state is a plain dict, kept as `capture.json` in the session's directory, so that each Stop
+reads only what is new. Every text in it is redacted and cut before it enters. `absorb` is the only
+writer of what comes from the transcript; prompts and answers told by a hook's payload come in
+through `told` and `answered`, and count once when the transcript repeats them.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import clock, settings
+from .text import brief, clean, passage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# How the last turn stands.
+ASKED = "asked"
+WORKING = "working"
+ANSWERED = "answered"
+INTERRUPTED = "interrupted"
+FAILED = "failed"
+
+_FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+_SHELL_TOOLS = ("Bash", "PowerShell")
+_OUTSIDE_TOOLS = ("WebFetch", "WebSearch")
+_NOT_A_PROMPT = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<task-notification>",
+    "<system-reminder>",
+    "<bash-",
+    "<user-memory-input>",
+    "[Request interrupted",
+    "Caveat: ",
+    "Stop hook feedback:",
+)
+_DONE_STATUSES = ("completed", "deleted", "cancelled")
+
+
+def new(since: float = 0.0) -> dict[str, Any]:
+    """An empty state; entries before `since` are a fork's inherited history and not its work."""
+    return {
+        "schema": settings.SCHEMA,
+        "since": since,
+        "cursor": {},
+        "asks": [],
+        "told": [],
+        "answer": "",
+        "work_answer": "",
+        "turn": "",
+        "turn_files": 0,
+        "files": [],
+        "files_total": 0,
+        "todos": {},
+        "pending": {},
+        "failed": [],
+        "fixed": [],
+        "skills": [],
+        "tools": {},
+        "outside": [],
+        "model": "",
+        "branch": "",
+        "title": "",
+        "root": "",
+        "first": None,
+        "last": None,
+        "ended": "",
+        "thread": "",
+        "worked_seconds": 0,
+        "wrote_checkpoint": False,
+        "checkpoints": {},
+    }
+
+
+def restarted(state: dict[str, Any]) -> dict[str, Any]:
+    """The state for reading a replaced transcript from its start: what only we knew is kept."""
+    fresh = new(state["since"])
+    for key in ("asks", "told", "answer", "checkpoints", "skills", "ended", "thread"):
+        fresh[key] = state[key]
+    return fresh
+
+
+def is_state(value: object) -> bool:
+    """Whether a value read back is a whole state of this version."""
+    if not isinstance(value, dict) or value.get("schema") != settings.SCHEMA:
+        return False
+    return all(key in value and _is_like(value[key], example) for key, example in new().items())
+
+
+def _is_like(value: object, example: object) -> bool:
+    if example is None or isinstance(example, (int, float)):
+        return value is None or isinstance(value, (int, float))
+    return isinstance(value, type(example))
+
+
+def has_substance(state: dict[str, Any]) -> bool:
+    """A prompt was answered, or something was done."""
+    return bool(state["checkpoints"] or state["files"] or state["answer"] or (asks(state) and state["tools"]))
+
+
+def open_todos(state: dict[str, Any]) -> list[str]:
+    return [text for text, status in state["todos"].values() if status not in _DONE_STATUSES]
+
+
+def asks(state: dict[str, Any]) -> list[str]:
+    """What was asked, in order: as the transcript has it, then what only the hooks were told yet."""
+    return [text for _, text in (*state["asks"], *state["told"])]
+
+
+def told(state: dict[str, Any], prompt_id: str, prompt: str) -> bool:
+    """A prompt from a hook's payload; True when it is news."""
+    ask = _ask(state, prompt_id, prompt)
+    if ask is None or any(_is_same(ask, known) for known in (*state["asks"][-1:], *state["told"])):
+        return False
+    _begin_turn(state)
+    _add(state["told"], ask, settings.ASKS_KEPT_LAST)
+    return True
+
+
+def _asked(state: dict[str, Any], prompt_id: str, prompt: str) -> None:
+    ask = _ask(state, prompt_id, prompt)
+    if ask is None:
+        return
+    state["told"] = [known for known in state["told"] if not _is_same(ask, known)]
+    if prompt_id and ask in state["asks"]:
+        return  # a replaced transcript is read again
+    _begin_turn(state)
+    state["asks"].append(ask)
+    if len(state["asks"]) > settings.ASKS_KEPT_FIRST + settings.ASKS_KEPT_LAST:
+        del state["asks"][settings.ASKS_KEPT_FIRST]
+
+
+def _ask(state: dict[str, Any], prompt_id: str, prompt: str) -> list[str] | None:
+    if prompt.startswith("<task-notification>"):
+        state["turn_files"] = 0  # a background task reports back: a turn of its own, nobody asked
+    if not prompt.strip() or prompt.startswith(_NOT_A_PROMPT):
+        return None
+    return [prompt_id, brief(prompt, settings.ASK_CHARS)]
+
+
+def _is_same(one: list[str], other: list[str]) -> bool:
+    # Clients without prompt ids have only the text to tell by; a fork may reuse an id for other text.
+    return one[1] == other[1] and (one[0] == other[0] or not one[0] or not other[0])
+
+
+def _begin_turn(state: dict[str, Any]) -> None:
+    state["turn"] = ASKED
+    state["turn_files"] = 0
+
+
+def answered(state: dict[str, Any], text: str) -> None:
+    if not text.strip():
+        return
+    state["turn"] = ANSWERED
+    state["answer"] = answer_text(text)
+    if state["turn_files"]:
+        state["work_answer"] = state["answer"]
+
+
+def answer_text(text: str) -> str:
+    return passage(text, settings.DONE_CHARS)
+
+
+def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
+    """Take in one transcript entry. `roots` are the project's directories, for relative paths."""
+    kind = entry.get("type")
+    if kind in ("custom-title", "ai-title", "summary"):
+        title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
+        state["title"] = brief(clean(title, 1000), settings.SUMMARY_LINE_CHARS) or state["title"]
+        return
+    if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
+        return
+    if kind == "user" and not state["root"]:
+        state["root"] = clean(entry.get("uuid"), 64)
+    at = clock.parse(entry.get("timestamp"))
+    if at is not None and at < state["since"]:
+        return
+    _tick(state, at)
+    state["branch"] = clean(entry.get("gitBranch"), 200) or state["branch"]
+    message = entry.get("message")
+    if not isinstance(message, dict):
+        return
+    if kind == "assistant":
+        _assistant(state, entry, message)
+    elif kind == "user":
+        _user(state, entry, message, roots)
+
+
+def _tick(state: dict[str, Any], at: float | None) -> None:
+    if at is None:
+        return
+    if state["first"] is None:
+        state["first"] = state["last"] = at
+    gap = at - state["last"]
+    if 0 < gap <= settings.ACTIVE_GAP_SECONDS:
+        state["worked_seconds"] = round(state["worked_seconds"] + gap, 3)
+    state["last"] = max(at, state["last"])
+
+
+def _assistant(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any]) -> None:
+    if entry.get("isApiErrorMessage"):
+        state["turn"] = FAILED
+        return
+    model = clean(message.get("model"), 100)
+    if model and model != "<synthetic>":
+        state["model"] = model
+    for block in _blocks(message.get("content")):
+        if block.get("type") == "text":
+            answered(state, clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+        elif block.get("type") == "tool_use":
+            _tool_use(state, block)
+
+
+def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
+    name = brief(clean(block.get("name"), 200), 80)
+    given = block.get("input")
+    given = given if isinstance(given, dict) else {}
+    state["turn"] = WORKING
+    if name in state["tools"] or len(state["tools"]) < 60:
+        state["tools"][name] = state["tools"].get(name, 0) + 1
+    if name in _OUTSIDE_TOOLS or name.startswith("mcp__"):
+        _add(state["outside"], name, 20)
+    if name == "Skill":
+        _add_skill(state, clean(given.get("skill") or given.get("command"), 200))
+    detail: Any = None
+    if name in _FILE_TOOLS:
+        detail = clean(given.get(_FILE_TOOLS[name]), 4096)
+    elif name in _SHELL_TOOLS:
+        detail = brief(clean(given.get("command"), settings.TEXT_FIELD_MAX_CHARS), settings.COMMAND_CHARS)
+    elif name == "TodoWrite":
+        detail = _todo_list(given.get("todos"))
+    elif name == "TaskCreate":
+        detail = brief(clean(given.get("subject"), 1000), settings.ITEM_CHARS)
+    elif name == "TaskUpdate":
+        detail = [
+            clean(given.get("taskId"), 40),
+            clean(given.get("status"), 40),
+            brief(clean(given.get("subject"), 1000), settings.ITEM_CHARS),
+        ]
+    if detail:
+        _remember(state["pending"], clean(block.get("id"), 200), [name, detail])
+
+
+def _user(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any], roots: tuple[str, ...]) -> None:
+    content = message.get("content")
+    texts: list[object] = [content] if isinstance(content, str) else []
+    for block in _blocks(content):
+        if block.get("type") == "tool_result":
+            _tool_result(state, entry, block, roots)
+        elif block.get("type") == "text" and "toolUseResult" not in entry:
+            texts.append(block.get("text"))
+    parts = [clean(part, settings.TEXT_FIELD_MAX_CHARS) for part in texts]
+    text = "\n".join(part for part in parts if not part.startswith("<system-reminder>"))
+    if text.startswith("[Request interrupted"):
+        state["turn"] = INTERRUPTED
+    elif text.startswith("<command-message>"):
+        _typed_skill(state, clean(entry.get("promptId"), 100), text)
+    else:
+        _asked(state, clean(entry.get("promptId"), 100), text)
+
+
+def _tool_result(state: dict[str, Any], entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
+    name, detail = state["pending"].pop(clean(block.get("tool_use_id"), 200), ("", None))
+    rich = entry.get("toolUseResult")
+    failed = bool(block.get("is_error"))
+    if isinstance(rich, dict):
+        _edited_by_shell(state, rich.get("bashEditDiff"), roots)
+    if not name:
+        return
+    if name in _SHELL_TOOLS:
+        if not (failed and entry.get("toolDenialKind")):  # a refusal says nothing about the command
+            _command(state, detail, failed)
+    elif failed:
+        return
+    elif name in _FILE_TOOLS:
+        _changed(state, detail, roots)
+    elif name == "TodoWrite":
+        state["todos"] = detail
+    elif name == "TaskCreate":
+        task = rich.get("task") if isinstance(rich, dict) else None
+        number = clean(task.get("id"), 40) if isinstance(task, dict) else ""
+        _remember(state["todos"], number or str(len(state["todos"]) + 1), [detail, "pending"])
+    elif name == "TaskUpdate":
+        _update_todo(state["todos"], *detail)
+
+
+def _update_todo(todos: dict[str, Any], number: str, status: str, subject: str) -> None:
+    if number in todos:
+        text, old = todos[number]
+        todos[number] = [subject or text, status or old]
+
+
+def _todo_list(todos: object) -> dict[str, Any]:
+    listed = [todo for todo in todos if isinstance(todo, dict)] if isinstance(todos, list) else []
+    return {
+        str(n): [brief(clean(todo.get("content"), 1000), settings.ITEM_CHARS), clean(todo.get("status"), 40)]
+        for n, todo in enumerate(listed[: settings.PENDING_KEPT], 1)
+    } or {"0": ["", "completed"]}
+
+
+def _edited_by_shell(state: dict[str, Any], diff: object, roots: tuple[str, ...]) -> None:
+    files = diff.get("files") if isinstance(diff, dict) else None
+    for file in files if isinstance(files, list) else []:
+        if isinstance(file, dict):
+            _changed(state, clean(file.get("filePath"), 4096), roots)
+
+
+def _changed(state: dict[str, Any], path: str, roots: tuple[str, ...]) -> None:
+    relative = relative_path(path, roots)
+    if not relative:
+        return
+    if settings.CHECKPOINT_PREFIX in relative:
+        state["wrote_checkpoint"] = True  # not work, but word of it
+        return
+    state["turn_files"] += 1
+    if relative not in state["files"]:
+        state["files_total"] += 1
+        _add(state["files"], relative, settings.FILES_KEPT)
+
+
+def relative_path(path: str, roots: tuple[str, ...]) -> str:
+    """The path below the project's root with forward slashes; "" for anything outside it."""
+    path = path.replace("\\", "/")
+    for root in roots:
+        head = root.replace("\\", "/").rstrip("/") + "/"
+        if os.path.normcase(path).startswith(os.path.normcase(head)):
+            parts = [part for part in path[len(head) :].split("/") if part not in ("", ".")]
+            return "" if ".." in parts or not parts else brief("/".join(parts), 1000)
+    return ""
+
+
+def _command(state: dict[str, Any], command: str, failed: bool) -> None:
+    """Pair a command that failed with the different form of it that then passed."""
+    waiting = state["failed"]
+    if settings.CHECKPOINT_PREFIX in command:
+        state["wrote_checkpoint"] = True
+    if failed:
+        _add(waiting, command, settings.FAILED_KEPT)
+        return
+    for earlier in reversed(waiting):
+        if earlier == command:
+            waiting.remove(earlier)
+            return
+        if _is_variant(earlier, command):
+            waiting.remove(earlier)
+            _add(state["fixed"], [earlier, command], settings.FIXES_KEPT)
+            return
+
+
+def _is_variant(one: str, other: str) -> bool:
+    words, others = _words(one), _words(other)
+    if not words or not others:
+        return False
+    if words[0] != others[0]:
+        # The same thing done by another program: `python x.py` → `python3 x.py`.
+        return len(words) > 1 and words[1:] == others[1:]
+    shared = len(set(words) & set(others))
+    return shared >= 2 or len(words) <= 2 or len(others) <= 2
+
+
+def _words(command: str) -> list[str]:
+    """A command's words from its program on, without a leading `cd x &&` and assignments."""
+    last = command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command
+    words = last.split()
+    while words and ("=" in words[0].partition("/")[0] or words[0] in ("sudo", "env", "time")):
+        words.pop(0)
+    return words
+
+
+def _typed_skill(state: dict[str, Any], prompt_id: str, text: str) -> None:
+    # Skills come with <command-message> first; the client's built-in commands the other way round.
+    name = _between(text, "<command-name>", "</command-name>").lstrip("/")
+    _add_skill(state, name)
+    _asked(state, prompt_id, ("/%s %s" % (name, _between(text, "<command-args>", "</command-args>"))).strip())
+
+
+def _add_skill(state: dict[str, Any], name: str) -> None:
+    name = brief(name, 80)
+    if name:
+        if name in state["skills"]:
+            state["skills"].remove(name)
+        _add(state["skills"], name, 20)
+
+
+def _between(text: str, left: str, right: str) -> str:
+    return text.partition(left)[2].partition(right)[0]
+
+
+def _blocks(content: object) -> list[dict[str, Any]]:
+    return [block for block in content if isinstance(block, dict)] if isinstance(content, list) else []
+
+
+def _add(items: list[Any], item: Any, limit: int) -> None:
+    if item not in items:
+        items.append(item)
+        del items[: max(0, len(items) - limit)]
+
+
+def _remember(items: dict[str, Any], key: str, value: Any) -> None:
+    if key:
+        items[key] = value
+        while len(items) > settings.PENDING_KEPT:
+            del items[next(iter(items))]

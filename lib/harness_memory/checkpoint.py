@@ -1,0 +1,238 @@
+"""Checkpoints: what the agent says itself about a piece of work, and how they are archived.
+
+Two forms are read. Nested:
+
+    {"self_report": {"is_job_complete": true, "category": …},
+     "reflection": {"what_was_done", "what_remains", "key_insight", "search_terms"}}
+
+and flat: {"what_was_done", "what_remains", "files_changed", "skill_used", "outcome", "tags",
+"learnings", "task": {"id", "title", "remaining", "blockers"}, "rating"}. Both become the flat form.
+
+A file `completion-checkpoint*.json` in the project's `.claude/` is claimed by renaming it there
+(atomic, so that one session gets it, once), then written redacted to the session's `artifacts/`,
+then removed. A process killed in between leaves the claim, which the next run completes; the name
+in `artifacts/` comes from the content, so completing it twice changes nothing.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+from . import clock, health, jsontext, settings, store
+from .digest import hexdigest
+from .redact import redact, redact_tree
+from .text import brief, clean, passage
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_KNOWN = (
+    "what_was_done",
+    "what_remains",
+    "files_changed",
+    "skill_used",
+    "outcome",
+    "tags",
+    "learnings",
+    "task",
+    "rating",
+)
+_NOTHING = ("", "none", "nothing", "n/a", "na", "-", "no", "nil", "null", "nothing remains")
+
+
+def normalize(value: object) -> dict[str, Any] | None:
+    """The flat, redacted, cut form of a checkpoint; None when it is not one."""
+    if not isinstance(value, dict):
+        return None
+    report, reflection = value.get("self_report"), value.get("reflection")
+    flat = {key: value[key] for key in _KNOWN if value.get(key) not in (None, "", [], {})}
+    if isinstance(report, dict) or isinstance(reflection, dict):
+        flat = {**_from_nested(report, reflection), **flat}
+    if not flat:
+        return None
+    task = flat.get("task")
+    return {
+        "what_was_done": passage(_text(flat.get("what_was_done")), settings.DONE_CHARS),
+        "what_remains": _items(flat.get("what_remains")),
+        "files_changed": [file for file in _items(flat.get("files_changed")) if _is_relative(file)],
+        "skill_used": brief(_text(flat.get("skill_used")), 80),
+        "outcome": brief(_text(flat.get("outcome")), 40),
+        "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
+        "learnings": _items(flat.get("learnings")),
+        "task": _task(task) if isinstance(task, dict) else None,
+        "rating": flat["rating"] if isinstance(flat.get("rating"), (int, float, dict)) else None,
+    }
+
+
+def collect(
+    folders: list[str], artifacts: str, short_id: str, is_mine: Callable[[str, dict[str, Any]], bool], root: str
+) -> None:
+    """Archive every checkpoint file of one session from the project's `.claude` folders."""
+    for folder in folders:
+        for name in store.names(folder):
+            if not name.startswith(settings.CHECKPOINT_PREFIX):
+                continue
+            path = os.path.join(folder, name)
+            if claim_owner(name) == short_id:
+                _archive(path, artifacts, root)
+            elif name.endswith(settings.CHECKPOINT_SUFFIX) and is_mine(path, peek(path)):
+                claimed = _claim(path, short_id, root)
+                if claimed:
+                    _archive(claimed, artifacts, root)
+
+
+def save(artifacts: str, value: object, now: float) -> str:
+    """Write one checkpoint given directly (the command line); returns the artifact's name."""
+    text = jsontext.pretty(redact_tree(value))
+    name = _artifact_name(now, text)
+    store.write(os.path.join(artifacts, name), text.encode("utf-8", "replace"), durable=True)
+    return name
+
+
+def merge(artifacts: str, known: dict[str, Any]) -> bool:
+    """Take archived checkpoints that `known` lacks into it; True when there were any."""
+    fresh = [
+        name
+        for name in store.names(artifacts)
+        if name.startswith(settings.ARTIFACT_PREFIX) and name.endswith(settings.CHECKPOINT_SUFFIX) and name not in known
+    ]
+    for name in fresh:
+        try:
+            value = jsontext.loads(store.read(os.path.join(artifacts, name)) or b"")
+        except (OSError, ValueError):
+            value = None
+        known[name] = normalize(value) or {}
+    return bool(fresh)
+
+
+def peek(path: str) -> dict[str, Any]:
+    """What an unclaimed checkpoint file says, for finding its owner; {} when unreadable."""
+    try:
+        value = jsontext.loads(store.read(path, settings.CHECKPOINT_MAX_BYTES) or b"")
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def pid_in_name(path: str) -> int:
+    middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(settings.CHECKPOINT_SUFFIX)].strip(".-_")
+    return int(middle) if middle.isascii() and middle.isdigit() and len(middle) < 10 else 0
+
+
+def fingerprint(path: str) -> str:
+    """A name for a checkpoint file that no known session wrote."""
+    return hexdigest("%s %r" % (os.path.basename(path), peek(path)))[:12]
+
+
+def claim_owner(name: str) -> str:
+    """The short id in `<file>.<short id>.<nanoseconds>.claimed`; "" for other names."""
+    parts = name.split(".")
+    return parts[-3] if name.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
+
+
+def is_stale_claim(name: str, now: float) -> bool:
+    stamp = name.split(".")[-2] if claim_owner(name) else ""
+    return stamp.isdigit() and int(stamp) / 1e9 < now - settings.CLAIM_STALE_SECONDS
+
+
+def _claim(path: str, short_id: str, root: str) -> str:
+    try:
+        info = os.lstat(path)
+        if not stat.S_ISREG(info.st_mode) or info.st_size > settings.CHECKPOINT_MAX_BYTES:
+            os.replace(path, path + settings.REJECT_SUFFIX)
+            health.note_failure(
+                root,
+                "checkpoint",
+                "%s is no plain file of reasonable size; it was renamed to *%s" % (path, settings.REJECT_SUFFIX),
+            )
+            return ""
+        claimed = "%s.%s.%d%s" % (path, short_id, time.time_ns(), settings.CLAIM_SUFFIX)
+        os.rename(path, claimed)
+    except OSError:
+        return ""  # another session was quicker, or the folder is not ours to change
+    return claimed
+
+
+def _archive(path: str, artifacts: str, root: str) -> None:
+    try:
+        data = store.read(path, settings.CHECKPOINT_MAX_BYTES)
+        written = os.stat(path).st_mtime
+    except OSError:
+        return
+    if data is None:
+        return
+    try:
+        value = jsontext.loads(data)
+        is_checkpoint = normalize(value) is not None
+    except ValueError:
+        is_checkpoint = False
+    if is_checkpoint:
+        save(artifacts, value, written)
+    else:
+        text = redact(data.decode("utf-8", "replace"))
+        kept = os.path.join(
+            artifacts, _artifact_name(written, text)[: -len(settings.CHECKPOINT_SUFFIX)] + settings.MALFORMED_SUFFIX
+        )
+        store.write(kept, text.encode("utf-8", "replace"), durable=True)
+        health.note_failure(root, "checkpoint", "a malformed checkpoint was kept as %s" % kept)
+    store.remove(path)
+
+
+def _artifact_name(when: float, text: str) -> str:
+    return "%s%s-%s%s" % (
+        settings.ARTIFACT_PREFIX,
+        clock.stamp(clock.iso(when)),
+        hexdigest(text)[:8],
+        settings.CHECKPOINT_SUFFIX,
+    )
+
+
+def _from_nested(report: object, reflection: object) -> dict[str, Any]:
+    report = report if isinstance(report, dict) else {}
+    reflection = reflection if isinstance(reflection, dict) else {}
+    terms = _items(reflection.get("search_terms")) + _items(report.get("category"))
+    complete = report.get("is_job_complete")
+    return {
+        "what_was_done": reflection.get("what_was_done"),
+        "what_remains": reflection.get("what_remains"),
+        "learnings": reflection.get("key_insight"),
+        "tags": terms,
+        "outcome": "" if complete is None else "completed" if complete else "partial",
+    }
+
+
+def _task(task: dict[str, Any]) -> dict[str, Any] | None:
+    number = brief(_text(task.get("id")) or _text(task.get("title")), 80)
+    if not number:
+        return None
+    return {
+        "id": number,
+        "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS) or number,
+        "remaining": _items(task["remaining"]) if "remaining" in task else None,
+        "blockers": _items(task.get("blockers")),
+    }
+
+
+def _items(value: object) -> list[str]:
+    if isinstance(value, str):
+        value = [part.strip().lstrip("-*• ").strip() for part in value.split("\n")]
+    if not isinstance(value, (list, tuple)):
+        return []
+    items = [brief(_text(item), settings.ITEM_CHARS) for item in value[: settings.REMAINS_ITEMS * 4]]
+    return [item for item in items if item.lower().rstrip(".") not in _NOTHING][: settings.FILES_IN_EPISODE]
+
+
+def _text(value: object) -> str:
+    if isinstance(value, str):
+        return clean(value, settings.TEXT_FIELD_MAX_CHARS)
+    if isinstance(value, (list, tuple)):
+        return "\n".join(_text(item) for item in value[:50])
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+
+
+def _is_relative(path: str) -> bool:
+    return not os.path.isabs(path) and path[1:2] != ":" and ".." not in path.replace("\\", "/").split("/")

@@ -1,0 +1,215 @@
+"""The episode: one session as later sessions will know it, built from its META and its capture.
+
+Fields, in order (about 500 bytes to 4 KB of JSON):
+
+    schema, id               format number; the session's short id
+    session_id               Claude's own id
+    project                  {"cwd", "git_remote"}
+    skill_used               the last skill, or null
+    asked                    the first and last prompts, cut
+    what_was_done            the agent's checkpoint, else its closing words
+    what_remains             open todos, the checkpoint's list, an unanswered last prompt
+    files_changed            paths relative to the project's root, successful writes only
+    outcome                  completed | partial | interrupted | failed, or the checkpoint's word
+    duration_minutes         time at work, long pauses left out
+    started, ended, branch, tags, learnings
+    commands_failed_then_fixed   [{"failed", "fixed"}]
+    tools, model, channel, title
+    tasks                    what checkpoints said of long tasks: {"id", "title", "note", …}
+    transcript, source       where it comes from: source is checkpoint | transcript
+    taint                    tools that brought in text from outside the machine
+    thread, parent, root     the chain of sessions it belongs to; first entry of its history
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import capture, jsontext, settings, store
+from .text import cut, first_sentence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .session import Session
+
+
+def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_over: bool) -> dict[str, Any]:
+    meta = session.meta
+    points = sorted((name, point) for name, point in state["checkpoints"].items() if point)
+    said = _merged([point for _, point in points])
+    remains = _what_remains(state, said, is_over)
+    episode = {
+        "schema": settings.SCHEMA,
+        "id": session.id,
+        "session_id": meta.get("claude_session") or "",
+        "project": {"cwd": cwd, "git_remote": remote},
+        "skill_used": said["skill_used"] or (state["skills"] or [None])[-1],
+        "asked": capture.asks(state),
+        "what_was_done": said["what_was_done"] or _closing_words(state),
+        "what_remains": remains,
+        "files_changed": _union(state["files"], said["files_changed"])[-settings.FILES_IN_EPISODE :],
+        "outcome": said["outcome"] or _outcome(state, remains),
+        "duration_minutes": round(state["worked_seconds"] / 60),
+        "started": session.started,
+        "ended": state["ended"] or session.started,
+        "branch": meta.get("branch") or state["branch"],
+        "tags": said["tags"][:12],
+        "learnings": said["learnings"][:12],
+        "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state["fixed"]],
+        "tools": dict(state["tools"]),
+        "model": state["model"] or meta.get("model") or "",
+        "channel": meta.get("channel") or "",
+        "title": state["title"],
+        "tasks": [_task(name, point) for name, point in points if point["task"]][-settings.TASK_NOTES_KEPT :],
+        "transcript": meta.get("transcript") or "",
+        "source": "checkpoint" if said["what_was_done"] else "transcript",
+        "taint": list(state["outside"]),
+        "thread": state["thread"] or session.id,
+        "parent": meta.get("parent") or None,
+        "root": state["root"],
+    }
+    return _fitted(episode)
+
+
+def render(episode: dict[str, Any]) -> bytes:
+    return jsontext.pretty(episode).encode("utf-8", "replace")
+
+
+def load(project_dir: str, name: str) -> dict[str, Any] | None:
+    """An episode of a form we know; None when it is missing, damaged or newer than us."""
+    try:
+        value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
+    except (OSError, ValueError):
+        return None
+    return value if problem(value) == "" else None
+
+
+def problem(value: object) -> str:
+    """What keeps a value from being an episode; "" when nothing does."""
+    if not isinstance(value, dict):
+        return "not an object"
+    if not isinstance(value.get("schema"), int) or value["schema"] > settings.SCHEMA:
+        return "schema %r is not known to this version" % (value.get("schema"),)
+    for key in ("id", "started", "ended", "what_was_done", "outcome", "thread"):
+        if not isinstance(value.get(key), str):
+            return '"%s" is missing or no text' % key
+    for key in ("asked", "what_remains", "files_changed", "tags", "tasks"):
+        if not isinstance(value.get(key), list):
+            return '"%s" is missing or no list' % key
+    return ""
+
+
+def names(project_dir: str) -> list[str]:
+    """Names of all episode files, oldest first (the name starts with the session's start)."""
+    listed = store.names(os.path.join(project_dir, settings.EPISODES_DIR))
+    return [name for name in listed if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")]
+
+
+def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:
+    """The newest other episode whose history began with the same entry: what a fork came from."""
+    wanted = root.encode()
+    for name in reversed(names(project_dir)):
+        try:
+            data = store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b""
+        except OSError:
+            continue
+        if name != other_than and wanted in data:
+            found = load(project_dir, name)
+            if found and found.get("root") == root:
+                return found
+    return None
+
+
+def headline(episode: dict[str, Any]) -> str:
+    """The session in one line."""
+    text = episode["what_was_done"] or (episode["asked"] or [""])[0]
+    return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"
+
+
+def summary_page(episode: dict[str, Any]) -> str:
+    """`summary.md`: the session for a human reader."""
+    lines = ["# %s" % (episode["title"] or headline(episode)), ""]
+    facts = [
+        episode["started"][:16].replace("T", " ") + " UTC",
+        "%d min" % episode["duration_minutes"],
+        episode["outcome"],
+    ]
+    facts += ["branch %s" % episode["branch"]] if episode["branch"] else []
+    facts += [episode["model"]] if episode["model"] else []
+    lines += [" · ".join(facts), ""]
+    lines += _section("Asked", ["- " + ask for ask in episode["asked"]])
+    lines += _section("Done", [episode["what_was_done"]] if episode["what_was_done"] else [])
+    lines += _section("Still open", ["- " + item for item in episode["what_remains"]])
+    lines += _section("Files changed", ["- `%s`" % file for file in episode["files_changed"]])
+    lines += _section("Learned", ["- " + item for item in episode["learnings"]])
+    fixes = episode["commands_failed_then_fixed"]
+    lines += _section(
+        "Commands that failed, and what worked", ["- `%s` → `%s`" % (fix["failed"], fix["fixed"]) for fix in fixes]
+    )
+    return "\n".join(lines).rstrip("\n") + "\n"
+
+
+def _section(title: str, body: list[str]) -> list[str]:
+    return ["## " + title, "", *body, ""] if body else []
+
+
+def _merged(points: list[dict[str, Any]]) -> dict[str, Any]:
+    """All checkpoints of a session as one: later words win, lists of findings add up."""
+    merged: dict[str, Any] = {}
+    for key in ("what_was_done", "skill_used", "outcome"):
+        merged[key] = next((point[key] for point in reversed(points) if point[key]), "")
+    for key in ("files_changed", "tags", "learnings"):
+        merged[key] = _union(*(point[key] for point in points))
+    merged["what_remains"] = points[-1]["what_remains"] if points else None
+    return merged
+
+
+def _task(artifact: str, point: dict[str, Any]) -> dict[str, Any]:
+    note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
+    return {**point["task"], "note": note, "artifact": artifact}
+
+
+def _what_remains(state: dict[str, Any], said: dict[str, Any], is_over: bool) -> list[str]:
+    remains = capture.open_todos(state) if said["what_remains"] is None else list(said["what_remains"])
+    if (
+        is_over
+        and state["turn"] in (capture.ASKED, capture.WORKING, capture.INTERRUPTED, capture.FAILED)
+        and capture.asks(state)
+    ):
+        remains.append("Unfinished: " + capture.asks(state)[-1])
+    return remains[: settings.REMAINS_ITEMS]
+
+
+def _closing_words(state: dict[str, Any]) -> str:
+    """The last answer, led by the answer of the last turn that changed files when that was another."""
+    last, work = state["answer"], state["work_answer"]
+    if work and work != last and not state["turn_files"]:
+        half = settings.DONE_CHARS // 2
+        return cut(work, half) + "\n\n" + cut(last, half)
+    return str(last)
+
+
+def _outcome(state: dict[str, Any], remains: list[str]) -> str:
+    if state["turn"] == capture.FAILED:
+        return "failed"
+    if state["turn"] in (capture.ASKED, capture.WORKING, capture.INTERRUPTED):
+        return "interrupted"
+    return "partial" if remains else "completed"
+
+
+def _fitted(episode: dict[str, Any]) -> dict[str, Any]:
+    """Shorten the longest lists until the record fits."""
+    lists = ("files_changed", "asked", "learnings", "what_remains", "commands_failed_then_fixed", "tags")
+    episode["tools"] = dict(sorted(episode["tools"].items(), key=lambda item: (-item[1], item[0]))[:16])
+    while len(render(episode)) > settings.EPISODE_MAX_BYTES:
+        key = max(lists, key=lambda name: len(jsontext.compact(episode[name])))
+        if len(episode[key]) < 2:
+            break
+        del episode[key][len(episode[key]) // 2]
+    return episode
+
+
+def _union(*lists: list[str]) -> list[str]:
+    return list(dict.fromkeys(item for items in lists for item in items))

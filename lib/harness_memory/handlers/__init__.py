@@ -1,0 +1,1 @@
+"""One module a hook event: what happens, in the order it happens."""

@@ -1,0 +1,42 @@
+"""What every handler looks up first: the project, the session's lock, the client's process."""
+
+from __future__ import annotations
+
+from .. import liveness, project, settings
+from .. import session as sessions
+from ..place import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..lock import Lock
+    from ..runner import Run
+    from ..session import Session
+
+
+class Scene:
+    __slots__ = ("process", "project", "run")
+
+    def __init__(self, run: Run) -> None:
+        self.run = run
+        self.project = project.locate(run.root, run.event.launch_dir, run.event.cwd)
+        self.process: dict[str, Any] = liveness.client_process(run.event.client_pid)
+
+    def lock(self) -> Lock:
+        wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.run.left() / 2))
+        return sessions.lock(self.project.dir, self.run.event.session_id, wait)
+
+    def session(self) -> Session:
+        return sessions.open_session(self.project.dir, self.run.event.session_id, self.run.now, self.project.name)
+
+    def activate(self, session: Session) -> None:
+        """ACTIVE on disk: the marker first, so that recovery finds whatever we leave."""
+        sessions.mark_live(self.project.dir, session, self.process, self.project.root)
+        if sessions.set_active(session, self.run.event, self.process, self.project.branch):
+            session.save(durable=session.is_new)
+
+    def place(self) -> Place:
+        event = self.run.event
+        folders = (event.launch_dir or event.cwd,)
+        return Place(self.run.root, self.project.dir, self.project.root, self.project.remote, self.run.ends, folders)

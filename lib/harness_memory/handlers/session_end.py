@@ -1,0 +1,28 @@
+"""SessionEnd: the last archive; what was local to the session goes."""
+
+from __future__ import annotations
+
+from .. import archive, clock, recovery, settings
+from .scene import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..runner import Run
+
+
+def handle(run: Run) -> None:
+    scene = Scene(run)
+    lock = scene.lock()
+    with lock as held:
+        if not held:
+            return  # the marker stays: the next SessionStart finishes this
+        session = scene.session()
+        if session.is_new:
+            scene.activate(session)
+        place = scene.place()
+        is_whole = archive.update(place, session, is_over=True)
+        session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=run.event.reason or None)
+        session.save(durable=True)
+        if is_whole:
+            recovery.close(place, session)
+            lock.discard()

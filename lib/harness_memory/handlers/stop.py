@@ -1,0 +1,25 @@
+"""Stop: a turn ended. Its work is archived and the record is complete until the next prompt."""
+
+from __future__ import annotations
+
+from .. import archive, clock, settings
+from .scene import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..runner import Run
+
+
+def handle(run: Run) -> None:
+    scene = Scene(run)
+    with scene.lock() as held:
+        if not held:
+            raise TimeoutError("another hook of this session held its lock; the next run archives this turn")
+        session = scene.session()
+        if session.is_new:
+            scene.activate(session)  # its start was missed
+        elif run.event.transcript_path:
+            session.meta["transcript"] = run.event.transcript_path
+        archive.update(scene.place(), session, message=run.event.last_message, title=run.event.title, now=run.now)
+        session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=None)
+        session.save(durable=True)

@@ -1,0 +1,90 @@
+"""Stamps of runs and failures: what `doctor` shows and SessionStart mentions in one line.
+
+<root>/health/last-run/<Event>       empty; its time says when that hook last ran
+<root>/health/failures/<ns>-<pid>.json   {schema, at, event, error, detail}
+<root>/health/shown                  empty; failures older than its time were mentioned
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from . import clock, jsontext, settings, store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def note_run(root: str, event: str) -> None:
+    try:
+        store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event))
+    except OSError:
+        pass
+
+
+def note_failure(root: str, event: str, error: BaseException | str) -> None:
+    """Leave a stamp of a failed run; a store that cannot be written is `doctor`'s own finding."""
+    from .redact import redact
+
+    detail = "" if isinstance(error, str) else _traceback(error)
+    record = {
+        "schema": settings.SCHEMA,
+        "at": clock.iso(time.time()),
+        "event": event,
+        "error": redact(error if isinstance(error, str) else "%s: %s" % (type(error).__name__, error))[:1000],
+        "detail": redact(detail)[-4000:],
+    }
+    directory = failures_dir(root)
+    name = "%d-%d.json" % (time.time_ns(), os.getpid())
+    try:
+        store.write(os.path.join(directory, name), jsontext.pretty(record).encode("utf-8", "replace"))
+        for old in store.names(directory)[: -settings.FAILURES_KEPT]:
+            store.remove(os.path.join(directory, old))
+    except OSError:
+        pass
+
+
+def failures(root: str) -> list[dict[str, Any]]:
+    """Recorded failures, oldest first."""
+    found = []
+    for name in store.names(failures_dir(root)):
+        try:
+            record = jsontext.loads(store.read(os.path.join(failures_dir(root), name)) or b"")
+        except (OSError, ValueError):
+            continue
+        if isinstance(record, dict):
+            found.append(record)
+    return found
+
+
+def unmentioned(root: str) -> int:
+    """How many failures nobody was told of yet; from now on they count as told."""
+    names = store.names(failures_dir(root))
+    if not names:
+        return 0
+    shown = os.path.join(root, settings.HEALTH_DIR, settings.SHOWN_FILE)
+    try:
+        told = os.stat(shown).st_mtime_ns
+    except OSError:
+        told = 0
+    fresh = sum(1 for name in names if _when(name) > told)
+    if fresh:
+        store.touch(shown)
+    return fresh
+
+
+def failures_dir(root: str) -> str:
+    return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)
+
+
+def _when(name: str) -> int:
+    head = name.partition("-")[0]
+    return int(head) if head.isdigit() else 0
+
+
+def _traceback(error: BaseException) -> str:
+    import traceback
+
+    return "".join(traceback.format_exception(type(error), error, error.__traceback__))

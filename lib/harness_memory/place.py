@@ -1,0 +1,29 @@
+"""Where a session works, and how long there is to do something about it."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from . import settings
+
+
+class Place:
+    """`root` is what the session's files are relative to; `folders` may hold checkpoints."""
+
+    __slots__ = ("ends", "folders", "project_dir", "remote", "root", "store_root")
+
+    def __init__(
+        self, store_root: str, project_dir: str, root: str, remote: str, ends: float, folders: tuple[str, ...] = ()
+    ) -> None:
+        self.store_root = store_root
+        self.project_dir = project_dir
+        self.root = root
+        self.remote = remote
+        self.ends = ends
+        self.folders = [
+            os.path.join(folder, settings.CLAUDE_DIR) for folder in dict.fromkeys((root, *folders)) if folder
+        ]
+
+    def left(self) -> float:
+        return self.ends - time.monotonic()

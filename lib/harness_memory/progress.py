@@ -1,0 +1,112 @@
+"""Long tasks across sessions: `STATE/progress/<task-id>.json`.
+
+    task_id, title, created, sessions, checkpoints [{date, note, session, artifact}], remaining,
+    blockers, updated
+
+A task grows from the `task` of checkpoints, as the episodes tell it. Growing is idempotent and
+independent of order, so that a killed hook or a rebuild can simply do it again; what older,
+pruned episodes contributed stays.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import clock, jsontext, settings, store
+from .digest import hexdigest
+from .session import safe_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def grow(project_dir: str, episode: dict[str, Any]) -> None:
+    """Add what one episode says of its tasks; the caller holds the views lock."""
+    for entry in episode["tasks"]:
+        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+            continue
+        path = os.path.join(directory(project_dir), file_name(entry["id"]))
+        try:
+            known = _load(path)
+        except ValueError:
+            continue  # damaged or newer: left as it is, `verify` names it
+        task = _grown(known, entry, episode)
+        if task != known:
+            store.write(path, jsontext.pretty(task).encode("utf-8", "replace"))
+
+
+def load_all(project_dir: str) -> list[dict[str, Any]]:
+    """Every readable task, by file name."""
+    tasks = []
+    for name in store.names(directory(project_dir)):
+        if name.endswith(".json"):
+            try:
+                tasks.append(_load(os.path.join(directory(project_dir), name)))
+            except (OSError, ValueError):
+                continue
+    return [task for task in tasks if task]
+
+
+def directory(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+
+
+def file_name(task_id: str) -> str:
+    if safe_id(task_id) == task_id:
+        return task_id + ".json"
+    words = "".join(char if char.isascii() and char.isalnum() else "-" for char in task_id.lower())
+    return "%s-%s.json" % ("-".join(part for part in words[:40].split("-") if part) or "task", hexdigest(task_id)[:8])
+
+
+def is_done(task: dict[str, Any]) -> bool:
+    return not task["remaining"]
+
+
+def _load(path: str) -> dict[str, Any]:
+    data = store.read(path)
+    if data is None:
+        return {}
+    task = jsontext.loads(data)
+    if (
+        not isinstance(task, dict)
+        or not isinstance(task.get("checkpoints"), list)
+        or not isinstance(task.get("sessions"), list)
+    ):
+        raise ValueError("not a task")
+    return {"title": "", "created": "", "updated": "", "remaining": [], "blockers": [], **task}
+
+
+def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]) -> dict[str, Any]:
+    artifact = str(entry.get("artifact", ""))
+    at = artifact[len(settings.ARTIFACT_PREFIX) :][:18]  # the stamp in its name
+    point = {"date": at[:10], "note": entry.get("note", ""), "session": episode["id"], "artifact": artifact}
+    points = [old for old in known.get("checkpoints", []) if old.get("artifact") != artifact]
+    points = sorted([*points, point], key=lambda old: (str(old.get("date", "")), str(old.get("artifact", ""))))
+    is_newest = points[-1] is point
+    task = {
+        "task_id": entry["id"],
+        "title": entry["title"] if is_newest else known.get("title"),
+        "created": min(filter(None, (known.get("created"), episode["started"]))),
+        "updated": _readable(at) if is_newest else known.get("updated"),
+        "sessions": list(dict.fromkeys(str(old["session"]) for old in points if old.get("session"))),
+        "checkpoints": points,
+        "remaining": known.get("remaining", []),
+        "blockers": known.get("blockers", []),
+    }
+    for session in known.get("sessions", []):
+        if session not in task["sessions"]:
+            task["sessions"].insert(0, session)
+    if is_newest:
+        task["blockers"] = entry.get("blockers") or []
+        if entry.get("remaining") is not None:
+            task["remaining"] = entry["remaining"]
+    for key, value in known.items():
+        task.setdefault(key, value)
+    return task
+
+
+def _readable(stamp: str) -> str:
+    """`2026-11-16T060048Z` → `2026-11-16T06:00:48Z`."""
+    text = "%s:%s:%s" % (stamp[:13], stamp[13:15], stamp[15:])
+    return text if clock.parse(text) is not None else ""

@@ -1,0 +1,153 @@
+"""The one place where a hook meets the outside: stdin, stdout, environment, clock, exit code.
+
+Protocol: one JSON object on standard input; on standard output nothing, or one JSON object that
+Claude Code understands; exit code 0 and an empty standard error, always. A failure is stamped in
+the store (see `health`) and the session goes on without us.
+
+    stdin bytes → dict → Event → handler(Run) → Reply (a dict, or None) → stdout
+"""
+
+from __future__ import annotations
+
+import _thread
+import os
+import time
+
+from . import jsontext, settings, store
+from .events import BadPayload, Event
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from .config import Config
+
+DEADLINES_SECONDS = {"SessionEnd": settings.SESSION_END_DEADLINE_SECONDS}
+
+
+class Run:
+    """What a handler is given: the event and where, when and until when to work."""
+
+    __slots__ = ("config", "ends", "event", "now", "root")
+
+    def __init__(self, event: Event, root: str, now: float, ends: float, config: Config) -> None:
+        self.event = event
+        self.root = root
+        self.now = now
+        self.ends = ends
+        self.config = config
+
+    def left(self) -> float:
+        """Seconds until this run should be over."""
+        return self.ends - time.monotonic()
+
+
+def run(name: str) -> None:
+    """Handle one event and leave the process; never returns, never fails."""
+    env = os.environ
+    root = ""
+    reply = b""
+    try:
+        if not is_off(env):
+            root = store.root_from(env)
+            ends = time.monotonic() + DEADLINES_SECONDS.get(name, settings.DEADLINE_SECONDS)
+            _watch(name, root, ends)
+            reply = _answer(name, env, root, ends)
+    except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
+        _stamp(root, name, error)
+    _leave(reply)
+
+
+def is_off(env: Mapping[str, str]) -> bool:
+    return env.get(settings.ENV_SWITCH, "").strip().lower() in settings.OFF_WORDS
+
+
+def _answer(name: str, env: Mapping[str, str], root: str, ends: float) -> bytes:
+    payload = read_payload()
+    event = Event(name, payload, env)
+    # Whatever this process might start must not come back here.
+    os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
+    if event.agent_id:
+        return b""  # a subagent's events are none of the session's own
+    from . import config, health
+
+    store.ensure_private(root)
+    reply = _handler(name)(Run(event, root, time.time(), ends, config.load(root)))
+    health.note_run(root, name)
+    return jsontext.compact(reply).encode("utf-8", "replace") if reply else b""
+
+
+def _handler(name: str) -> Any:
+    # An explicit table: each hook loads its own handler and nothing of the others.
+    if name == "SessionStart":
+        from .handlers.session_start import handle
+    elif name == "UserPromptSubmit":
+        from .handlers.user_prompt_submit import handle
+    elif name == "Stop":
+        from .handlers.stop import handle
+    elif name == "PreCompact":
+        from .handlers.pre_compact import handle
+    elif name == "SessionEnd":
+        from .handlers.session_end import handle
+    else:
+        raise BadPayload("no handler for %s" % name)
+    return handle
+
+
+def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
+    """The payload, as soon as it is whole: the other end may never close the pipe."""
+    chunks = []
+    size = 0
+    while True:
+        try:
+            chunk = os.read(fd, 1 << 20)
+        except OSError:
+            chunk = b""
+        size += len(chunk)
+        if size > limit:
+            raise BadPayload("the payload is larger than %d bytes" % limit)
+        chunks.append(chunk)
+        if not chunk or chunk[-1:] in (b"\n", b"}"):
+            try:
+                payload = jsontext.loads(b"".join(chunks))
+            except ValueError as error:
+                if chunk:
+                    continue
+                raise BadPayload("the payload is no JSON (%d bytes): %s" % (size, error)) from None
+            if not isinstance(payload, dict):
+                raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
+            return payload
+
+
+def _watch(name: str, root: str, ends: float) -> None:
+    """End the process on time even when a read, a lock or a file system hangs."""
+
+    def wait() -> None:
+        time.sleep(max(0.0, ends - time.monotonic()) + 0.3)
+        _stamp(root, name, "not done within its deadline; the rest is left to the next run")
+        _leave(b"")
+
+    try:
+        _thread.start_new_thread(wait, ())
+    except RuntimeError:  # no more threads: the client's own timeout is left
+        pass
+
+
+def _stamp(root: str, name: str, error: BaseException | str) -> None:
+    try:
+        from . import health
+
+        if root:
+            health.note_failure(root, name, error)
+    except BaseException:  # noqa: BLE001  (nowhere left to say it)
+        pass
+
+
+def _leave(reply: bytes) -> None:
+    try:
+        if reply:
+            store.write_all(1, reply)
+    except OSError:
+        pass
+    os._exit(0)  # skips the interpreter's finalisation, a tenth of a hook's time

@@ -1,0 +1,269 @@
+"""A session's own directory and its life-cycle record.
+
+    WORK/<day>/<id>/META.yaml     the record, written by this session (or by recovery after its death)
+    WORK/<day>/<id>/capture.json  what was gathered from the transcript so far (see `capture`)
+    STATE/live/<safe id>.json     marker of a session that has not ended: where it is, which process
+    STATE/live/<safe id>.lock     held while any process works on the session's files
+
+`<id>` is the shortest unused head of Claude's session id. Everything a session owns is found
+through `open_session`, which never trusts an id as a path.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import capture, clock, jsontext, settings, store, yaml
+from .digest import hexdigest
+from .lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .events import Event
+
+META_FIELDS = (
+    "session_id",
+    "date",
+    "started",
+    "ended",
+    "status",
+    "project",
+    "branch",
+    "summary",
+    "tags",
+    "artifacts",
+    "claude_session",
+    "transcript",
+    "model",
+    "channel",
+    "pid",
+    "reason",
+    "parent",
+)
+REQUIRED_FIELDS = ("session_id", "date", "status")
+
+_ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_DEVICE_NAMES = frozenset(
+    ("con", "prn", "aux", "nul", *("com%d" % n for n in range(10)), *("lpt%d" % n for n in range(10)))
+)
+
+
+class Session:
+    """Paths and record of one session."""
+
+    __slots__ = ("dir", "id", "is_new", "meta")
+
+    def __init__(self, directory: str, meta: dict[str, Any], is_new: bool = False) -> None:
+        self.dir = directory
+        self.id = str(meta["session_id"])
+        self.meta = meta
+        self.is_new = is_new
+
+    @property
+    def artifacts(self) -> str:
+        return os.path.join(self.dir, settings.ARTIFACTS_DIR)
+
+    @property
+    def started(self) -> str:
+        return str(self.meta.get("started") or "")
+
+    @property
+    def episode_name(self) -> str:
+        return episode_name(self.started, self.id)
+
+    def save(self, *, durable: bool = False) -> None:
+        extra = [key for key in self.meta if key not in META_FIELDS]
+        fields = [(key, self.meta.get(key)) for key in (*META_FIELDS, *extra)]
+        data = yaml.dump(fields).encode("utf-8", "replace")
+        store.write(os.path.join(self.dir, settings.META_FILE), data, durable=durable)
+
+
+def episode_name(started: str, short_id: str) -> str:
+    return "%s%s-%s.json" % (settings.EPISODE_PREFIX, clock.stamp(started), short_id)
+
+
+def safe_id(claude_id: str) -> str:
+    """Claude's id if it can name a file anywhere, else a hash of it."""
+    if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in _DEVICE_NAMES:
+        return claude_id
+    return "x" + hexdigest(claude_id)[:31]
+
+
+def lock(project_dir: str, claude_id: str, seconds: float) -> Lock:
+    """Serialises the hooks of one session; different sessions never wait for each other here."""
+    return Lock(_marker_path(project_dir, claude_id)[: -len(".json")] + settings.LOCK_SUFFIX, seconds)
+
+
+def read_marker(project_dir: str, claude_id: str) -> dict[str, Any]:
+    return load_marker(_marker_path(project_dir, claude_id))
+
+
+def load_marker(path: str) -> dict[str, Any]:
+    try:
+        marker = jsontext.loads(store.read(path) or b"{}")
+    except (OSError, ValueError):
+        return {}
+    return marker if isinstance(marker, dict) else {}
+
+
+def mark_live(project_dir: str, session: Session, process: dict[str, Any], root: str) -> None:
+    """`root` is where this session works: its files are relative to it, also after its death."""
+    claude_id = str(session.meta["claude_session"])
+    work = "%s/%s" % (os.path.basename(os.path.dirname(session.dir)), os.path.basename(session.dir))
+    marker = {"schema": settings.SCHEMA, "claude_session": claude_id, "work": work, "root": root, "process": process}
+    path = _marker_path(project_dir, claude_id)
+    if load_marker(path) != marker:
+        store.write(path, jsontext.pretty(marker).encode())
+
+
+def unmark_live(project_dir: str, claude_id: str) -> None:
+    store.remove(_marker_path(project_dir, claude_id))
+
+
+def live_markers(project_dir: str) -> list[dict[str, Any]]:
+    """Markers of every session that has not ended, readable ones only."""
+    directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+    markers = [load_marker(os.path.join(directory, name)) for name in store.names(directory) if name.endswith(".json")]
+    return [marker for marker in markers if isinstance(marker.get("claude_session"), str)]
+
+
+def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
+    work = os.path.join(project_dir, settings.WORK_DIR)
+    return _at(work, str(marker.get("work", "")), marker["claude_session"])
+
+
+def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
+    """The session's record as it is on disk, or a fresh one that is not saved yet."""
+    marker = read_marker(project_dir, claude_id)
+    work = os.path.join(project_dir, settings.WORK_DIR)
+    if marker.get("claude_session") == claude_id:
+        found = at_marker(project_dir, marker)
+        if found:
+            return found
+    name = safe_id(claude_id)
+    taken = set()
+    for day in reversed([day for day in store.names(work) if clock.is_day(day)]):
+        for length in settings.SHORT_ID_CHARS:
+            head = name[:length]
+            if os.path.isdir(os.path.join(work, day, head)):
+                taken.add(head)
+                found = _at(work, day + "/" + head, claude_id)
+                if found:
+                    return found
+    return _fresh(work, name, taken, claude_id, now, project_name)
+
+
+def load(directory: str) -> Session | None:
+    """The session recorded in a WORK directory; None when META is missing or damaged."""
+    try:
+        meta = yaml.load(store.read_text(os.path.join(directory, settings.META_FILE)) or "")
+    except (OSError, ValueError):
+        return None
+    if not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
+        return None
+    return Session(directory, dict(meta))
+
+
+def all_directories(project_dir: str) -> list[str]:
+    """Every session directory, oldest day first."""
+    work = os.path.join(project_dir, settings.WORK_DIR)
+    return [
+        os.path.join(work, day, name)
+        for day in store.names(work)
+        if clock.is_day(day)
+        for name in store.names(os.path.join(work, day))
+        if os.path.isdir(os.path.join(work, day, name))
+    ]
+
+
+def find_short(project_dir: str, short_id: str) -> Session | None:
+    """The newest session with this short id."""
+    for directory in reversed(all_directories(project_dir)):
+        if os.path.basename(directory) == short_id:
+            return load(directory)
+    return None
+
+
+def load_capture(session: Session) -> dict[str, Any]:
+    """What was gathered so far; an empty state when there is none or it is damaged."""
+    try:
+        state = jsontext.loads(store.read(os.path.join(session.dir, settings.CAPTURE_FILE)) or b"")
+    except (OSError, ValueError):
+        state = None
+    return state if capture.is_state(state) else capture.new()
+
+
+def save_capture(session: Session, state: dict[str, Any]) -> None:
+    data = jsontext.compact(state).encode("utf-8", "replace")
+    store.write(os.path.join(session.dir, settings.CAPTURE_FILE), data + b"\n")
+
+
+def set_active(session: Session, event: Event, process: dict[str, Any], branch: str) -> bool:
+    """The session speaks: ACTIVE, whatever it was. True when the record changed."""
+    meta = session.meta
+    before = dict(meta)
+    meta.update(status=settings.ACTIVE, ended=None, reason=None)
+    for key, value in (
+        ("transcript", event.transcript_path),
+        ("model", event.model),
+        ("channel", event.channel),
+        ("pid", process.get("pid")),
+        ("branch", branch),
+    ):
+        if value:
+            meta[key] = value
+    return meta != before or session.is_new
+
+
+def _at(work: str, relative: str, claude_id: str) -> Session | None:
+    day, _, name = relative.partition("/")
+    if not clock.is_day(day) or safe_id(name) != name:
+        return None
+    directory = os.path.join(work, day, name)
+    session = load(directory)
+    if session:
+        return session if session.meta.get("claude_session") == claude_id else None
+    return _repaired(directory, day, name, claude_id)
+
+
+def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | None:
+    """A fresh record for a directory whose META is damaged; the damaged file is kept beside it."""
+    if not safe_id(claude_id).startswith(name):
+        return None
+    path = os.path.join(directory, settings.META_FILE)
+    if os.path.exists(path) and os.path.getsize(path):
+        try:
+            os.replace(path, path + ".damaged")
+        except OSError:
+            return None
+    return Session(directory, _blank(name, day + "T00:00:00Z", claude_id, ""), is_new=True)
+
+
+def _fresh(work: str, name: str, taken: set[str], claude_id: str, now: float, project_name: str) -> Session:
+    heads = [name[:length] for length in settings.SHORT_ID_CHARS]
+    free = [head for head in heads if head not in taken]
+    short = free[0] if free else "x" + hexdigest(claude_id)[:31]
+    started = clock.iso(now)
+    meta = _blank(short, started, claude_id, project_name)
+    return Session(os.path.join(work, started[:10], short), meta, is_new=True)
+
+
+def _blank(short: str, started: str, claude_id: str, project_name: str) -> dict[str, Any]:
+    meta: dict[str, Any] = dict.fromkeys(META_FIELDS)
+    meta.update(
+        session_id=short,
+        date=started[:10],
+        started=started,
+        status=settings.ACTIVE,
+        project=project_name,
+        tags=[],
+        artifacts=[],
+        claude_session=claude_id,
+    )
+    return meta
+
+
+def _marker_path(project_dir: str, claude_id: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR, safe_id(claude_id) + ".json")

@@ -1,0 +1,162 @@
+"""Reading what was appended to Claude Code's transcript since the last time.
+
+The transcript is JSON Lines, one entry a line, and most of its bytes are entries that say nothing
+about the work (request snapshots, attachments, tool output). Those are told by their first bytes
+and skipped unparsed; only what a person asked and what Claude did is decoded.
+
+A cursor is a small dict kept in the session's capture file:
+
+    path, device, inode   which file was read
+    head                  length and CRC of its first bytes: tells a replaced file from a grown one
+    offset                where the next unread line starts
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import zlib
+
+from . import jsontext, settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+_HEAD_BYTES = 512
+_SKIM_BYTES = 8192  # tool results longer than this are not decoded for their id alone
+
+_WANTED_FIRST = frozenset((b"user", b"assistant", b"custom-title", b"ai-title", b"summary"))
+
+
+class Reading:
+    """One pass over the new part of a transcript."""
+
+    __slots__ = ("cursor", "fd", "is_restart", "size")
+
+    def __init__(self, path: str, cursor: dict[str, Any]) -> None:
+        """Raises OSError when the file is not there (yet)."""
+        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+        self.fd = os.open(path, flags)
+        try:
+            info = os.fstat(self.fd)
+            if not stat.S_ISREG(info.st_mode):
+                raise OSError("%s is not a plain file" % path)
+            self.size = info.st_size
+            old = cursor
+            self.cursor: dict[str, Any] = {
+                "path": path,
+                "device": info.st_dev,
+                "inode": info.st_ino,
+                "offset": 0,
+                "head": [0, 0],
+            }
+            self.is_restart = bool(old.get("offset"))
+            if self._continues(old):
+                self.cursor.update(offset=old["offset"], head=old["head"])
+                self.is_restart = False
+        except BaseException:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        os.close(self.fd)
+
+    def entries(self, has_time: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+        """Entries that matter, oldest first; the cursor moves past each whole line read."""
+        for line in self._lines(has_time):
+            if is_wanted(line):
+                entry = _decode(line)
+                if entry is not None:
+                    yield entry
+        self._remember_head()
+
+    def _lines(self, has_time: Callable[[], bool]) -> Iterator[bytes]:
+        os.lseek(self.fd, self.cursor["offset"], os.SEEK_SET)
+        rest = b""
+        skipping = 0  # bytes of an overlong line passed over so far
+        while has_time():
+            chunk = os.read(self.fd, settings.TRANSCRIPT_CHUNK_BYTES)
+            if not chunk:
+                return
+            lines = (rest + chunk).split(b"\n")
+            rest = lines.pop()
+            if skipping and lines:
+                self.cursor["offset"] += skipping + len(lines.pop(0)) + 1
+                skipping = 0
+            for line in lines:
+                self.cursor["offset"] += len(line) + 1
+                yield line
+            if skipping or len(rest) > settings.TRANSCRIPT_LINE_MAX_BYTES:
+                skipping += len(rest)
+                rest = b""
+
+    def _continues(self, old: dict[str, Any]) -> bool:
+        offset, head = old.get("offset"), old.get("head")
+        if not isinstance(offset, int) or not isinstance(head, list) or not 0 <= offset <= self.size:
+            return False
+        same_file = (old.get("device"), old.get("inode")) == (self.cursor["device"], self.cursor["inode"])
+        return same_file and len(head) == 2 and isinstance(head[0], int) and head == self._head(head[0])
+
+    def _remember_head(self) -> None:
+        if self.cursor["head"][0] < _HEAD_BYTES:
+            self.cursor["head"] = self._head(min(_HEAD_BYTES, self.cursor["offset"]))
+
+    def _head(self, length: int) -> list[int]:
+        os.lseek(self.fd, 0, os.SEEK_SET)
+        data = os.read(self.fd, min(length, _HEAD_BYTES))
+        return [len(data), zlib.crc32(data)]
+
+
+def is_wanted(line: bytes) -> bool:
+    """Whether a line may be an entry worth decoding, from its bytes alone.
+
+    Inside JSON strings quotes are escaped, so `"type":"user"` cannot come from a text.
+    """
+    if line[:9] == b'{"type":"':
+        return line[9 : line.find(b'"', 9)] in _WANTED_FIRST
+    start = line[:200]
+    if b'"attachment":{' in start or b'"isSidechain":true' in start:
+        return False
+    return (
+        b'"type":"user"' in line
+        or b'"type":"assistant"' in line
+        or (b'": "' in start and (b'"type": "user"' in line or b'"type": "assistant"' in line))
+    )
+
+
+def _decode(line: bytes) -> dict[str, Any] | None:
+    if len(line) > _SKIM_BYTES:
+        skimmed = _skim_result(line)
+        if skimmed is not None:
+            return skimmed
+    try:
+        entry = jsontext.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _skim_result(line: bytes) -> dict[str, Any] | None:
+    """A long single tool result without its output; None where a full decode is needed."""
+    if line.count(b'"tool_use_id":"') != 1 or line.count(b'"type":"tool_result"') != 1 or b'"bashEditDiff"' in line:
+        return None
+    if b'"type":"user"' not in line or b'"task":{' in line:
+        return None
+    result = {"type": "tool_result", "tool_use_id": _value(line, b'"tool_use_id":"')}
+    result["is_error"] = b'"is_error":true' in line  # type: ignore[assignment]
+    entry: dict[str, Any] = {"type": "user", "message": {"content": [result]}, "toolUseResult": {}}
+    for key in ("timestamp", "gitBranch", "uuid"):
+        entry[key] = _value(line, b'"%s":"' % key.encode(), last=True)
+    if b'"toolDenialKind":"' in line:
+        entry["toolDenialKind"] = "denied"
+    return entry
+
+
+def _value(line: bytes, key: bytes, last: bool = False) -> str:
+    at = line.rfind(key) if last else line.find(key)
+    if at < 0:
+        return ""
+    at += len(key)
+    return line[at : line.find(b'"', at)].decode("utf-8", "replace")

@@ -1,0 +1,295 @@
+"""Whatever arrives and whatever the disk does: exit 0, nothing on stderr, the session goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any, Callable
+
+import pytest
+import support
+from life import Life, failures
+
+SCRIPTS = ["session_start", "user_prompt_submit", "stop", "pre_compact", "session_end"]
+as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root to set up")
+
+STARTS_PROCESS = ("os.system", "os.fork", "os.forkpty", "os.exec", "os.spawn", "os.posix_spawn", "os.startfile")
+
+Hook = Callable[..., support.Result]
+
+BAD = {
+    "empty": b"",
+    "blank": b" \n",
+    "truncated": b'{"session_id": "abc", "cwd": "/tm',
+    "not utf-8": b'{"session_id": "\xff\xfe", "cwd": "\x80"}',
+    "binary": bytes(range(256)) * 8,
+    "an array": b"[1, 2]",
+    "a string": b'"hello"',
+    "a number": b"12",
+    "two documents": b'{"session_id": "a"}\n{"session_id": "b"}\n',
+    "deep": b'{"session_id": ' + b"[" * 200000 + b"]" * 200000 + b"}",
+    "deep in an unused field": b'{"session_id": "deep", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}",
+    "no session id": b'{"cwd": "/"}',
+    "empty session id": b'{"session_id": ""}',
+    "huge number": b'{"session_id": "n", "x": ' + b"9" * 10000 + b"}",
+}
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+@pytest.mark.parametrize("name", BAD)
+def test_bad_payloads(run_hook: Hook, store_root: Path, script: str, name: str) -> None:
+    result = run_hook(script, BAD[name])
+    assert (result.code, result.stdout, result.stderr) == (0, "", "")
+    if name in ("not utf-8", "deep in an unused field", "huge number"):
+        return  # usable all the same, or not, by interpreter
+    assert len(failures(store_root)) == 1
+
+
+WRONG: list[Any] = [None, 0, 1.5, True, [], {}, ["x"], {"a": 1}, "x" * 100000, "\x00", "\ud800", "../../../etc"]
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_wrong_types_in_every_field(run_hook: Hook, session: support.Session, store_root: Path, script: str) -> None:
+    keys = ["session_id", "transcript_path", "cwd", "source", "prompt", "prompt_id", "last_assistant_message"]
+    keys += ["reason", "trigger", "model", "session_title", "agent_id", "hook_event_name"]
+    good = {**session.start(), **session.prompt("hi"), **session.stop("Hello."), **session.end()}
+    for number, value in enumerate(WRONG):
+        payload = {**good, keys[number % len(keys)]: value, keys[(number * 5 + 3) % len(keys)]: value}
+        result = run_hook(script, json.dumps(payload).encode(), cwd=session.cwd)
+        assert (result.code, result.stderr) == (0, ""), (value, result)
+        assert not result.stdout or result.json.keys() == {"systemMessage"}
+
+
+def test_a_failure_is_mentioned_once(run_hook: Hook, life: Life) -> None:
+    run_hook("stop", b"{")
+    run_hook("stop", b"{")
+    said = life.start().json["systemMessage"]
+    assert "2 hook runs failed" in said
+    assert "harness memory doctor" in said
+    assert life.start().stdout == ""
+
+
+def test_a_payload_of_six_megabytes(life: Life) -> None:
+    big = "word " * 1_200_000
+    life.start()
+    life.run("user_prompt_submit", life.session.prompt(big))
+    life.stop(big)
+    assert len(json.dumps(life.episode)) < 5000
+    assert life.episode["asked"][0].startswith("word word")
+
+
+@pytest.mark.parametrize("ending", [b"\n", b""])
+def test_stdin_that_stays_open(life: Life, ending: bytes) -> None:
+    payload = support.encode(life.session.start()).rstrip(b"\n") + ending
+    began = time.monotonic()
+    with subprocess.Popen(
+        support.hook_command("session_start"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
+        cwd=life.cwd,
+    ) as hook:
+        assert hook.stdin is not None
+        hook.stdin.write(payload)
+        hook.stdin.flush()
+        assert hook.wait(timeout=20) == 0
+    assert time.monotonic() - began < 4
+    assert life.meta["status"] == "ACTIVE"
+
+
+def test_stdin_that_never_speaks(life: Life) -> None:
+    with subprocess.Popen(
+        support.hook_command("session_end"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=support.clean_environment(life.home),
+        cwd=life.cwd,
+    ) as hook:
+        assert hook.wait(timeout=20) == 0
+        assert hook.stdout is not None
+        assert hook.stderr is not None
+        assert (hook.stdout.read(), hook.stderr.read()) == (b"", b"")
+    assert "deadline" in failures(life.store)[0]
+
+
+def test_closed_standard_streams(life: Life) -> None:
+    for redirect in ("<&-", ">&-", "<&- >&- 2>&-"):
+        command = " ".join(support.hook_command("stop")) + " " + redirect
+        done = subprocess.run(
+            ["sh", "-c", command], env=support.clean_environment(life.home), capture_output=True, check=False
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+@pytest.mark.parametrize("script", SCRIPTS)
+def test_a_store_that_is_a_file(life: Life, script: str) -> None:
+    life.store.write_text("not a directory", "utf-8")
+    payload = {**life.session.start(), **life.session.prompt("hi"), **life.session.stop("Hello.")}
+    assert life.run(script, payload).stdout == ""
+    assert life.store.read_text("utf-8") == "not a directory"
+
+
+def test_a_project_directory_that_is_a_file(life: Life) -> None:
+    life.start()
+    project = life.project
+    life.extra["HARNESS_MEMORY_HOME"] = str(life.home / "elsewhere")
+    (life.home / "elsewhere").mkdir()
+    (life.home / "elsewhere" / project.name).write_text("in the way", "utf-8")
+    life.turn("one", "One done.")
+    assert (life.home / "elsewhere" / project.name).read_text("utf-8") == "in the way"
+    assert failures(life.home / "elsewhere")
+
+
+@as_root
+def test_an_unwritable_store(life: Life) -> None:
+    import pwd
+
+    life.store.mkdir(parents=True)
+    nobody = pwd.getpwnam("nobody")
+    command = [
+        "setpriv",
+        "--reuid",
+        str(nobody.pw_uid),
+        "--clear-groups",
+        *support.hook_command("stop", "/usr/bin/python3"),
+    ]
+    if not os.path.exists("/usr/bin/python3") or not os.path.exists("/usr/bin/setpriv"):
+        pytest.skip("needs setpriv and a system interpreter")
+    done = subprocess.run(
+        command,
+        input=support.encode(life.session.stop("Hello.")),
+        env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
+        cwd="/",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert not list(life.store.iterdir())
+
+
+@as_root
+def test_a_full_disk_loses_nothing(life: Life, tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    if subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=10k,mode=700", "tmpfs", str(disk)],
+        capture_output=True,
+        check=False,
+    ).returncode:
+        pytest.skip("cannot mount a small file system here")
+    try:
+        store = disk / "memory"
+        life.store = store
+        life.extra["HARNESS_MEMORY_HOME"] = str(store)
+        life.start()
+        life.turn("one", "One done.", "one.py")
+        before = support.snapshot(store)
+        with (disk / "filler").open("wb", buffering=0) as filler:
+            try:
+                while True:
+                    filler.write(b"x" * 4096)
+            except OSError:
+                pass
+        life.turn("two", "Two done.", "two.py")
+        kept = support.snapshot(store)
+        for name, data in before.items():
+            assert name in kept, name
+            if name.endswith((".json", ".yaml", ".md")):
+                assert kept[name] == data or kept[name], name
+        assert life.episode["files_changed"] == ["one.py"]
+        (disk / "filler").unlink()
+        life.turn("three", "Three done.", "three.py")
+        assert life.episode["files_changed"] == ["one.py", "two.py", "three.py"]
+        assert life.episode["asked"] == ["one", "two", "three"]
+    finally:
+        subprocess.run(["umount", "-l", str(disk)], check=False)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "config.json"),
+        ("[]", "expected an object"),
+        ('{"retention_days": "many"}', "retention_days"),
+        ('{"retention_days": -1}', "retention_days"),
+        ('{"colour": 1}', "colour"),
+    ],
+)
+def test_a_broken_configuration_is_reported_and_ignored(life: Life, text: str, complaint: str) -> None:
+    life.store.mkdir(parents=True, mode=0o700)
+    (life.store / "config.json").write_text(text, "utf-8")
+    assert complaint in life.start().json["systemMessage"]
+    assert life.meta["status"] == "ACTIVE"
+
+
+def test_a_good_configuration_is_silent(life: Life) -> None:
+    life.store.mkdir(parents=True, mode=0o700)
+    (life.store / "config.json").write_text('{"retention_days": 30}', "utf-8")
+    assert life.start().stdout == ""
+
+
+@pytest.mark.parametrize("cwd", ["", "/does/not/exist", "relative/path", "/dev/null"])
+def test_a_working_directory_that_is_none(life: Life, cwd: str) -> None:
+    env = {**life.session.environment(pid=life.pid), "CLAUDE_PROJECT_DIR": None}
+    for script, payload in (
+        ("session_start", life.session.start(cwd=cwd)),
+        ("stop", life.session.stop("Hello.", cwd=cwd)),
+    ):
+        result = support.run_hook(script, payload, home=life.home, env=env, cwd=life.home)
+        assert (result.code, result.stdout, result.stderr) == (0, "", "")
+    assert life.episode["what_was_done"] == "Hello."
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe", "binary", "empty", "no newline"])
+def test_a_transcript_that_is_none(life: Life, kind: str) -> None:
+    path = life.transcript.path
+    path.parent.mkdir(parents=True)
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.write_bytes({"binary": bytes(range(256)) * 1000, "empty": b"", "no newline": b'{"type":"user"'}[kind])
+    life.run("user_prompt_submit", life.session.prompt("hi"))
+    life.stop("Hello.")
+    assert life.episode["what_was_done"] == "Hello."
+
+
+def test_hooks_start_no_process_and_open_no_socket(life: Life, tmp_path: Path) -> None:
+    """Proved by the interpreter's own audit events, which nothing in the hook can avoid."""
+    life.transcript.turn("ask", "Done.", files=[life.cwd / "a.py"])
+    payloads = [("session_start", life.session.start()), ("user_prompt_submit", life.session.prompt("hi"))]
+    payloads += [
+        ("stop", life.session.stop("Done.")),
+        ("pre_compact", life.session.pre_compact()),
+        ("session_end", life.session.end()),
+    ]
+    for script, payload in payloads:
+        log = tmp_path / (script + ".log")
+        code = (
+            "import os, sys\n"
+            "log = os.open(%r, os.O_WRONLY | os.O_CREAT | os.O_APPEND)\n"
+            "def hear(event, args):\n"
+            "    if event.split('.')[0] in ('socket', 'subprocess', 'pty') or event in %r:\n"
+            "        os.write(log, ('%%s %%r\\n' %% (event, args)).encode())\n"
+            "sys.addaudithook(hear)\n"
+            "sys.argv = [%r]\n"
+            "__file__ = sys.argv[0]\n"
+            "exec(compile(open(__file__).read(), __file__, 'exec'))\n"
+        ) % (str(log), STARTS_PROCESS, str(support.HOOKS / (script + ".py")))
+        done = subprocess.run(
+            [support.sys.executable, "-I", "-S", "-c", code],
+            input=support.encode(payload),
+            env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
+            cwd=life.cwd,
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (0, b"")
+        assert log.read_text("utf-8") == ""
+    assert life.episode["what_was_done"] == "Done."
