@@ -1,0 +1,16 @@
+#!/usr/bin/env python3
+"""Install Harness Memory into Claude Code's settings, or take it out: `python3 install.py --help`."""
+
+# No syntax in this file that an old Python could not read: it has to be able to say that it is too old.
+import os
+import sys
+
+if sys.version_info < (3, 8):  # noqa: UP036
+    sys.exit("install.py: this is Python %d.%d; 3.8 or later is needed. Try python3 install.py" % sys.version_info[:2])
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib"))
+
+from harness_memory.setup.command import main
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

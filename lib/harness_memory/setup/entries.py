@@ -1,0 +1,134 @@
+"""What we put into a settings file: the hooks, their commands, the permission rules. Nothing else knows these.
+
+A command must be harmless when its files have gone: `python3 missing.py` exits with 2, which tells the
+client to block the prompt. So the shell looks first, and has the last word on the exit code.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+
+from .. import settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# (event, script in hooks/, matcher or None for every occasion). Only names that clients of 2.0 know:
+# before 2.1.101 one unknown event made the client ignore the whole file.
+HOOKS: tuple[tuple[str, str, str | None], ...] = (
+    ("SessionStart", "session_start.py", None),
+    ("UserPromptSubmit", "user_prompt_submit.py", None),
+    ("Stop", "stop.py", None),
+    ("PreCompact", "pre_compact.py", None),
+    ("SessionEnd", "session_end.py", None),
+)
+HOOKS_DIR = "hooks"
+HARNESS = "harness"
+MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
+PYTHON_OPTIONS = "-I -S -X utf8"
+EXAMPLE = ("/path/to/harness-memory", "/usr/bin/python3")  # tree and interpreter of settings.example.json
+
+_OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py\b.*\s%s\s*$" % MARKER, re.DOTALL)
+_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % HARNESS, re.DOTALL)
+_PLAIN = re.compile(r"^[A-Za-z0-9_@%+=:,./-]+$")
+_PLAIN_IN_DOUBLE_QUOTES = re.compile(r"^[^\"$`\\!\n]+$")
+
+
+class Entries:
+    """Our part of a settings file: one hook group an event, and permission rules."""
+
+    __slots__ = ("groups", "rules")
+
+    def __init__(self, groups: dict[str, dict[str, Any]], rules: list[str]) -> None:
+        self.groups = groups
+        self.rules = rules
+
+    def as_settings(self) -> dict[str, Any]:
+        hooks = {event: [group] for event, group in self.groups.items()}
+        return {"hooks": hooks, "permissions": {"allow": self.rules}}
+
+
+def entries(root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False) -> Entries:
+    """`stores`: the path of the memory, and where links on the way lead it: the client asks for both."""
+    groups = {}
+    for event, script, matcher in HOOKS:
+        path = _join(root, HOOKS_DIR, script, windows=windows)
+        groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
+    harness = harness_command(root, interpreter, windows=windows)
+    return Entries(groups, [*(read_rule(path, home) for path in stores), "Bash(%s *)" % harness])
+
+
+def plugin_hooks() -> dict[str, Any]:
+    """The content of hooks/hooks.json, for use as a plugin."""
+    groups = {}
+    for event, script, matcher in HOOKS:
+        command = 'python3 %s "${CLAUDE_PLUGIN_ROOT}/%s/%s" || exit 0' % (PYTHON_OPTIONS, HOOKS_DIR, script)
+        groups[event] = [_group(command, matcher)]
+    return {"hooks": groups}
+
+
+def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
+    if windows:  # the client may use any of three shells there: nothing but words they all read alike
+        return '"%s" %s "%s" %s' % (_slashes(interpreter), PYTHON_OPTIONS, _slashes(script), MARKER)
+    return 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s' % (
+        _single_quotes(interpreter),
+        _single_quotes(script),
+        PYTHON_OPTIONS,
+        MARKER,
+    )
+
+
+def harness_command(root: str, interpreter: str, *, windows: bool = False) -> str:
+    """The words that start our command line, as the model must type them: the client compares
+    a permission rule with the text of the command, quotes included."""
+    harness = quote(_join(root, HARNESS, windows=windows))
+    return "%s %s memory" % (quote(_slashes(interpreter)) if windows else "python3", harness)
+
+
+def read_rule(store: str, home: str) -> str:
+    """The rule that opens the store to the model's Read tool (and to `cat` and `grep`)."""
+    if store == os.path.join(home, settings.CLAUDE_DIR, settings.STORE_DIR):
+        return "Read(~/%s/%s/**)" % (settings.CLAUDE_DIR, settings.STORE_DIR)
+    path = _slashes(store) if os.name == "nt" else store
+    if path[1:2] == ":":  # C:/Users is /c/Users in a rule
+        path = "/" + path[0].lower() + path[2:]
+    return "Read(/%s/**)" % re.sub(r"([\\\[\]*?])", r"\\\1", path)
+
+
+def is_our_command(command: str, root: str) -> bool:
+    """A command written by any version of ours, or by hand for this very tree."""
+    if _OUR_COMMAND.search(command):
+        return True
+    script = re.escape(_slashes(os.path.join(root, HOOKS_DIR))) + r"/[a-z_]+\.py\b"
+    return re.search(r"(?:^|[\s\"'=])" + script, _slashes(command)) is not None
+
+
+def is_our_rule(rule: str) -> bool:
+    return _OUR_RULE.match(rule) is not None
+
+
+def quote(path: str) -> str:
+    """Quoted for a shell only if need be, and in double quotes if they do: what a model would type itself."""
+    if _PLAIN.match(path):
+        return path
+    return '"%s"' % path if _PLAIN_IN_DOUBLE_QUOTES.match(path) else shlex.quote(path)
+
+
+def _group(command: str, matcher: str | None) -> dict[str, Any]:
+    hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
+    return {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
+
+
+def _single_quotes(path: str) -> str:
+    return "'%s'" % path.replace("'", "'\"'\"'")
+
+
+def _slashes(path: str) -> str:
+    return path.replace("\\", "/")
+
+
+def _join(root: str, *parts: str, windows: bool) -> str:
+    return "/".join([_slashes(root) if windows else root, *parts])

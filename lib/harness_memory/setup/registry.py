@@ -1,0 +1,52 @@
+"""`installs.json` in the store root: where we are installed, for `doctor` and for taking it out again.
+
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, rules}]}
+
+`created` tells that the settings file was ours from the start; `rules` are the permission rules added.
+"""
+
+from __future__ import annotations
+
+import os
+
+from .. import jsontext, settings, store
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def load(store_root: str) -> list[dict[str, Any]]:
+    """The installs on record; an unreadable registry is an empty one, the settings files are the truth."""
+    try:
+        record = jsontext.loads(store.read(_path(store_root)) or b"{}")
+    except (OSError, ValueError):
+        return []
+    installs = record.get("installs") if isinstance(record, dict) else None
+    return [item for item in installs if isinstance(item, dict)] if isinstance(installs, list) else []
+
+
+def find(store_root: str, settings_path: str) -> dict[str, Any]:
+    return next((item for item in load(store_root) if item.get("settings") == settings_path), {})
+
+
+def put(store_root: str, install: dict[str, Any]) -> None:
+    others = [item for item in load(store_root) if item.get("settings") != install["settings"]]
+    _save(store_root, [*others, install])
+
+
+def drop(store_root: str, settings_path: str) -> None:
+    left = [item for item in load(store_root) if item.get("settings") != settings_path]
+    if left:
+        _save(store_root, left)
+    else:
+        store.remove(_path(store_root))
+
+
+def _save(store_root: str, installs: list[dict[str, Any]]) -> None:
+    record = {"schema": settings.SCHEMA, "installs": installs}
+    store.write(_path(store_root), jsontext.pretty(record).encode("utf-8", "surrogateescape"))
+
+
+def _path(store_root: str) -> str:
+    return os.path.join(store_root, settings.INSTALLS_FILE)

@@ -1,0 +1,121 @@
+"""Proof that an install works: a short session played through the installed commands, as the client would.
+
+It runs in a throw-away memory and project. The commands hide their errors from the client by design,
+so what counts is the stamp that each hook leaves in the store when it has done its work.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+
+from .. import health, settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+SESSION = "5e1f7e57-0000-4000-8000-000000000000"
+PROMPT = "Self-test of the installation: is anybody there?"
+ANSWER = "Yes. The hooks run and the memory is written."
+_FIELDS: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup"},
+    "UserPromptSubmit": {"prompt": PROMPT, "permission_mode": "default"},
+    "Stop": {"stop_hook_active": False, "last_assistant_message": ANSWER, "permission_mode": "default"},
+    "PreCompact": {"trigger": "manual", "custom_instructions": None},
+    "SessionEnd": {"reason": "other"},
+}
+
+
+class Outcome:
+    """One command's run; `problem` is empty when all is well."""
+
+    __slots__ = ("event", "milliseconds", "problem")
+
+    def __init__(self, event: str, milliseconds: float, problem: str) -> None:
+        self.event = event
+        self.milliseconds = milliseconds
+        self.problem = problem
+
+
+def play(commands: Mapping[str, str], env: Mapping[str, str]) -> Iterator[Outcome]:
+    """Run each event's command in the order of a session."""
+    with tempfile.TemporaryDirectory(prefix="harness-memory-selftest-") as folder:
+        project = os.path.join(folder, "project")
+        os.mkdir(project)
+        transcript = os.path.join(folder, SESSION + ".jsonl")
+        _write_transcript(transcript, project)
+        surroundings = _environment(env, folder, project)
+        known = [event for event in _FIELDS if event in commands]
+        for event in known + [event for event in commands if event not in _FIELDS]:
+            payload = {"session_id": SESSION, "transcript_path": transcript, "cwd": project, "hook_event_name": event}
+            payload.update(_FIELDS.get(event, {}))
+            yield _run(event, commands[event], payload, surroundings)
+
+
+def _run(event: str, command: str, payload: dict[str, Any], env: Mapping[str, str]) -> Outcome:
+    argv: Any = command if os.name == "nt" else ["/bin/sh", "-c", command]
+    data = (json.dumps(payload) + "\n").encode("utf-8")
+    started = time.perf_counter()
+    try:
+        result = subprocess.run(
+            argv, input=data, capture_output=True, cwd=payload["cwd"],
+            env=dict(env), shell=os.name == "nt", timeout=settings.HOOK_TIMEOUT_SECONDS,
+        )  # fmt: skip
+        problem = _judge(event, result, env[settings.ENV_HOME])
+    except subprocess.TimeoutExpired:
+        problem = "not done within %d seconds" % settings.HOOK_TIMEOUT_SECONDS
+    except OSError as error:
+        problem = str(error)
+    return Outcome(event, (time.perf_counter() - started) * 1000, problem)
+
+
+def _judge(event: str, result: subprocess.CompletedProcess[bytes], store: str) -> str:
+    if result.returncode:
+        return "exit code %d, expected 0" % result.returncode
+    if result.stderr:
+        return "unexpected words on standard error: %s" % result.stderr.decode("utf-8", "replace").strip()[:200]
+    if result.stdout.startswith(b"{") and not _is_json(result.stdout):
+        return "the answer is not valid JSON"
+    failures = [record for record in health.failures(store) if record.get("event") == event]
+    if failures:
+        return str(failures[-1].get("error", "failed"))
+    if not os.path.exists(os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event)):
+        return "the hook left no sign of having run"
+    return ""
+
+
+def _is_json(data: bytes) -> bool:
+    try:
+        json.loads(data.decode("utf-8"))
+    except ValueError:
+        return False
+    return True
+
+
+def _environment(env: Mapping[str, str], folder: str, project: str) -> dict[str, str]:
+    """The caller's own, less what would lead to a real session, plus what the client sets."""
+    kept = {name: value for name, value in env.items() if not name.startswith(("CLAUDE", settings.ENV_SWITCH))}
+    kept[settings.ENV_HOME] = os.path.join(folder, "memory")
+    kept[settings.ENV_PROJECT_DIR] = project
+    kept[settings.ENV_SESSION_ID] = SESSION
+    kept[settings.ENV_ENTRYPOINT] = "cli"
+    kept[settings.ENV_CLIENT_PID] = str(os.getpid())
+    return kept
+
+
+def _write_transcript(path: str, project: str) -> None:
+    now = time.strftime("%Y-%m-%dT%H:%M:%S.000Z", time.gmtime())
+    common = {"sessionId": SESSION, "cwd": project, "timestamp": now, "isSidechain": False}
+    asked = {"role": "user", "content": PROMPT}
+    answered = {"role": "assistant", "id": "1", "content": [{"type": "text", "text": ANSWER}]}
+    entries = [
+        {"type": "user", "uuid": "1", "parentUuid": None, "message": asked, **common},
+        {"type": "assistant", "uuid": "2", "parentUuid": "1", "message": answered, **common},
+    ]
+    with open(path, "w", encoding="utf-8") as file:
+        file.writelines(json.dumps(entry) + "\n" for entry in entries)

@@ -1,0 +1,618 @@
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+from test_jsonedit import Scribe
+
+from harness_memory import __version__, jsontext
+from harness_memory.setup import entries, merge, registry, selftest, settingsfile
+from harness_memory.setup.installation import Place, install, plan_install, plan_uninstall, uninstall
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells, links and modes")
+PYENV = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+TREE = "/opt/harness memory"
+PYTHON = "/usr/bin/python3"
+OURS = ("hooks", "permissions")
+
+HOOK = '{"hooks": [{"type": "command", "command": "echo mine"}]}'
+SHAPES = {
+    "empty": b"",
+    "blank": b" \r\n",
+    "bom only": b"\xef\xbb\xbf",
+    "braces": b"{}",
+    "braces and newline": b"{}\n",
+    "spaced braces": b"{ }\n",
+    "broken braces": b"{\n}\n",
+    "one line": b'{"model":"opus","env":{"A":"1"}}',
+    "one line, spaced": b'{"model": "opus", "env": {"A": "1"}}\n',
+    "two spaces": b'{\n  "model": "opus"\n}\n',
+    "four spaces": b'{\n    "model": "opus",\n    "env": {\n        "A": "1"\n    }\n}\n',
+    "tabs": b'{\n\t"model": "opus"\n}\n',
+    "no indentation": b'{\n"model": "opus"\n}\n',
+    "crlf": b'{\r\n  "model": "opus",\r\n  "hooks": {\r\n  }\r\n}\r\n',
+    "bom": b'\xef\xbb\xbf{\n  "model": "opus"\n}\n',
+    "no newline at the end": b'{\n  "model": "opus"\n}',
+    "newlines at the end": b'\n{\n  "model": "opus"\n}\n\n\n',
+    "commas first": b'{ "model": "opus"\n, "env": {}\n, "permissions": { "allow": ["A"] }\n}\n',
+    "our containers, empty": b'{\n  "hooks": {},\n  "permissions": {"allow": [ ], "deny": []}\n}\n',
+    "empty events": b'{\n  "hooks": {"Stop": [], "SessionEnd": [\n  ]}\n}\n',
+    "foreign hooks": (
+        '{\n  "hooks": {\n    "Stop": [\n      %s\n    ],\n    "PreToolUse": [%s]\n  }\n}\n' % (HOOK, HOOK)
+    ).encode(),
+    "foreign hooks, one line": ('{"hooks": {"Stop": [%s], "SessionStart": [%s, %s]}}' % (HOOK, HOOK, HOOK)).encode(),
+    "odd entries": b'{"hooks": {"Stop": [7, null, {"hooks": 3}, {"hooks": [{"command": 5}, "x"]}], "Odd": "x"}}',
+    "permissions": b'{\n  "permissions": {\n    "allow": [\n      "Bash(ls *)"\n    ],\n    "deny": ["X"]\n  }\n}\n',
+    "a rule of ours already": b'{"permissions": {"allow": ["Read(~/.claude/memory/**)", "Bash(ls)"]}}',
+    "escapes": b'{\n  "a\\u0062": "\\u00e9\\ud83d\\ude00\\/",\n  "n": "\xc3\xa9"\n}\n',
+    "numbers": b'{"n": [1e400, 12345678901234567890, -0, 1.50, 1E+2]}',
+    "not utf-8": b'{\n  "a": "\xff\xfe"\n}\n',
+    "duplicate keys": b'{"hooks": 5, "permissions": [], "hooks": {}, "permissions": {}}',
+    "line separators": b'{\n  "a": "\xe2\x80\xa8\x0c\xc2\x85"\n}\n'.replace(b"\x0c", b""),
+}
+
+
+def wanted(tree: str = TREE, python: str = PYTHON, store: str = "/home/you/.claude/memory") -> entries.Entries:
+    return entries.entries(tree, python, [store], "/home/you")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Place:
+    folder = tmp_path / "config"
+    folder.mkdir()
+    return Place(TREE, "user", str(folder / "settings.json"), str(tmp_path / "memory"))
+
+
+def put(place: Place, data: bytes) -> bytes:
+    Path(place.settings).write_bytes(data)
+    return data
+
+
+def get(place: Place) -> bytes:
+    return Path(place.settings).read_bytes()
+
+
+def do_install(place: Place, new: entries.Entries | None = None) -> bytes:
+    new = new or wanted()
+    install(place, new, PYTHON, plan_install(place, new))
+    return get(place)
+
+
+def do_uninstall(place: Place) -> None:
+    uninstall(place, plan_uninstall(place, wanted()))
+
+
+def values(data: bytes) -> Any:
+    text = data.decode("utf-8-sig", "surrogateescape")
+    return json.loads(text, parse_int=str, parse_float=str) if text.strip() else {}
+
+
+def is_subsequence(small: bytes, large: bytes) -> bool:
+    rest = iter(large)
+    return all(byte in rest for byte in small)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_round_trip(place: Place, shape: str) -> None:
+    before = put(place, SHAPES[shape])
+    installed = do_install(place)
+    assert do_install(place) == installed
+    seen, old = values(installed), values(before)
+    assert list(seen)[: len(old)] == list(old)
+    assert {k: v for k, v in seen.items() if k not in OURS} == {k: v for k, v in old.items() if k not in OURS}
+    for event, group in wanted().groups.items():
+        foreign = old.get("hooks", {}).get(event, [])
+        assert seen["hooks"][event][:-1] == foreign
+        assert merge.commands(settingsfile.decode(installed), TREE)[event] == group["hooks"][0]["command"]
+    assert set(wanted().rules) <= set(seen["permissions"]["allow"])
+    if b"}" in before and b" ]" not in before and not any(hole in before for hole in (b"{ }", b"{\n}", b"  }\r\n}")):
+        assert is_subsequence(before.rstrip(), installed)
+    assert (b"\r\n" in installed) == (b"\r\n" in before.rstrip()) or shape == "blank"
+    if b"\r\n" in before.strip():
+        assert b"\n" not in installed.replace(b"\r\n", b"")
+    do_uninstall(place)
+    assert get(place) == before
+    assert os.listdir(os.path.dirname(place.settings)) == ["settings.json"]
+    assert not os.path.exists(place.store)
+
+
+@pytest.mark.parametrize("shape", [name for name in SHAPES if b":" in SHAPES[name] and b"[ ]" not in SHAPES[name]])
+def test_without_the_backup_the_text_is_the_same(place: Place, shape: str) -> None:
+    """The parts are taken out one by one, as they are when the file was edited in between."""
+    before = put(place, SHAPES[shape])
+    installed = do_install(place)
+    original = settingsfile.decode(before)
+    stripped = merge.strip(settingsfile.decode(installed), TREE, tuple(wanted().rules), original)
+    if shape in ("crlf", "empty events"):  # an empty container loses the white space in it
+        assert json.loads(stripped) == json.loads(original)
+    else:
+        assert stripped == original
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_round_trip_of_random_documents(place: Place, seed: int) -> None:
+    scribe = Scribe(seed)
+    chance = random.Random(seed)
+    text = scribe.container("{", 0) + chance.choice(["", "\n", "\r\n"])
+    before = put(place, chance.choice(["", "\ufeff"]).encode() + text.encode())
+    try:
+        installed = do_install(place)
+    except settingsfile.Refused:
+        with pytest.raises(merge.WrongShape):
+            merge.merge(settingsfile.decode(before), wanted(), TREE)
+        assert get(place) == before
+        return
+    assert do_install(place) == installed
+    old = values(before)
+    assert {k: v for k, v in values(installed).items() if k not in OURS} == {
+        k: v for k, v in old.items() if k not in OURS
+    }
+    stripped = merge.strip(settingsfile.decode(installed), TREE, tuple(wanted().rules), settingsfile.decode(before))
+    assert values(stripped.encode()) == old
+    do_uninstall(place)
+    assert get(place) == before
+
+
+def test_edits_made_in_between_stay(place: Place) -> None:
+    put(place, b'{\n  "model": "opus",\n  "hooks": {\n    "Stop": [\n      %s\n    ]\n  }\n}\n' % HOOK.encode())
+    text = do_install(place).decode()
+    text = text.replace('"opus"', '"sonnet"').replace('"allow": [', '"allow": [\n      "Bash(make *)",')
+    put(place, text.encode())
+    do_uninstall(place)
+    assert get(place).decode() == (
+        '{\n  "model": "sonnet",\n  "hooks": {\n    "Stop": [\n      %s\n    ]\n  },\n'
+        '  "permissions": {\n    "allow": [\n      "Bash(make *)"\n    ]\n  }\n}\n' % HOOK
+    )
+
+
+def test_a_file_rewritten_by_the_client_loses_only_our_parts(place: Place) -> None:
+    put(place, b'{"model":"opus","hooks":{}}')
+    seen = json.loads(do_install(place))
+    seen["theme"] = "dark"
+    put(place, json.dumps(seen, indent=2).encode())
+    do_uninstall(place)
+    assert get(place) == b'{\n  "model": "opus",\n  "hooks": {},\n  "theme": "dark"\n}'
+
+
+def test_a_foreign_hook_put_into_our_group_stays(place: Place) -> None:
+    put(place, b"{}")
+    seen = json.loads(do_install(place))
+    mine = {"type": "command", "command": "echo mine"}
+    seen["hooks"]["Stop"][0]["hooks"].append(mine)
+    put(place, json.dumps(seen).encode())
+    do_install(place)
+    assert json.loads(get(place)) == seen
+    do_uninstall(place)
+    assert json.loads(get(place)) == {"hooks": {"Stop": [{"hooks": [mine]}]}}
+
+
+def test_a_file_that_we_made_is_removed_again(place: Place) -> None:
+    os.rmdir(os.path.dirname(place.settings))
+    assert json.loads(do_install(place)) == wanted().as_settings()
+    assert registry.find(place.store, place.settings)["created"] is True
+    do_install(place)
+    do_uninstall(place)
+    assert not os.path.exists(place.settings)
+
+
+def test_a_file_that_we_made_stays_when_more_was_put_into_it(place: Place) -> None:
+    seen = json.loads(do_install(place))
+    put(place, json.dumps({"model": "opus", **seen}).encode())
+    do_uninstall(place)
+    assert get(place) == b'{"model": "opus"}'
+
+
+OLDER = [
+    'p=\'/old/python\'; s=\'/old place/hooks/stop.py\'; [ -f "$s" ] && "$p" "$s" # harness-memory',
+    '"C:/Python38/python.exe" -I -S "C:/old place/hooks/stop.py" harness-memory',
+    "python3 '%s/hooks/stop.py'" % TREE,
+    "%s/hooks/stop.py" % TREE,
+]
+
+
+@pytest.mark.parametrize("command", OLDER)
+def test_an_older_entry_is_renewed_where_it_stands(place: Place, command: str) -> None:
+    group = {"hooks": [{"type": "command", "command": command, "timeout": 60, "statusMessage": "x"}]}
+    foreign = json.loads(HOOK)
+    old_rule = "Bash(python3 /old/harness memory *)"
+    put(place, json.dumps({"hooks": {"Stop": [group, foreign]}, "permissions": {"allow": [old_rule, "X"]}}).encode())
+    seen = json.loads(do_install(place))
+    new = wanted().groups["Stop"]["hooks"][0]
+    assert seen["hooks"]["Stop"] == [{"hooks": [{**new, "statusMessage": "x"}]}, foreign]
+    assert seen["permissions"]["allow"] == [wanted().rules[1], "X", wanted().rules[0]]
+    do_uninstall(place)
+    assert json.loads(get(place)) == {"hooks": {"Stop": [foreign]}, "permissions": {"allow": ["X"]}}
+
+
+LEFT_ALONE = [
+    "python3 /home/you/hooks/stop.py",
+    "python3 /x%s/hooks/stop.py" % TREE,
+    "echo harness-memory",
+    "python3 /home/you/hooks/stop.py # not harness-memory, really",
+]
+
+
+@pytest.mark.parametrize("command", LEFT_ALONE)
+def test_somebody_elses_command_is_left_alone(place: Place, command: str) -> None:
+    foreign = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+    before = put(place, json.dumps(foreign).encode())
+    assert json.loads(do_install(place))["hooks"]["Stop"][0] == foreign["hooks"]["Stop"][0]
+    do_uninstall(place)
+    assert get(place) == before
+
+
+def test_a_moved_tree_store_and_interpreter_are_followed_and_undone(place: Place) -> None:
+    before = put(place, SHAPES["foreign hooks"])
+    do_install(place, wanted("/older/tree", "/older/python", "/older/store"))
+    seen = do_install(place)
+    assert b"older" not in seen
+    assert do_install(place) == seen
+    do_uninstall(place)
+    assert get(place) == before
+
+
+def test_doubled_and_dropped_entries_are_cleared(place: Place) -> None:
+    seen = json.loads(do_install(place))
+    seen["hooks"]["Stop"] *= 2
+    seen["hooks"]["Notification"] = seen["hooks"]["Stop"][:1]
+    put(place, json.dumps(seen).encode())
+    assert json.loads(do_install(place)) == wanted().as_settings()
+
+
+def test_a_matcher_is_set_where_we_stand_alone_and_never_on_others(place: Place) -> None:
+    new = wanted()
+    new.groups["Stop"] = {"matcher": "Bash", **new.groups["Stop"]}
+    do_install(place)
+    assert json.loads(do_install(place, new))["hooks"]["Stop"][0]["matcher"] == "Bash"
+    shared = json.loads(do_install(place))
+    shared["hooks"]["Stop"][0]["hooks"].insert(0, {"type": "command", "command": "echo mine"})
+    put(place, json.dumps(shared).encode())
+    stop = json.loads(do_install(place, new))["hooks"]["Stop"]
+    assert stop == [{"hooks": [{"type": "command", "command": "echo mine"}], "matcher": ""}, new.groups["Stop"]]
+
+
+WRONG = [
+    (b"[]", "the whole document should be an object"),
+    (b"null", "the whole document should be an object"),
+    (b'{"hooks": []}', '"hooks" should be an object {…}, but is an array'),
+    (b'{"hooks": null}', '"hooks" should be an object {…}, but is null'),
+    (b'{"hooks": {"Stop": {}}}', '"hooks.Stop" should be an array […], but is an object'),
+    (b'{"permissions": "x"}', '"permissions" should be an object {…}, but is a string'),
+    (b'{"permissions": {"allow": 5}}', '"permissions.allow" should be an array […], but is a number'),
+    (b'{\n  "a": 1,\n}', "settings.json:2:9: not valid JSON: a comma must not stand before '}'"),
+    (b"{\n  // x\n}", "settings.json:2:3: not valid JSON"),
+    (b"\xff\xfe{\x00}\x00", "settings.json:1:1: not valid JSON"),
+]
+
+
+@pytest.mark.parametrize(("data", "message"), WRONG)
+def test_what_cannot_be_merged_is_refused_and_untouched(place: Place, data: bytes, message: str) -> None:
+    put(place, data)
+    with pytest.raises(settingsfile.Refused) as caught:
+        do_install(place)
+    assert message in str(caught.value)
+    assert get(place) == data
+    assert os.listdir(os.path.dirname(place.settings)) == ["settings.json"]
+
+
+def test_the_first_backup_is_kept_and_a_stale_one_replaced(place: Place) -> None:
+    put(place, b'{"a": 1}')
+    do_install(place)
+    put(place, get(place).replace(b'"a": 1', b'"a": 2'))
+    do_install(place, wanted("/elsewhere"))
+    assert Path(place.backup).read_bytes() == b'{"a": 1}'
+    put(place, b'{"b": 1}')
+    do_install(place)
+    do_uninstall(place)
+    assert get(place) == b'{"b": 1}'
+
+
+@POSIX
+def test_links_and_modes_are_kept(place: Place, tmp_path: Path) -> None:
+    target = tmp_path / "dotfiles" / "claude.json"
+    target.parent.mkdir()
+    target.write_bytes(b'{"a": 1}')
+    target.chmod(0o640)
+    link = Path(place.settings)
+    link.symlink_to(target)
+    do_install(place)
+    assert link.is_symlink()
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (target, Path(place.backup))] == [0o640, 0o640]
+    assert os.listdir(str(target.parent)) == ["claude.json"]
+    do_uninstall(place)
+    assert (link.is_symlink(), target.read_bytes(), stat.S_IMODE(target.stat().st_mode)) == (True, b'{"a": 1}', 0o640)
+
+
+@POSIX
+def test_new_files_are_private(place: Place) -> None:
+    do_install(place)
+    assert stat.S_IMODE(os.stat(place.settings).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(place.store).st_mode) == 0o700
+
+
+@POSIX
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_read_only_means_hands_off(place: Place, what: str) -> None:
+    put(place, b"{}")
+    path = Path(place.settings) if what == "file" else Path(place.settings).parent
+    path.chmod(0o444 if what == "file" else 0o555)
+    try:
+        with pytest.raises(settingsfile.Refused, match="read-only"):
+            do_install(place)
+    finally:
+        path.chmod(0o755)
+    assert get(place) == b"{}"
+
+
+def test_a_memory_folder_that_is_a_file_is_refused_before_anything_changes(place: Place) -> None:
+    put(place, b"{}")
+    Path(place.store).write_text("x")
+    with pytest.raises(settingsfile.Refused, match="memory folder"):
+        do_install(place)
+    assert get(place) == b"{}"
+
+
+# What is registered ------------------------------------------------------------------------------
+def test_the_example_is_exactly_what_would_be_written() -> None:
+    tree, python = entries.EXAMPLE
+    text = merge.merge("{}\n", wanted(tree, python), tree)
+    assert (support.ROOT / "settings.example.json").read_text(encoding="utf-8") == text
+
+
+def test_the_plugin_registers_the_same_hooks() -> None:
+    text = (support.HOOKS / "hooks.json").read_text(encoding="utf-8")
+    assert text == jsontext.pretty(entries.plugin_hooks())
+    plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
+
+
+def test_every_registered_script_exists() -> None:
+    assert [name for _, name, _ in entries.HOOKS if not (support.HOOKS / name).is_file()] == []
+
+
+@POSIX
+@pytest.mark.parametrize(
+    "folder", ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
+)
+@pytest.mark.parametrize("python", [sys.executable, "/gone/python"])
+def test_a_command_never_fails_whatever_its_path(tmp_path: Path, folder: str, python: str) -> None:
+    script = tmp_path / folder / "hooks" / "stop.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("import sys; print('ran'); sys.exit('complaint' if sys.flags.isolated else 2)")
+    command = entries.hook_command(python, str(script))
+    assert entries.is_our_command(command, "/nowhere")
+    for output in (b"ran\n", b""):
+        result = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
+        assert (result.returncode, result.stdout, result.stderr) == (0, output, b"")
+        shutil.rmtree(str(script.parent), ignore_errors=True)
+
+
+@POSIX
+def test_a_command_is_silent_without_any_python() -> None:
+    command = entries.hook_command("/gone/python", str(support.HOOKS / "hooks.json"))
+    result = subprocess.run(["/bin/sh", "-c", command], capture_output=True, env={"PATH": "/nowhere"})
+    assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+
+
+def test_windows_commands_have_forward_slashes_and_no_shell_words() -> None:
+    new = entries.entries(r"C:\My Tools\hm", r"C:\Py 3\python.exe", ["C:/m"], "C:/u", windows=True)
+    command = new.groups["Stop"]["hooks"][0]["command"]
+    assert command == '"C:/Py 3/python.exe" -I -S -X utf8 "C:/My Tools/hm/hooks/stop.py" harness-memory'
+    assert entries.is_our_command(command, "C:/elsewhere")
+    assert new.rules == ["Read(//c/m/**)", 'Bash("C:/Py 3/python.exe" "C:/My Tools/hm/harness" memory *)']
+
+
+RULES = [
+    ("/h/.claude/memory", "Read(~/.claude/memory/**)"),
+    ("/h/.claude/memory2", "Read(//h/.claude/memory2/**)"),
+    ("/mnt/my store", "Read(//mnt/my store/**)"),
+    ("/mnt/[x]*", r"Read(//mnt/\[x\]\*/**)"),
+]
+
+
+@pytest.mark.parametrize(("store", "rule"), RULES)
+def test_read_rules(store: str, rule: str) -> None:
+    assert entries.read_rule(store, "/h") == rule
+
+
+@pytest.mark.parametrize(
+    ("tree", "command"),
+    [
+        ("/opt/hm", "python3 /opt/hm/harness memory"),
+        ("/opt/my hm", 'python3 "/opt/my hm/harness" memory'),
+        ("/opt/$x", "python3 '/opt/$x/harness' memory"),
+    ],
+)
+def test_the_rule_is_the_command_that_the_model_is_told(tree: str, command: str) -> None:
+    assert entries.harness_command(tree, PYTHON) == command
+    rule = wanted(tree).rules[1]
+    assert rule == "Bash(%s *)" % command
+    assert entries.is_our_rule(rule)
+
+
+def test_the_interpreter_is_that_of_no_virtual_environment(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", str(tmp_path / "env")], check=True)
+    python = tmp_path / "env" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    code = "import sys; sys.path.insert(0, %r); from harness_memory.setup import interpreter; print(interpreter.find())"
+    found = subprocess.check_output([str(python), "-c", code % str(support.LIB)], text=True).strip()
+    assert os.path.isabs(found)
+    assert [
+        str(path) for path in [Path(found).parent, Path(found).parent.parent] if (path / "pyvenv.cfg").exists()
+    ] == []
+    probe = "import sys; print(sys.version_info[:2])"
+    assert subprocess.check_output([found, "-c", probe], text=True).strip() == str(sys.version_info[:2])
+
+
+# install.py --------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a user clones, in a folder with a difficult name."""
+    root = tmp_path_factory.mktemp("clone") / "it's my $HOME"
+    for name in ("lib", "hooks"):
+        shutil.copytree(str(support.ROOT / name), str(root / name), ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(str(support.ROOT / "install.py"), str(root))
+    return root
+
+
+def run(tree: Path, home: Path, *args: str, answer: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(tree / "install.py"), *args]
+    return subprocess.run(command, input=answer, capture_output=True, text=True, encoding="utf-8", cwd=str(home),
+                          env=support.clean_environment(home, {"PYTHONUTF8": "1", **env}))  # fmt: skip
+
+
+def test_install_says_what_it_did_and_proves_it(tree: Path, home: Path) -> None:
+    result = run(tree, home)
+    assert (result.returncode, result.stderr) == (0, ""), result.stdout
+    settings_path = home / ".claude" / "settings.json"
+    assert result.stdout.startswith("Installed into %s\n" % settings_path)
+    for event, _, _ in entries.HOOKS:
+        assert "  %-17s ok, " % event in result.stdout
+    assert "--uninstall" in result.stdout
+    assert list((tree / "lib" / "harness_memory").glob("__pycache__/runner.*.pyc"))
+    assert os.listdir(str(home / ".claude" / "memory")) == ["installs.json"]
+    again = run(tree, home)
+    assert (again.returncode, again.stdout.splitlines()[0]) == (0, "Already up to date: %s" % settings_path)
+    gone = run(tree, home, "--uninstall")
+    assert (gone.returncode, gone.stderr, os.listdir(str(home / ".claude"))) == (0, "", [])
+
+
+def test_a_dry_run_shows_a_diff_and_changes_nothing(tree: Path, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_bytes(b'{\r\n  "a": 1\r\n}')
+    result = run(tree, home, "--dry-run")
+    assert (result.returncode, result.stderr) == (0, "")
+    assert '-  "a": 1\n+  "a": 1,\n+  "hooks": {\n' in result.stdout
+    assert os.listdir(str(home / ".claude")) == ["settings.json"]
+    assert path.read_bytes() == b'{\r\n  "a": 1\r\n}'
+
+
+@pytest.mark.parametrize(
+    ("args", "env", "path"),
+    [
+        ((), {}, ".claude/settings.json"),
+        (("--scope", "user"), {"CLAUDE_CONFIG_DIR": "other"}, "other/settings.json"),
+        (("--scope", "project"), {}, "work/.claude/settings.json"),
+        (("--scope", "local"), {}, "work/.claude/settings.local.json"),
+    ],
+)
+def test_scopes(tree: Path, home: Path, args: tuple[str, ...], env: dict[str, str], path: str) -> None:
+    work = home / "work"
+    work.mkdir()
+    extra = {name: str(home / value) for name, value in env.items()}
+    environment = support.clean_environment(home, {"PYTHONUTF8": "1", **extra})
+    command = [sys.executable, str(tree / "install.py"), *args]
+    subprocess.run(command, check=True, cwd=str(work), env=environment, stdout=subprocess.DEVNULL)
+    seen = json.loads((home / path).read_text(encoding="utf-8"))
+    assert list(seen["hooks"]) == [event for event, _, _ in entries.HOOKS]
+    expected = "Read(/%s/memory/**)" % extra["CLAUDE_CONFIG_DIR"] if env else "Read(~/.claude/memory/**)"
+    assert os.name == "nt" or seen["permissions"]["allow"][0] == expected
+    subprocess.run([*command, "--uninstall"], check=True, cwd=str(work), env=environment, stdout=subprocess.DEVNULL)
+    assert not (home / path).exists()
+
+
+@POSIX
+def test_a_memory_behind_a_link_gets_a_rule_for_either_path(tree: Path, home: Path, tmp_path: Path) -> None:
+    (home / ".claude").rmdir()
+    target = Path(os.path.realpath(str(tmp_path))) / "dot files"
+    target.mkdir()
+    (home / ".claude").symlink_to(target)
+    assert run(tree, home).returncode == 0
+    rules = json.loads((target / "settings.json").read_text(encoding="utf-8"))["permissions"]["allow"]
+    assert rules[:2] == ["Read(~/.claude/memory/**)", "Read(/%s/memory/**)" % target]
+    assert run(tree, home, "--uninstall").returncode == 0
+    assert list(target.iterdir()) == []
+
+
+def test_invalid_settings_are_refused_in_one_sentence(tree: Path, home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_text('{\n  "a": 1,\n}')
+    result = run(tree, home)
+    assert (result.returncode, result.stdout) == (1, "")
+    assert result.stderr.startswith("install.py: %s:2:9: not valid JSON: " % path)
+    assert result.stderr.endswith("Nothing was changed.\n")
+    assert path.read_text() == '{\n  "a": 1,\n}'
+
+
+@pytest.mark.parametrize("args", [("--purge",), ("--yes",), ("--scope", "world"), ("--frobnicate",)])
+def test_wrong_usage_exits_with_2(tree: Path, home: Path, args: tuple[str, ...]) -> None:
+    assert run(tree, home, *args).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("args", "answer", "gone"), [((), "", False), ((), "y\n", False), ((), "yes\n", True), (("--yes",), "", True)]
+)
+def test_purge_asks(tree: Path, home: Path, args: tuple[str, ...], answer: str, gone: bool) -> None:
+    run(tree, home)
+    memory = home / ".claude" / "memory"
+    (memory / "some-project").mkdir()
+    (memory / "some-project" / "INDEX.md").write_text("x")
+    result = run(tree, home, "--uninstall", "--purge", *args, answer=answer)
+    assert result.returncode == (0 if gone else 1)
+    assert memory.exists() is not gone
+    assert (home / ".claude" / "settings.json").exists() is not gone
+
+
+@pytest.mark.parametrize("store", [".", "..", ".claude"])
+def test_purge_never_deletes_more_than_a_memory(tree: Path, home: Path, store: str) -> None:
+    place = str(home / store)
+    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=place)
+    assert (result.returncode, "will not be deleted" in result.stderr) == (1, True)
+
+
+def test_uninstall_keeps_the_memory_and_names_other_installs(tree: Path, home: Path) -> None:
+    run(tree, home)
+    run(tree, home, "--scope", "local")
+    result = run(tree, home, "--uninstall")
+    assert "Still installed in %s (--scope local)" % (home / ".claude" / "settings.local.json") in result.stdout
+    assert "Nothing of ours in" in run(tree, home, "--uninstall").stdout
+
+
+def test_what_would_keep_it_from_working_is_said(tree: Path, home: Path) -> None:
+    (home / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
+    result = run(tree, home, HARNESS_MEMORY_HOME=str(home / "elsewhere"))
+    assert result.returncode == 0
+    assert 'note: "disableAllHooks" is on' in result.stdout
+    assert "note: HARNESS_MEMORY_HOME is set here" in result.stdout
+
+
+def test_a_failed_self_test_decides_the_exit_code(tree: Path, home: Path, tmp_path: Path) -> None:
+    broken = tmp_path / "broken"
+    shutil.copytree(str(tree), str(broken))
+    (broken / "hooks" / "stop.py").unlink()
+    result = run(broken, home)
+    assert result.returncode == 1
+    assert "Stop              FAILED: the hook left no sign of having run" in result.stdout
+    assert "undo:" in result.stdout
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("command", "problem"),
+    [
+        ("exit 2", "exit code 2, expected 0"),
+        ("echo oops >&2", "unexpected words on standard error: oops"),
+        ("echo '{x'", "the answer is not valid JSON"),
+        ("cat >/dev/null", "the hook left no sign of having run"),
+    ],
+)
+def test_the_self_test_sees_what_is_wrong(command: str, problem: str) -> None:
+    assert [outcome.problem for outcome in selftest.play({"Stop": command}, os.environ)] == [problem]
+
+
+@pytest.mark.parametrize("old", ["2.7", "3.6", "3.7"])
+def test_an_old_python_is_told_so(old: str) -> None:
+    found = sorted(PYENV.glob("versions/%s.*/bin/python" % old))
+    if not found:
+        pytest.skip("no Python %s here" % old)
+    result = subprocess.run([str(found[0]), str(support.ROOT / "install.py")], capture_output=True)
+    assert (result.returncode, result.stdout) == (1, b"")
+    assert result.stderr.startswith(b"install.py: this is Python %s" % old.encode())
