@@ -127,6 +127,15 @@ class Client:
         self._process.stdin.close()
 
 
+def hold_lock(path: Path) -> subprocess.Popen[bytes]:
+    """A process that holds the lock at `path` until it is killed or its stdin is closed."""
+    command = [sys.executable, str(ROOT / "tests" / "holder.py"), str(LIB), str(path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stdout.readline().strip() == b"held"
+    return process
+
+
 # Git -------------------------------------------------------------------------------------------
 _GIT_ENV = {
     "GIT_AUTHOR_NAME": "Ada",

@@ -15,13 +15,44 @@ import support
 from harness_memory import jsontext
 
 DOCUMENTS = [
-    "null", "true", "-0", "1e5", "1.5E-3", '""', '"\\u00e9\\ud83d\\ude00\\n"', "[]", "{}", ' [1, {"a": [null]}] ',
-    '{"a": 1, "a": 2}', '"é😀"', "12345678901234567890123", "NaN", "[Infinity, -Infinity]", '"tab\tinside"',
-]  # fmt: skip
+    "null",
+    "true",
+    "-0",
+    "1e5",
+    "1.5E-3",
+    '""',
+    '"\\u00e9\\ud83d\\ude00\\n"',
+    "[]",
+    "{}",
+    ' [1, {"a": [null]}] ',
+    '{"a": 1, "a": 2}',
+    '"é😀"',
+    "12345678901234567890123",
+    "NaN",
+    "[Infinity, -Infinity]",
+    '"tab\tinside"',
+]
 BROKEN = [
-    "", " ", "{", "[1,", '{"a"}', "{a: 1}", "nul", "01", "1 2", '"open', "[1]]", "'x'", '{"a": 1,}', "\x00", "[" * 100000,
-    '{"a": ' * 50000, "// x\n{}", '"\\x"', '"\\ud8',
-]  # fmt: skip
+    "",
+    " ",
+    "{",
+    "[1,",
+    '{"a"}',
+    "{a: 1}",
+    "nul",
+    "01",
+    "1 2",
+    '"open',
+    "[1]]",
+    "'x'",
+    '{"a": 1,}',
+    "\x00",
+    "[" * 100000,
+    '{"a": ' * 50000,
+    "// x\n{}",
+    '"\\x"',
+    '"\\ud8',
+]
 
 
 @pytest.mark.parametrize("text", DOCUMENTS)
@@ -40,6 +71,20 @@ def test_refuses_what_json_refuses(text: str) -> None:
 
 def test_bytes_that_are_not_utf8_are_replaced() -> None:
     assert jsontext.loads(b'"\xff"') == "\ufffd"
+
+
+@pytest.mark.parametrize("unit", ["a", "\\\\", '\\"', "\\u00e9", "é", "😀", "\\\\\\n", 'x\\"y'])
+def test_long_strings_are_cut_and_the_rest_stays(unit: str) -> None:
+    for extra in range(7):
+        text = "z" * extra + unit * 400
+        document = ('{"a": "one", "long": "%s", "b": ["two", "%s"], "c": 3}' % (text, text)).encode("utf-8")
+        found = jsontext.loads(jsontext.shortened(document, 100, 100))
+        whole = json.loads(document)["long"]
+        assert found == {"a": "one", "long": found["long"], "b": ["two", found["long"]], "c": 3}
+        assert whole.startswith(found["long"].rstrip("\ufffd"))
+        assert len(found["long"]) <= 110
+        assert len(found["long"]) > 10 or unit == "\\\\"  # nothing but escapes: nowhere safe to cut
+        assert jsontext.shortened(document, len(document)) == document
 
 
 def arbitrary(source: random.Random, depth: int = 0) -> Any:
@@ -82,7 +127,8 @@ def test_other_values_are_refused(value: object) -> None:
 
 def test_reading_and_writing_load_neither_json_nor_re() -> None:
     code = (
-        "import sys; sys.path.insert(0, %r); from harness_memory import jsontext as j; j.loads(j.pretty({'a': [1.5, 'é']})); print(sorted({'json', 're'} & set(sys.modules)))"
-        % str(support.LIB)
-    )
+        "import sys; sys.path.insert(0, %r)\n"
+        "from harness_memory import jsontext as j\n"
+        "j.loads(j.pretty({'a': [1.5, 'x']})); print(sorted({'json', 're'} & set(sys.modules)))"
+    ) % str(support.LIB)
     assert subprocess.check_output([sys.executable, "-I", "-S", "-c", code]).strip() == b"[]"

@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import stat
-import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
@@ -81,9 +79,9 @@ def test_a_link_at_the_target_is_replaced_not_followed(tmp_path: Path) -> None:
     store.write(str(path), b"ours")
     assert victim.read_text() == "mine"
     assert not path.is_symlink()
+    path.unlink()
+    path.symlink_to(victim)
     with pytest.raises(OSError):  # noqa: PT011
-        path.unlink()
-        path.symlink_to(victim)
         store.append_line(str(path), b"{}")
     assert victim.read_text() == "mine"
 
@@ -117,21 +115,9 @@ def test_where_the_store_is(environment: dict[str, str], monkeypatch: pytest.Mon
     assert store.root_from(environment) == expected[name]
 
 
-HOLD = "import sys; sys.path.insert(0, %r); from harness_memory.lock import Lock; lock = Lock(sys.argv[1]); lock.__enter__(); print('held', flush=True); sys.stdin.read()"
-
-
-def hold(path: Path) -> subprocess.Popen[bytes]:
-    process = subprocess.Popen(
-        [sys.executable, "-c", HOLD % str(support.LIB), str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    assert process.stdout is not None
-    assert process.stdout.readline() == b"held\n"
-    return process
-
-
 def test_a_lock_waits_until_its_deadline(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
-    with hold(path) as holder:
+    with support.hold_lock(path) as holder:
         began = time.monotonic()
         with Lock(str(path), 0.2) as held:
             assert not held
@@ -145,7 +131,7 @@ def test_a_lock_waits_until_its_deadline(tmp_path: Path) -> None:
 @posix
 def test_a_stopped_holder_does_not_hang_us(tmp_path: Path) -> None:
     path = tmp_path / "x.lock"
-    with hold(path) as holder:
+    with support.hold_lock(path) as holder:
         holder.send_signal(signal.SIGSTOP)
         with Lock(str(path), 0.1) as held:
             assert not held

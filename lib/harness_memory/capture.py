@@ -181,7 +181,9 @@ def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...])
     if at is not None and at < state["since"]:
         return
     _tick(state, at)
-    state["branch"] = clean(entry.get("gitBranch"), 200) or state["branch"]
+    branch = clean(entry.get("gitBranch"), 200)
+    if branch != "HEAD":  # detached, or no repository at all
+        state["branch"] = branch or state["branch"]
     message = entry.get("message")
     if not isinstance(message, dict):
         return
@@ -207,8 +209,9 @@ def _assistant(state: dict[str, Any], entry: dict[str, Any], message: dict[str, 
         state["turn"] = FAILED
         return
     model = clean(message.get("model"), 100)
-    if model and model != "<synthetic>":
-        state["model"] = model
+    if model == "<synthetic>":
+        return  # the client's own filler: "No response requested."
+    state["model"] = model or state["model"]
     for block in _blocks(message.get("content")):
         if block.get("type") == "text":
             answered(state, clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))

@@ -183,12 +183,8 @@ def _archive(path: str, artifacts: str, root: str) -> None:
 
 
 def _artifact_name(when: float, text: str) -> str:
-    return "%s%s-%s%s" % (
-        settings.ARTIFACT_PREFIX,
-        clock.stamp(clock.iso(when)),
-        hexdigest(text)[:8],
-        settings.CHECKPOINT_SUFFIX,
-    )
+    name = settings.ARTIFACT_PREFIX + clock.fine_stamp(when)
+    return "%s-%s%s" % (name, hexdigest(text)[:8], settings.CHECKPOINT_SUFFIX)
 
 
 def _from_nested(report: object, reflection: object) -> dict[str, Any]:

@@ -14,6 +14,17 @@ def stamp(text: str) -> str:
     return text.replace(":", "")
 
 
+def unstamp(text: str) -> str:
+    """The ISO instant of a stamp, to the second; "" for anything else."""
+    instant = "%s:%s:%sZ" % (text[:13], text[13:15], text[15:17])
+    return instant if parse(instant) is not None else ""
+
+
+def fine_stamp(seconds: float) -> str:
+    """A stamp with milliseconds: names that sort in the order things were written."""
+    return "%s.%03dZ" % (stamp(iso(seconds))[:-1], int(seconds * 1000) % 1000)
+
+
 def parse(text: object) -> float | None:
     """Seconds since 1970 of `2026-11-16T01:58:08.754Z`; None for anything else."""
     if not isinstance(text, str) or len(text) < 20 or text[10] != "T" or text[-1] != "Z":

@@ -55,6 +55,51 @@ def loads(data: bytes | str) -> Any:
     return value
 
 
+def shortened(data: bytes, size: int = 1 << 20, keep: int = 1 << 18) -> bytes:
+    """A document of more than `size` bytes with its strings cut at about `keep` bytes.
+
+    One emoji makes Python hold every character of a text in four bytes: a document of megabytes is
+    cut while it is still bytes. A cut string stays valid JSON, but for a last character that may be
+    half (the decoder replaces it).
+    """
+    if len(data) <= size:
+        return data
+    pieces = []
+    copied = at = 0
+    while True:
+        start = data.find(b'"', at)
+        if start < 0:
+            break
+        end = _string_end(data, start + 1)
+        if end < 0:
+            break
+        if end - start > keep:
+            pieces.append(data[copied : _before_escape(data, start + keep)])
+            copied = end
+        at = end + 1
+    return b"".join(pieces) + data[copied:]
+
+
+def _string_end(data: bytes, at: int) -> int:
+    while True:
+        at = data.find(b'"', at)
+        escapes = at - 1
+        while escapes >= 0 and data[escapes] == 92:
+            escapes -= 1
+        if at < 0 or (at - escapes) % 2:
+            return at
+        at += 1
+
+
+def _before_escape(data: bytes, at: int) -> int:
+    escape = data.rfind(b"\\", at - 6, at)
+    if escape >= 0:
+        at = escape
+        while data[at - 1] == 92:
+            at -= 1
+    return at
+
+
 def compact(value: Any) -> str:
     return _render(value, None, 0)
 

@@ -79,7 +79,7 @@ def _load(path: str) -> dict[str, Any]:
 
 def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]) -> dict[str, Any]:
     artifact = str(entry.get("artifact", ""))
-    at = artifact[len(settings.ARTIFACT_PREFIX) :][:18]  # the stamp in its name
+    at = artifact[len(settings.ARTIFACT_PREFIX) :]  # its name begins with the stamp
     point = {"date": at[:10], "note": entry.get("note", ""), "session": episode["id"], "artifact": artifact}
     points = [old for old in known.get("checkpoints", []) if old.get("artifact") != artifact]
     points = sorted([*points, point], key=lambda old: (str(old.get("date", "")), str(old.get("artifact", ""))))
@@ -88,7 +88,7 @@ def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]
         "task_id": entry["id"],
         "title": entry["title"] if is_newest else known.get("title"),
         "created": min(filter(None, (known.get("created"), episode["started"]))),
-        "updated": _readable(at) if is_newest else known.get("updated"),
+        "updated": clock.unstamp(at) if is_newest else known.get("updated"),
         "sessions": list(dict.fromkeys(str(old["session"]) for old in points if old.get("session"))),
         "checkpoints": points,
         "remaining": known.get("remaining", []),
@@ -104,9 +104,3 @@ def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]
     for key, value in known.items():
         task.setdefault(key, value)
     return task
-
-
-def _readable(stamp: str) -> str:
-    """`2026-11-16T060048Z` → `2026-11-16T06:00:48Z`."""
-    text = "%s:%s:%s" % (stamp[:13], stamp[13:15], stamp[15:])
-    return text if clock.parse(text) is not None else ""

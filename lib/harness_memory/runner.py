@@ -97,24 +97,22 @@ def _handler(name: str) -> Any:
 
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
     """The payload, as soon as it is whole: the other end may never close the pipe."""
-    chunks = []
-    size = 0
+    data = bytearray()
     while True:
         try:
             chunk = os.read(fd, 1 << 20)
         except OSError:
             chunk = b""
-        size += len(chunk)
-        if size > limit:
+        data += chunk
+        if len(data) > limit:
             raise BadPayload("the payload is larger than %d bytes" % limit)
-        chunks.append(chunk)
         if not chunk or chunk[-1:] in (b"\n", b"}"):
             try:
-                payload = jsontext.loads(b"".join(chunks))
+                payload = jsontext.loads(jsontext.shortened(bytes(data)))
             except ValueError as error:
                 if chunk:
                     continue
-                raise BadPayload("the payload is no JSON (%d bytes): %s" % (size, error)) from None
+                raise BadPayload("the payload is no JSON (%d bytes): %s" % (len(data), error)) from None
             if not isinstance(payload, dict):
                 raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
             return payload

@@ -30,22 +30,26 @@ _LINE_HEAD = "- `%s/" % settings.EPISODES_DIR
 def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bool:
     """Write an episode and show it in the views. False when the views must wait for the next run."""
     path = os.path.join(project_dir, settings.EPISODES_DIR, name)
-    _mark(project_dir, name)
     with _lock(project_dir, wait_seconds) as held:
+        # Marked while holding the lock: another holder cannot take the mark for an episode not yet written.
+        _mark(project_dir, name)
         store.write(path, data, durable=True)
         if held:
             refresh(project_dir)
         else:
-            _mark(project_dir, name)  # a holder may have seen the mark before the episode was there
+            _mark(project_dir, name)  # the holder may have seen the mark before the episode was there
     return held
 
 
 def withdraw(project_dir: str, names: Iterable[str], wait_seconds: float) -> bool:
     """Delete episodes and show it in the views."""
-    for name in names:
-        _mark(project_dir, name)
-        store.remove(os.path.join(project_dir, settings.EPISODES_DIR, name))
-    return catch_up(project_dir, wait_seconds)
+    with _lock(project_dir, wait_seconds) as held:
+        for name in names:
+            _mark(project_dir, name)
+            store.remove(os.path.join(project_dir, settings.EPISODES_DIR, name))
+        if held:
+            refresh(project_dir)
+    return held
 
 
 def catch_up(project_dir: str, wait_seconds: float) -> bool:

@@ -15,7 +15,6 @@ def handle(run: Run) -> None:
     with scene.lock() as held:
         if held:
             session = scene.session()
-            if session.is_new:
-                scene.activate(session)
+            scene.refresh(session)
             archive.update(scene.place(), session, title=run.event.title)
             session.save()

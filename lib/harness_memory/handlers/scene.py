@@ -36,6 +36,14 @@ class Scene:
         if sessions.set_active(session, self.run.event, self.process, self.project.branch):
             session.save(durable=session.is_new)
 
+    def refresh(self, session: Session) -> None:
+        """Take a session up in the middle of its life, whether or not its start was seen."""
+        if session.is_new:
+            self.activate(session)
+            return
+        for key, value in (("transcript", self.run.event.transcript_path), ("branch", self.project.branch)):
+            session.meta[key] = value or session.meta.get(key)
+
     def place(self) -> Place:
         event = self.run.event
         folders = (event.launch_dir or event.cwd,)

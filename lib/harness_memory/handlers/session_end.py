@@ -17,8 +17,7 @@ def handle(run: Run) -> None:
         if not held:
             return  # the marker stays: the next SessionStart finishes this
         session = scene.session()
-        if session.is_new:
-            scene.activate(session)
+        scene.refresh(session)
         place = scene.place()
         is_whole = archive.update(place, session, is_over=True)
         session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=run.event.reason or None)

@@ -16,10 +16,7 @@ def handle(run: Run) -> None:
         if not held:
             raise TimeoutError("another hook of this session held its lock; the next run archives this turn")
         session = scene.session()
-        if session.is_new:
-            scene.activate(session)  # its start was missed
-        elif run.event.transcript_path:
-            session.meta["transcript"] = run.event.transcript_path
+        scene.refresh(session)
         archive.update(scene.place(), session, message=run.event.last_message, title=run.event.title, now=run.now)
         session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=None)
         session.save(durable=True)

@@ -1,0 +1,333 @@
+#!/usr/bin/env python3
+"""What each hook costs, beside its target; exits 1 when one is missed.
+
+A throw-away HOME gets a store of 200 episodes (made by the hooks themselves), a repository and
+transcripts of every size. Hooks run as installed. CPU time is given as the ratio to
+`python3 -c pass` of the same interpreter without third-party packages, in one interleaved run.
+
+    python3 bench/hooks.py [--interpreter PYTHON] [--rounds 40] [--megabytes 200]
+"""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Callable
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+
+import ratio
+import support
+
+EPISODES = 200
+PAYLOAD_BYTES = 6_000_000
+PEAK_MB = 40.0
+READ_MB_PER_SECOND = 150.0
+READS = 5
+RATIOS = {
+    "SessionStart, 200 episodes": 2.5,
+    "UserPromptSubmit": 1.5,
+    "Stop, small transcript": 2.0,
+    "Stop, large transcript": 2.0,
+}
+_SOURCE = (
+    "def greet(name: str) -> str:\n"
+    '    """Say hello, whatever the language: \\"olá\\", “こんにちは”."""\n'
+    "    return 'hello ' + name  # TODO\n\n"
+)
+
+
+def source(size: int) -> str:
+    return (_SOURCE * (size // len(_SOURCE) + 1))[:size]
+
+
+class Bench:
+    """The world the hooks run in, and the cases made of it."""
+
+    def __init__(self, directory: Path, interpreter: str) -> None:
+        self.directory = directory
+        self.interpreter = interpreter
+        self.home = directory / "home"
+        (self.home / ".claude").mkdir(parents=True)
+        self.store = self.home / ".claude" / "memory"
+        self.repo = support.make_repo(directory / "project", "git@example.org:bench/project.git")
+        self.clients: dict[str, support.Client] = {}
+        self.cases: list[ratio.Case] = []
+
+    def session(self) -> support.Session:
+        return support.Session(self.repo, self.home)
+
+    def pid(self, session: support.Session) -> int:
+        """Each session has a client of its own: one process with two ids would mean `/clear`."""
+        if session.id not in self.clients:
+            self.clients[session.id] = support.Client()
+        return self.clients[session.id].pid
+
+    def leave(self, session: support.Session) -> None:
+        self.hook("session_end", session, session.end())
+        self.clients.pop(session.id).kill()
+
+    def environment(self, session: support.Session, **extra: str) -> dict[str, str]:
+        return support.clean_environment(self.home, {**session.environment(pid=self.pid(session)), **extra})
+
+    def command(self, script: str) -> str:
+        return " ".join(shlex.quote(word) for word in support.hook_command(script, self.interpreter))
+
+    def hook(self, script: str, session: support.Session, payload: Any, **extra: str) -> None:
+        env: dict[str, str | None] = {**session.environment(pid=self.pid(session)), **extra}
+        done = support.run_hook(script, payload, home=self.home, env=env, interpreter=self.interpreter)
+        if done.code or done.stderr:
+            raise SystemExit("%s: %r" % (script, done))
+
+    def case(
+        self,
+        name: str,
+        script: str,
+        session: support.Session,
+        payload: Callable[[], Any],
+    ) -> None:
+        self.cases.append(
+            ratio.Case(
+                name,
+                self.command(script),
+                stdin=lambda: support.encode(payload()),
+                env=self.environment(session),
+                cwd=str(self.repo),
+            )
+        )
+
+
+# Set-up ----------------------------------------------------------------------------------------
+def bare_interpreter(interpreter: str, directory: Path) -> str:
+    """The same interpreter without site-packages, whose `.pth` files may cost more than all the rest."""
+    subprocess.run([interpreter, "-I", "-m", "venv", "--without-pip", str(directory)], check=True)
+    return str(directory / "bin" / "python")
+
+
+def base_of(interpreter: str) -> str:
+    code = "import os, sys; print(os.path.realpath(getattr(sys, '_base_executable', None) or sys.executable))"
+    return subprocess.run([interpreter, "-I", "-c", code], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+
+
+def fill(bench: Bench, count: int) -> None:
+    """Past sessions, each with an episode."""
+
+    def one(number: int) -> None:
+        session = bench.session()
+        files = [bench.repo / ("src/module_%d_%d.py" % (number, part)) for part in range(number % 4)]
+        answer = "Fixed issue %d: %s" % (number, support.prose(300))
+        session.transcript().turn("Please fix issue number %d" % number, answer, files=files)
+        bench.hook("stop", session, session.stop(answer))
+        bench.leave(session)
+
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(one, range(count)))
+
+
+def write_large(transcript: support.Transcript, size: int) -> None:
+    """Turns as a long working day leaves them, repeated until the file is `size` bytes."""
+    block = Path(str(transcript.path) + ".block")
+    day = support.Transcript(block, transcript.session_id, transcript.cwd)
+    for number in range(4):
+        path = Path(transcript.cwd) / ("src/part_%d.py" % number)
+        day.prompt("Continue with part %d" % number).noise(60_000)
+        day.attachment("prompt_snapshot", content=source(54_000)).attachment("skill_listing", content=source(13_000))
+        day.text(support.prose(700)).read(path, source(12_000)).noise(9_000)
+        day.bash("python3 -m pytest -q", source(3_000), exit_code=number % 2).noise(30_000)
+        day.edit(path, source(800), source(900)).attachment("file", content={"text": source(20_000)}).noise(6_000)
+        day.write(path, source(6_000)).bash("git status", "clean").noise(2_000)
+        day.text(support.prose(1_500)).turn_end("Continue")
+    data = block.read_bytes()
+    block.unlink()
+    with transcript.path.open("ab") as file:
+        for _ in range(max(1, size // len(data))):
+            file.write(data)
+
+
+# Cases -----------------------------------------------------------------------------------------
+def add_session_start(bench: Bench) -> None:
+    state: dict[str, support.Session] = {}
+
+    def payload() -> Any:
+        state["session"] = bench.session()
+        return state["session"].start()
+
+    bench.cases.append(
+        ratio.Case(
+            "SessionStart, 200 episodes",
+            bench.command("session_start"),
+            stdin=lambda: support.encode(payload()),
+            env=lambda: bench.environment(state["session"]),
+            cwd=str(bench.repo),
+            after=lambda: bench.leave(state["session"]),
+        )
+    )
+
+
+def add_prompt(bench: Bench) -> None:
+    session = bench.session()
+    transcript = session.transcript()
+
+    def payload() -> Any:
+        transcript.turn("Go on", "Done.")
+        bench.hook("stop", session, session.stop("Done."))
+        return session.prompt("Now the next part, please")
+
+    bench.case("UserPromptSubmit", "user_prompt_submit", session, payload)
+
+
+def add_turn(
+    bench: Bench,
+    name: str,
+    script: str,
+    ending: Callable[[support.Session], Any],
+    *,
+    session: support.Session | None = None,
+) -> support.Session:
+    """A case that ends a small turn: prompt, one file, one failing command, an answer."""
+    session = session or bench.session()
+    transcript = session.transcript()
+    path = bench.repo / "src" / "greet.py"
+
+    def payload() -> Any:
+        bench.hook("user_prompt_submit", session, session.prompt("Add a greeting"))
+        transcript.prompt("Add a greeting").noise(10_000).bash("make", "no rule", exit_code=2).noise(2_000)
+        transcript.write(path, source(2_000)).text("Added the greeting.").turn_end()
+        return ending(session)
+
+    bench.case(name, script, session, payload)
+    return session
+
+
+def add_paste(bench: Bench, name: str, text: str) -> None:
+    session = bench.session()
+    bench.case(name, "user_prompt_submit", session, lambda: session.prompt(text))
+
+
+def add_all(bench: Bench, megabytes: int) -> Path:
+    add_session_start(bench)
+    add_prompt(bench)
+    add_turn(bench, "Stop, small transcript", "stop", lambda s: s.stop("Added the greeting."))
+    large = bench.session()
+    transcript = large.transcript()
+    transcript.turn("Start a long day", "Ready.")
+    write_large(transcript, megabytes * 1_000_000)
+    bench.hook("stop", large, large.stop("Ready."))
+    add_turn(bench, "Stop, large transcript", "stop", lambda s: s.stop("Added the greeting."), session=large)
+    add_turn(bench, "PreCompact", "pre_compact", lambda s: s.pre_compact())
+    add_turn(bench, "SessionEnd", "session_end", lambda s: s.end())
+    pasted = support.prose(PAYLOAD_BYTES)
+    add_paste(bench, "UserPromptSubmit, 6 MB payload", pasted)
+    # One character outside the basic plane makes the interpreter keep four bytes for each.
+    add_paste(bench, "UserPromptSubmit, 6 MB payload, emoji", pasted[:-4] + "\N{PARTY POPPER}")
+    return transcript.path
+
+
+# First reading ---------------------------------------------------------------------------------
+def first_read(bench: Bench, path: Path) -> tuple[float, float, float, bool]:
+    """MB/s by CPU and by wall time, peak MB, and whether one run reached the end, of a never-read transcript."""
+    session = bench.session()
+    session.transcript_path = str(path)
+    session.id = path.stem
+    size = path.stat().st_size
+    fresh = [bench.directory / ("fresh-%d" % number) for number in range(READS + 1)]
+    payload = support.encode(session.stop("Added the greeting."))
+
+    def case(root: Path) -> ratio.Case:
+        env = bench.environment(session, HARNESS_MEMORY_HOME=str(root))
+        return ratio.Case("first", bench.command("stop"), stdin=payload, env=env, cwd=str(bench.repo))
+
+    runs = [ratio.run_once(case(root)) for root in fresh[:READS]]
+    peak = ratio.peak_mb(case(fresh[READS]))
+    captures = [file.read_text(encoding="utf-8") for root in fresh for file in root.glob("*/WORK/*/*/capture.json")]
+    whole = len(captures) == len(fresh) and all(str(size) in capture for capture in captures)
+    cpu = size / 1000 / statistics.median(run.cpu_ms for run in runs)
+    wall = size / 1000 / statistics.median(run.wall_ms for run in runs)
+    return cpu, wall, peak, whole
+
+
+# Report ----------------------------------------------------------------------------------------
+class Report:
+    """A Markdown table and the count of misses."""
+
+    def __init__(self) -> None:
+        self.misses = 0
+        print("| hook | CPU ratio | target | CPU ms | wall ms | peak MB | target |")
+        print("| --- | --- | --- | --- | --- | --- | --- |")
+
+    def mark(self, value: str, is_met: bool) -> str:
+        if is_met:
+            return value
+        self.misses += 1
+        return "**%s**" % value
+
+    def row(self, figure: ratio.Figures, is_baseline: bool) -> None:
+        target = RATIOS.get(figure.name)
+        shown = self.mark("%.2f" % figure.ratio, target is None or figure.ratio <= target)
+        peak = self.mark("%.1f" % figure.peak_mb, is_baseline or figure.peak_mb <= PEAK_MB)
+        limits = ("≤ %.1f" % target if target else "", "" if is_baseline else "≤ %.0f" % PEAK_MB)
+        values = (figure.name, shown, limits[0], figure.cpu_ms, figure.wall_ms, peak, limits[1])
+        print("| %s | %s | %s | %.1f | %.1f | %s | %s |" % values)
+        if figure.codes != [0]:
+            self.problem("%s: exit codes %s" % (figure.name, figure.codes))
+
+    def problem(self, text: str) -> None:
+        self.misses += 1
+        print("\n**%s**" % text)
+
+
+def report_first_read(report: Report, bench: Bench, path: Path) -> None:
+    cpu, wall, peak, whole = first_read(bench, path)
+    speed = report.mark("%.0f MB/s" % cpu, cpu >= READ_MB_PER_SECOND)
+    memory = report.mark("%.1f" % peak, peak <= PEAK_MB)
+    print("\n| first read | by CPU time | target | by wall time | peak MB | target |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    size = path.stat().st_size / 1e6
+    values = (size, speed, READ_MB_PER_SECOND, wall, memory, PEAK_MB)
+    print("| %.0f MB | %s | ≥ %.0f MB/s | %.0f MB/s | %s | ≤ %.0f |" % values)
+    if not whole:
+        report.problem("one Stop did not read the transcript to its end")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--interpreter", default=sys.executable, help="the Python to measure")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--megabytes", type=int, default=200, help="size of the large transcript")
+    options = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix="harness-memory-bench-"))
+    bench = Bench(directory, base_of(options.interpreter))
+    try:
+        bare = bare_interpreter(bench.interpreter, directory / "bare")
+        bench.cases.append(ratio.baseline(bare, support.clean_environment(bench.home)))
+        path = add_all(bench, options.megabytes)
+        for case in bench.cases:
+            ratio.run_once(case)
+        fill(bench, EPISODES - len(support.episode_files(bench.store)))
+        version = subprocess.run([bench.interpreter, "-V"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+        count = len(support.episode_files(bench.store))
+        print("%s, %d rounds, %d episodes, transcript of %d MB\n" % (version, options.rounds, count, options.megabytes))
+        figures = ratio.measure(bench.cases, options.rounds)
+        report = Report()
+        for number, figure in enumerate(figures):
+            report.row(figure, is_baseline=number == 0)
+        report_first_read(report, bench, path)
+        for failure in support.failures(bench.store):
+            report.problem("%s: %s" % (failure.name, failure.read_text(encoding="utf-8").strip()))
+    finally:
+        for client in bench.clients.values():
+            client.kill()
+        shutil.rmtree(str(directory), ignore_errors=True)
+    print("\n%s" % ("every target is met" if not report.misses else "%d missed" % report.misses))
+    return 1 if report.misses else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,25 @@
+"""One client and one installed world for all end-to-end tests; each test works in a project of its own."""
+
+from __future__ import annotations
+
+import sys
+
+import client
+import pytest
+from world import REPOSITORY, World
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Iterator
+
+sys.path.insert(0, str(REPOSITORY / "lib"))
+
+
+@pytest.fixture(scope="session")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    binary = client.binary()
+    made = World(tmp_path_factory.mktemp("e2e"), binary)
+    try:
+        yield made
+    finally:
+        made.close()

@@ -1,0 +1,99 @@
+"""The client in a pseudo-terminal of its own, driven as a person would: look, type, press Enter."""
+
+from __future__ import annotations
+
+import os
+import re
+import select
+import subprocess
+import sys
+import threading
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
+
+# Makes the slave side the controlling terminal, so that closing the master hangs up the client as a closed window does.
+LAUNCH = "import fcntl,os,sys,termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"
+ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[PX^_][^\x1b]*\x1b\\|[()][A-Z0-9]|.)")
+PROMPT_SIGN = "❯"
+
+
+def wait_until(true: Callable[[], object], what: str, seconds: float = 120.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not true():
+        if time.monotonic() > deadline:
+            raise AssertionError("waited %d s in vain until %s" % (seconds, what))
+        time.sleep(0.02)
+
+
+class Terminal:
+    def __init__(self, command: list[str], cwd: str, env: dict[str, str]) -> None:
+        import fcntl
+        import pty
+        import struct
+        import termios
+
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", LAUNCH, *command], cwd=cwd, env=env,
+            stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
+        )  # fmt: skip
+        os.close(slave)
+        self._output = b""
+        self._quit, self._wake = os.pipe()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
+        self.see(PROMPT_SIGN)
+
+    def submit(self, text: str) -> None:
+        """Enter comes apart from the text, and only once the text is on the screen: together they would be a paste."""
+        start = len(self._output)
+        os.write(self._master, text.encode())
+        self.see(text, start)
+        self.press("\r")
+
+    def press(self, key: str) -> None:
+        os.write(self._master, key.encode())
+
+    def see(self, text: str, start: int = 0) -> None:
+        wanted = "".join(text.split())  # blanks may be drawn as cursor moves
+        try:
+            wait_until(lambda: wanted in "".join(self.screen(start).split()), "the terminal shows %r" % text)
+        except AssertionError as error:
+            raise AssertionError("%s; it shows:\n%s" % (error, self.screen()[-3000:])) from None
+
+    def hang_up(self) -> None:
+        """What closing the window does: the master goes, and the kernel sends SIGHUP to the client."""
+        if self._reader.is_alive():
+            os.write(self._wake, b"x")
+            self._reader.join(10)
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
+
+    def wait(self) -> int:
+        return self.process.wait(timeout=120)
+
+    def close(self) -> None:
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        self.hang_up()
+        os.close(self._quit)
+        os.close(self._wake)
+
+    def screen(self, start: int = 0) -> str:
+        return ESCAPES.sub(b"", self._output[start:]).decode("utf-8", "replace")
+
+    def _read(self) -> None:
+        while self._quit not in select.select([self._master, self._quit], [], [])[0]:
+            try:
+                data = os.read(self._master, 65536)
+            except OSError:  # Linux says EIO once the other side is closed
+                return
+            if not data:
+                return
+            self._output += data

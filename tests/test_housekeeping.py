@@ -1,0 +1,268 @@
+"""What SessionStart clears away, and what it must not touch."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import support
+from life import Life
+
+from harness_memory import capture, liveness
+from harness_memory import session as sessions
+
+
+def aged(path: Path, seconds: float) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("{}", "utf-8")
+    os.utime(path, (time.time() - seconds, time.time() - seconds))
+    return path
+
+
+def test_stray_temporaries_go_and_fresh_ones_stay(life: Life) -> None:
+    life.start()
+    places = [
+        life.store,
+        life.project,
+        life.project / "episodes",
+        life.project / "STATE",
+        life.project / "STATE" / "live",
+    ]
+    old = [aged(place / ".x.json.1.2.tmp", 7200) for place in places]
+    fresh = [aged(place / ".y.json.1.2.tmp", 60) for place in places]
+    foreign = aged(life.project / "notes.tmp", 7200)
+    life.start("resume")
+    assert not any(path.exists() for path in old)
+    assert all(path.exists() for path in fresh)
+    assert foreign.exists()
+
+
+def test_lock_files_of_ended_sessions_go(life: Life) -> None:
+    life.start()
+    stale = aged(life.project / "STATE" / "live" / "dead.lock", 7200)
+    held = aged(life.project / "STATE" / "live" / "held.lock", 7200)
+    with support.hold_lock(held) as holder:
+        os.utime(held, (time.time() - 7200, time.time() - 7200))
+        life.start("resume")
+        assert held.exists()
+        holder.kill()
+    assert not stale.exists()
+    assert (life.project / "STATE" / "live" / (life.session.id + ".lock")).exists()
+
+
+def test_stale_async_tasks_go(life: Life, tmp_path: Path) -> None:
+    tasks = life.cwd / ".claude" / "async-tasks"
+    old = aged(tasks / "a.json", 8 * 86400)
+    kept = [
+        aged(tasks / "b.json", 6 * 86400),
+        aged(tasks / "c.txt", 30 * 86400),
+        aged(life.cwd / ".claude" / "settings.json", 30 * 86400),
+    ]
+    life.start()
+    assert not old.exists()
+    assert all(path.exists() for path in kept)
+
+
+def test_async_tasks_behind_a_link_are_not_ours(life: Life, tmp_path: Path) -> None:
+    victim = aged(tmp_path / "elsewhere" / "a.json", 30 * 86400)
+    (life.cwd / ".claude").mkdir()
+    (life.cwd / ".claude" / "async-tasks").symlink_to(victim.parent, target_is_directory=True)
+    life.start()
+    assert victim.exists()
+
+
+def test_the_sweep_goes_on_where_it_stopped(life: Life, client: support.Client) -> None:
+    """More dead sessions than one start has time for: none is lost, each is buried in the end."""
+    lives = [Life(life.home, life.cwd, pid=client.pid) for _ in range(12)]
+    for each in lives:
+        each.transcript.turn("ask", "Done.", files=[each.cwd / "a.py"])
+        each.run("user_prompt_submit", each.session.prompt("more"))
+    client.kill()
+    with support.Client() as second_client:
+        for _ in range(12):
+            if all(each.meta["status"] == "ABANDONED" for each in lives):
+                break
+            Life(life.home, life.cwd, pid=second_client.pid).start()
+    assert [each.meta["status"] for each in lives] == ["ABANDONED"] * 12
+    assert all(each.episode["files_changed"] == ["a.py"] for each in lives)
+
+
+def test_a_dead_session_of_another_work_tree_keeps_its_paths(
+    life: Life, tmp_path: Path, client: support.Client
+) -> None:
+    tree = tmp_path / "tree"
+    support.git(life.cwd, "worktree", "add", "-q", str(tree))
+    other = Life(life.home, tree, pid=client.pid)
+    other.start()
+    other.prompt("one")
+    other.transcript.write(tree / "src" / "one.py")
+    client.kill()
+    with support.Client() as second_client:
+        life.pid = second_client.pid
+        life.start()
+    assert other.meta["status"] == "ABANDONED"
+    assert other.episode["files_changed"] == ["src/one.py"]
+
+
+def test_a_process_is_known_by_more_than_its_number() -> None:
+    me = liveness.client_process(os.getpid())
+    if "start" not in me:
+        pytest.skip("this platform does not tell when a process began")
+    assert liveness.is_alive(me) is True
+    assert liveness.is_alive({**me, "start": "1"}) is False
+    assert liveness.is_alive({**me, "boot": "0000:" + me["boot"].partition(":")[2]}) is False
+    assert liveness.is_alive({**me, "boot": "0000:1"}) is None
+    assert liveness.is_alive({**me, "host": "another"}) is None
+    assert liveness.is_alive({}) is None
+    assert liveness.is_same(me, dict(me))
+    assert not liveness.is_same(me, {**me, "start": "1"})
+    assert not liveness.is_same({}, {})
+
+
+def test_without_a_told_pid_the_nearest_ancestor_counts(life: Life) -> None:
+    life.pid = None
+    life.start()
+    (marker,) = life.store.glob("*/STATE/live/*.json")
+    process = json.loads(marker.read_text("utf-8"))["process"]
+    if not process:
+        pytest.skip("this platform does not tell a process's parents")
+    assert process["pid"] == os.getpid()
+
+
+@pytest.mark.parametrize("word", ["0", "-5", "x", "99999999999", "1.5", "٣"])
+def test_a_pid_that_is_none(life: Life, word: str) -> None:
+    life.extra["CLAUDE_PID"] = word
+    life.start()
+    assert life.meta["status"] == "ACTIVE"
+
+
+def test_a_capture_state_survives_its_file(tmp_path: Path) -> None:
+    session = sessions.Session(str(tmp_path), {"session_id": "x"})
+    state = capture.new(since=12.5)
+    state.update(worked_seconds=18.221, first=1.5, last=2.5, ended="2026-11-16T00:00:00Z", thread="abc")
+    capture.told(state, "p1", "do it")
+    sessions.save_capture(session, state)
+    assert sessions.load_capture(session) == state
+
+
+@pytest.mark.parametrize("junk", ["", "{", "[]", '{"schema": 1}', '{"schema": 2}'])
+def test_a_damaged_capture_state_starts_anew(tmp_path: Path, junk: str) -> None:
+    session = sessions.Session(str(tmp_path), {"session_id": "x"})
+    (tmp_path / "capture.json").write_text(junk, "utf-8")
+    assert sessions.load_capture(session) == capture.new()
+
+
+def test_a_lost_capture_is_read_again_from_the_transcript(life: Life) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    (life.directory / "capture.json").unlink()
+    life.turn("two", "Two done.", "two.py")
+    assert life.episode["asked"] == ["one", "two"]
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
+
+
+QUIET = {
+    "re",
+    "json",
+    "datetime",
+    "hashlib",
+    "traceback",
+    "typing",
+    "pathlib",
+    "dataclasses",
+    "enum",
+    "subprocess",
+    "tempfile",
+    "argparse",
+    "logging",
+    "shutil",
+    "uuid",
+    "random",
+    "textwrap",
+    "glob",
+    "contextlib",
+    "functools",
+    "collections",
+    "threading",
+    "signal",
+    "socket",
+    "warnings",
+}
+OURS = {
+    "user_prompt_submit": {
+        "capture",
+        "clock",
+        "config",
+        "digest",
+        "events",
+        "git",
+        "handlers",
+        "handlers.scene",
+        "handlers.user_prompt_submit",
+        "health",
+        "jsontext",
+        "liveness",
+        "lock",
+        "place",
+        "placeholder",
+        "project",
+        "redact",
+        "runner",
+        "session",
+        "settings",
+        "store",
+        "text",
+        "yaml",
+    },
+}
+OURS["stop"] = OURS["user_prompt_submit"] - {"handlers.user_prompt_submit"} | {
+    "handlers.stop",
+    "archive",
+    "checkpoint",
+    "episode",
+    "progress",
+    "transcript",
+    "views",
+}
+OURS["session_start"] = OURS["stop"] - {"handlers.stop"} | {"handlers.session_start", "recovery"}
+
+
+@pytest.mark.parametrize("script", sorted(OURS))
+def test_what_a_quiet_run_loads(life: Life, script: str) -> None:
+    """Pinned, because every import is paid at every event."""
+    life.start()
+    life.transcript.turn("one", "One done.", files=[life.cwd / "a.py"])
+    payload = {
+        "session_start": life.session.start("resume"),
+        "user_prompt_submit": life.session.prompt("two"),
+        "stop": life.session.stop("One done."),
+    }[script]
+    code = (
+        "import os, sys\n"
+        "leave = os._exit\n"
+        "def tell(code):\n"
+        "    print('\\n'.join(sys.modules)); sys.stdout.flush(); leave(code)\n"
+        "os._exit = tell\n"
+        "__file__ = %r\n"
+        "exec(compile(open(__file__).read(), __file__, 'exec'))\n"
+    ) % str(support.HOOKS / (script + ".py"))
+    env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
+    bare = subprocess.check_output(
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", "import sys; print('\\n'.join(sys.modules))"], env=env
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "utf8", "-c", code],
+        input=support.encode(payload),
+        env=env,
+        cwd=life.cwd,
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    loaded = set(done.stdout.decode().split()) - set(bare.decode().split())
+    assert {name[len("harness_memory.") :] for name in loaded if name.startswith("harness_memory.")} == OURS[script]
+    assert not loaded & QUIET
