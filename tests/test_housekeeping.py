@@ -193,43 +193,13 @@ QUIET = {
     "socket",
     "warnings",
 }
+ALWAYS = """capture clock digest events git handlers handlers.scene health jsontext lock place project redact runner
+    session settings store text yaml"""
 OURS = {
-    "user_prompt_submit": {
-        "capture",
-        "clock",
-        "config",
-        "digest",
-        "events",
-        "git",
-        "handlers",
-        "handlers.scene",
-        "handlers.user_prompt_submit",
-        "health",
-        "jsontext",
-        "liveness",
-        "lock",
-        "place",
-        "placeholder",
-        "project",
-        "redact",
-        "runner",
-        "session",
-        "settings",
-        "store",
-        "text",
-        "yaml",
-    },
+    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit"},
+    "stop": {*ALWAYS.split(), "handlers.stop", "archive", "episode", "ledger", "transcript", "views"},
+    "session_start": {*ALWAYS.split(), "handlers.session_start", "config", "housekeeping", "liveness"},
 }
-OURS["stop"] = OURS["user_prompt_submit"] - {"handlers.user_prompt_submit"} | {
-    "handlers.stop",
-    "archive",
-    "checkpoint",
-    "episode",
-    "progress",
-    "transcript",
-    "views",
-}
-OURS["session_start"] = OURS["stop"] - {"handlers.stop"} | {"handlers.session_start", "recovery"}
 
 
 @pytest.mark.parametrize("script", sorted(OURS))

@@ -28,7 +28,8 @@ HOSTILE = [
     "\ud800", "\udfff x", "\ud83d\ude00", "\r", "a\rb", "\r\n", "a\r\nb", "\n", "\n\n", "a\n", "a\n\n", "a\nb",
     "a\nb\n", "a\nb\n\n\n", "\na", " a\nb", "a\n  b\n c", "a\n\n\nb", "a\n   \nb", "a\n   ", "a\n\t\nb", "a\n\tb",
     "a \nb ", "#a\n#b", "a\n# b\n", "---\na", "a\n---\nb\n", "a\n...\n", "a: b\nc: d\n", "- a\n- b", "a\n\x85\n",
-    "a\n\0", "don't", "it's: a", "feature/auth", "src/x.ts", "/abs/path", "a  b", "e3", "a1b2c3d4", "12345678", "1234e567",
+    "a\n\0", "don't", "it's: a", "feature/auth", "src/x.ts", "/abs/path", "a  b", "e3", "a1b2c3d4", "12345678",
+    "1234e567",
     "x" * 5000, "word " * 3000, "line of text\n" * 500, "%TAG ! x\n", "\u200b", "\u200e", "e\u0301", "²", "x²", "٣",
 ]  # fmt: skip
 OTHERS: list[Any] = [
@@ -228,7 +229,8 @@ OURS: list[tuple[str, dict[str, Any]]] = [
     ("a: 1e3\nb: 0o17\nc: 010\nd: 1_000\ne: 0b1\n", {"a": 1e3, "b": 15, "c": 10, "d": "1_000", "e": "0b1"}),
     ("a: tRUE\nb: +\nc: 1.2.3\nd: 0x\ne: 0xg\n", {"a": "tRUE", "b": "+", "c": "1.2.3", "d": "0x", "e": "0xg"}),
     ("a: 1\nb: 2\na: 3\n", {"a": 3, "b": 2}),
-    ("t:\n  - 404\n  - 1.0\n  - true\n  -\nmore: [1, null]\n", {"t": ["404", "1.0", "true", ""], "more": ["1", "null"]}),
+    ("t:\n  - 404\n  - 1.0\n  - true\n  -\nmore: [1, null]\n", {"t": ["404", "1.0", "true", ""], "more": ["1",
+    "null"]}),
     ("a: " + "9" * 5000, {"a": "9" * 5000}),
     ("1: x\ntrue: y\n", {"1": "x", "true": "y"}),
 ]  # fmt: skip
@@ -244,7 +246,8 @@ REFUSED = [
     ("- a\n- b\n", 1), ("just text\n", 1), ("a: b\n  c: d\n", 2), (" a: b\n", 1), ("a: 'x\n", 1), ('a: "x\nb: c\n', 1),
     ("a: 'x' y\n", 1), ('a: "\\q"\n', 1), ('a: "\\u12"\n', 1), ('a: "\\U00110000"\n', 1), ("a: |x\n  y\n", 1),
     ("a: [x\n", 1), ("a: [[x]]\n", 1), ("a: [{x: y}]\n", 1), ("a: [x: y]\n", 1), ("a: ['x' 'y']\n", 1),
-    ("a: [x] y\n", 1), ("a:\n  - b: c\n", 2), ("a:\n  - - b\n", 2), ("a:\n  - [b]\n", 2), ("a:\n  - b\n - c\n", 3), ("a: - b\n", 1),
+    ("a: [x] y\n", 1), ("a:\n  - b: c\n", 2), ("a:\n  - - b\n", 2), ("a:\n  - [b]\n", 2), ("a:\n  - b\n - c\n",
+    3), ("a: - b\n", 1),
     ("a: 1\n---\nb: 2\n", 2), ("--- x\n", 1), ("? a\n: b\n", 1), ("a: @x\n", 1), ("a: `x`\n", 1), ("a: %x\n", 1),
     ("\ta: b\n", 1), ("'a' b\n", 1), ("a:\n\tb: c\n", 2), ("[a]\n", 1), ("a: [,]\n", 1), ("a: 'b': c\n", 1),
     (": x\n", 1),
@@ -339,5 +342,6 @@ def test_agrees_with_pyyaml_dumps() -> None:
     for _ in range(300):
         fields = {"k%d" % i: "".join(c for c in random_text(rng) if c not in odd) for i in range(5)}
         out = io.StringIO()
-        pyyaml.safe_dump(fields, out, allow_unicode=rng.random() < 0.5, sort_keys=False)
+        style = rng.choice("'\"|>")  # quoted or block: plain ones mean what YAML 1.1 says
+        pyyaml.safe_dump(fields, out, default_style=style, allow_unicode=rng.random() < 0.5, sort_keys=False)
         assert exact(yaml.load(out.getvalue())) == exact(fields), out.getvalue()

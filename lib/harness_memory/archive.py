@@ -3,7 +3,8 @@
     transcript + checkpoints + payload → capture.json → episode, summary.md, META, views
 
 Run at every Stop, PreCompact and SessionEnd, by the command line after a checkpoint, and by
-recovery for a session that died. The caller holds the session's lock and saves META afterwards.
+recovery for a session that died. The caller holds the session's lock: it gathers, saves META, and
+publishes.
 Each step can be repeated: a process killed in between leaves nothing that the next run does not
 find and finish.
 """
@@ -13,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import capture, checkpoint, clock, episode, jsontext, liveness, settings, store, transcript, views
+from . import capture, clock, episode, settings, store, transcript, views
 from . import session as sessions
 
 TYPE_CHECKING = False
@@ -25,33 +26,52 @@ if TYPE_CHECKING:
     from .session import Session
 
 
-def update(
-    place: Place, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
-) -> bool:
-    """Archive what is new. `message` is the closing answer a Stop brings, at `now`.
+class Gathered:
+    """What a session's record will say. Its META has it already; `publish` writes the episode."""
 
-    False when time ran out before the transcript was read to its end: what was read is saved, the
-    next run goes on from there.
-    """
-    before = sessions.load_capture(session)
-    state, is_whole = _read(place, session, jsontext.loads(jsontext.compact(before)), message)
-    checkpoint.collect(
-        place.folders, session.artifacts, session.id, _ownership(place, session, state), place.store_root
-    )
-    checkpoint.merge(session.artifacts, state["checkpoints"])
+    __slots__ = ("episode", "is_whole")
+
+    def __init__(self, episode: dict[str, Any] | None, is_whole: bool) -> None:
+        self.episode = episode
+        self.is_whole = is_whole  # False: time ran out before the transcript's end, the next run goes on
+
+
+def gather(
+    place: Place, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
+) -> Gathered:
+    """Take in what is new. `message` is the closing answer a Stop brings, at `now`."""
+    state = sessions.load_capture(session)
+    seen = state["last"]
+    state, is_whole = _read(place, session, state, message)
+    _take_checkpoints(place, session, state)
     if message:
         capture.answered(state, message)
     if title:
         state["title"] = title
-    _date(state, before, session, now)
+    _date(state, seen, session, now)
     _find_parent(place, session, state)
-    if state != before:
-        sessions.save_capture(session, state)
-    if capture.has_substance(state):
-        _publish(place, session, state, is_over)
-    elif capture.asks(state):
-        session.meta["summary"] = capture.asks(state)[0]
-    return is_whole
+    sessions.save_capture(session, state)
+    if not capture.has_substance(state):
+        session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))
+        return Gathered(None, is_whole)
+    value = episode.build(session, state, place.root, place.remote, is_over)
+    session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
+    for key in ("branch", "model"):
+        session.meta[key] = value[key] or session.meta.get(key)
+    return Gathered(value, is_whole)
+
+
+def publish(place: Place, session: Session, gathered: Gathered) -> None:
+    """Write the episode and the views, after META: no trouble with a view keeps a record open."""
+    if gathered.episode is None:
+        return
+    data = episode.render(gathered.episode)
+    if store.read(os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name)) == data:
+        return
+    page = episode.summary_page(gathered.episode)
+    store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
+    patience = min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
+    views.publish(place.project_dir, session.episode_name, data, patience)
 
 
 def _read(place: Place, session: Session, state: dict[str, Any], message: str) -> tuple[dict[str, Any], bool]:
@@ -91,11 +111,22 @@ def _has_time(place: Place) -> Callable[[], bool]:
     return lambda: place.left() > 0
 
 
-def _date(state: dict[str, Any], before: dict[str, Any], session: Session, now: float) -> None:
+def _date(state: dict[str, Any], seen: float | None, session: Session, now: float) -> None:
     if now:
         state["ended"] = clock.iso(now)
-    elif state["last"] != before["last"] or not state["ended"]:
+    elif state["last"] != seen or not state["ended"]:
         state["ended"] = max(session.started, clock.iso(state["last"] or 0.0))
+
+
+def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
+    names = [name for folder in (*place.folders, session.artifacts) for name in store.names(folder)]
+    if not any(name.startswith((settings.CHECKPOINT_PREFIX, settings.ARTIFACT_PREFIX)) for name in names):
+        return
+    from . import checkpoint
+
+    is_mine = _ownership(place, session, state)
+    checkpoint.collect(place.folders, session.artifacts, session.id, is_mine, place.store_root)
+    checkpoint.merge(session.artifacts, state["checkpoints"])
 
 
 def _find_parent(place: Place, session: Session, state: dict[str, Any]) -> None:
@@ -107,23 +138,10 @@ def _find_parent(place: Place, session: Session, state: dict[str, Any]) -> None:
         session.meta["parent"] = parent["id"]
 
 
-def _publish(place: Place, session: Session, state: dict[str, Any], is_over: bool) -> None:
-    value = episode.build(session, state, place.root, place.remote, is_over)
-    data = episode.render(value)
-    path = os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name)
-    if store.read(path) != data:
-        page = episode.summary_page(value)
-        store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
-        views.publish(
-            place.project_dir, session.episode_name, data, min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
-        )
-    session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
-    for key in ("branch", "model"):
-        session.meta[key] = value[key] or session.meta.get(key)
-
-
 def _ownership(place: Place, session: Session, state: dict[str, Any]) -> Callable[[str, dict[str, Any]], bool]:
     """Tells whether an unclaimed checkpoint file was written by this session."""
+
+    from . import checkpoint
 
     def is_mine(path: str, said: dict[str, Any]) -> bool:
         named = said.get("session_id")
@@ -137,20 +155,15 @@ def _ownership(place: Place, session: Session, state: dict[str, Any]) -> Callabl
             return False
         if state["wrote_checkpoint"]:
             return True
-        return not others and _written(path) >= (clock.parse(session.started) or 0.0)
+        return not others and store.modified(path) >= (clock.parse(session.started) or 0.0)
 
     return is_mine
 
 
 def _others(place: Place, session: Session) -> list[dict[str, Any]]:
     """Sessions of this project that may be alive, this one left out."""
+    from . import liveness
+
     own = session.meta.get("claude_session")
     markers = [marker for marker in sessions.live_markers(place.project_dir) if marker["claude_session"] != own]
     return [marker for marker in markers if liveness.is_alive(marker.get("process") or {}) is not False]
-
-
-def _written(path: str) -> float:
-    try:
-        return os.lstat(path).st_mtime
-    except OSError:
-        return 0.0

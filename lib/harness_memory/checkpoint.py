@@ -208,8 +208,8 @@ def _task(task: dict[str, Any]) -> dict[str, Any] | None:
     return {
         "id": number,
         "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS) or number,
-        "remaining": _items(task["remaining"]) if "remaining" in task else None,
-        "blockers": _items(task.get("blockers")),
+        "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
+        "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
     }
 
 

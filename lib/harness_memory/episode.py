@@ -26,6 +26,7 @@ from __future__ import annotations
 import os
 
 from . import capture, jsontext, settings, store
+from .session import is_episode_name
 from .text import cut, first_sentence
 
 TYPE_CHECKING = False
@@ -33,6 +34,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .session import Session
+
+
+_REQUIRED_TEXTS = ("id", "started", "ended", "what_was_done", "outcome", "thread")
+_OPTIONAL_TEXTS = ("session_id", "branch", "skill_used", "model", "channel", "title", "parent", "root")
+_TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
+_RECORD_LISTS = (("tasks", {"id", "title"}), ("commands_failed_then_fixed", {"failed", "fixed"}))
 
 
 def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_over: bool) -> dict[str, Any]:
@@ -92,19 +99,27 @@ def problem(value: object) -> str:
         return "not an object"
     if not isinstance(value.get("schema"), int) or value["schema"] > settings.SCHEMA:
         return "schema %r is not known to this version" % (value.get("schema"),)
-    for key in ("id", "started", "ended", "what_was_done", "outcome", "thread"):
+    for key in _REQUIRED_TEXTS:
         if not isinstance(value.get(key), str):
             return '"%s" is missing or no text' % key
-    for key in ("asked", "what_remains", "files_changed", "tags", "tasks"):
-        if not isinstance(value.get(key), list):
-            return '"%s" is missing or no list' % key
-    return ""
+    for key in _OPTIONAL_TEXTS:
+        if not isinstance(value.get(key) or "", str):
+            return '"%s" is no text' % key
+    for key in _TEXT_LISTS:
+        items = value.get(key)
+        if not isinstance(items, list) or not all(isinstance(item, str) for item in items):
+            return '"%s" is missing or no list of texts' % key
+    for key, needed in _RECORD_LISTS:
+        items = value.get(key)
+        if not isinstance(items, list) or not all(isinstance(item, dict) and needed <= {*item} for item in items):
+            return '"%s" is missing or no list of records' % key
+    return "" if isinstance(value.get("duration_minutes"), int) else '"duration_minutes" is missing or no number'
 
 
 def names(project_dir: str) -> list[str]:
     """Names of all episode files, oldest first (the name starts with the session's start)."""
     listed = store.names(os.path.join(project_dir, settings.EPISODES_DIR))
-    return [name for name in listed if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")]
+    return [name for name in listed if is_episode_name(name)]
 
 
 def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:
@@ -200,14 +215,17 @@ def _outcome(state: dict[str, Any], remains: list[str]) -> str:
 
 
 def _fitted(episode: dict[str, Any]) -> dict[str, Any]:
-    """Shorten the longest lists until the record fits."""
-    lists = ("files_changed", "asked", "learnings", "what_remains", "commands_failed_then_fixed", "tags")
+    """Shorten the longest lists, then the account of what was done, until the record fits."""
     episode["tools"] = dict(sorted(episode["tools"].items(), key=lambda item: (-item[1], item[0]))[:16])
+    lists = (*_TEXT_LISTS, "commands_failed_then_fixed")
     while len(render(episode)) > settings.EPISODE_MAX_BYTES:
         key = max(lists, key=lambda name: len(jsontext.compact(episode[name])))
-        if len(episode[key]) < 2:
-            break
-        del episode[key][len(episode[key]) // 2]
+        if len(episode[key]) > 1:
+            del episode[key][len(episode[key]) // 2]
+        elif len(episode["what_was_done"]) > settings.ITEM_CHARS:
+            episode["what_was_done"] = cut(episode["what_was_done"], len(episode["what_was_done"]) * 3 // 4)
+        else:
+            break  # what is left are tasks, which nobody else keeps
     return episode
 
 

@@ -6,7 +6,7 @@ word list, so hiding them protects nothing, while "the password was still change
 
 from __future__ import annotations
 
-MARK = "[redacted:"
+from .redact import MARK
 
 _VOCABULARY = """
     a abc above access admin aes an and any api apikey apitoken app are argon argv at auth authorization
@@ -26,7 +26,7 @@ _VOCABULARY = """
     variable vault vec void weak with write wrong www xxx y yes you your yours z
 """
 _WORDS = frozenset(_VOCABULARY.split())
-_REFERENCES = ("$", "{", "<", "%", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
+_REFERENCES = ("$", "{", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
 _PATHS = ("/", "./", "../", "~/", "~\\", ".\\", "..\\")
 _ELISIONS = ("***", "...", "\u2026", "xxxx", "\u2022\u2022")
 _SYMBOLS = frozenset("!@#^~+=$%/")
@@ -46,7 +46,7 @@ def stands_in(value: str) -> bool:
         return True
     if "://" in value or "${" in value or "{{" in value or len(set(value)) <= 2:
         return True
-    return len(value) <= _CODE_MAX_CHARS and (_is_elided(value) or _is_vocabulary(value))
+    return value.lower() in _WORDS or (len(value) <= _CODE_MAX_CHARS and (_is_elided(value) or _is_vocabulary(value)))
 
 
 def is_mask(token: str) -> bool:
@@ -89,7 +89,7 @@ def _is_vocabulary(value: str) -> bool:
     words = _words(value)
     if "your" in words and not any(c.isdigit() for c in value):
         return True
-    return all(word in _WORDS for word in words) and len(words) > 0
+    return bool(words) and _WORDS.issuperset(words)
 
 
 def _words(value: str) -> list[str]:

@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def grow(project_dir: str, episode: dict[str, Any]) -> None:
-    """Add what one episode says of its tasks; the caller holds the views lock."""
+def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
+    """Add what one episode says of its tasks, and name what changed; the caller holds the views lock."""
+    changed = []
     for entry in episode["tasks"]:
         if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
             continue
@@ -34,6 +35,8 @@ def grow(project_dir: str, episode: dict[str, Any]) -> None:
         task = _grown(known, entry, episode)
         if task != known:
             store.write(path, jsontext.pretty(task).encode("utf-8", "replace"))
+            changed.append(settings.PROGRESS_DIR + "/" + os.path.basename(path))
+    return changed
 
 
 def load_all(project_dir: str) -> list[dict[str, Any]]:
@@ -57,10 +60,6 @@ def file_name(task_id: str) -> str:
         return task_id + ".json"
     words = "".join(char if char.isascii() and char.isalnum() else "-" for char in task_id.lower())
     return "%s-%s.json" % ("-".join(part for part in words[:40].split("-") if part) or "task", hexdigest(task_id)[:8])
-
-
-def is_done(task: dict[str, Any]) -> bool:
-    return not task["remaining"]
 
 
 def _load(path: str) -> dict[str, Any]:

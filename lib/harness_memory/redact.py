@@ -8,14 +8,14 @@ URLs and values assigned to telling names (`DB_PASSWORD=`, `"api_key": "`, `--to
 
 from __future__ import annotations
 
-from .placeholder import MARK, is_mask, is_secret, stands_in
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any, Match
 
     Span = tuple[int, int, str]
+
+MARK = "[redacted:"
 
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
@@ -28,8 +28,8 @@ _PEM_BREAK = r"(?:\\+[rn]|[\s>|#*\"'+,]){1,40}"
 _PEM_HEADER = r"[A-Z][A-Za-z-]{2,20}: [^\r\n\\]{1,200}"
 
 # (kind, literals, how many token characters must follow one, pattern). A failing attempt of a pattern
-# reads a bounded stretch and a successful one is consumed: that keeps every scan linear. What is hidden
-# is group 1 where there is one, else the whole match.
+# reads a bounded stretch and a successful one is consumed: that keeps every scan linear. A match takes the
+# whole word, so that hiding it uncovers no new start of one. Group 1, where there is one, is what is hidden.
 _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
     (
         "private-key",
@@ -39,7 +39,7 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         + r"|(?:" + _PEM_BREAK + _PEM_HEADER + r"){0,8}(?:" + _PEM_BREAK + r"[A-Za-z0-9+/=]{24,})+"
         + r"(?:" + _PEM_BREAK + r"[A-Za-z0-9+/=]{1,23}(?=[)\]}\"'\s]{0,20}\Z))?)",
     ),
-    ("private-key", ("AGE-SECRET-KEY-1",), 40, _B + r"AGE-SECRET-KEY-1[0-9A-Z]{40,}"),
+    ("private-key", ("AGE-SECRET-KEY-1",), 40, _B + r"AGE-SECRET-KEY-1[0-9A-Z]{40}[0-9A-Za-z]*"),
     ("anthropic-key", ("sk-ant-",), 16, _B + r"sk-ant-[A-Za-z0-9_-]{16,}"),
     ("openai-key", ("sk-",), 20, _B + r"sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,}"),
     ("github-token", ("ghp_", "gho_", "ghu_", "ghs_", "ghr_"), 30, _B + r"gh[pousr]_[A-Za-z0-9]{30,}"),
@@ -57,7 +57,7 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         0,
         r"(?i)secret_?access_?key[\"'\\]{0,3}\s{0,8}[:=]\s{0,8}[\"'\\]{0,3}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
     ),
-    ("google-key", ("AIza",), 35, _B + r"AIza[0-9A-Za-z_-]{35}"),
+    ("google-key", ("AIza",), 35, _B + r"AIza[0-9A-Za-z_-]{35,}"),
     ("google-token", ("ya29.", "GOCSPX-"), 20, _B + r"(?:ya29\.|GOCSPX-)[0-9A-Za-z_-]{20,}"),
     ("azure-signature", ("sig=",), 20, r"(?<=[?&;\s\"'])sig=([A-Za-z0-9%+/=_-]{20,})"),
     ("slack-token", ("xox", "xapp-"), 10, _B + r"(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9-]{10,}"),
@@ -71,14 +71,19 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
     ("stripe-key", ("sk_live_", "sk_test_", "rk_live_", "rk_test_"), 10, _B + r"[sr]k_(?:live|test)_[A-Za-z0-9]{10,}"),
     ("stripe-secret", ("whsec_",), 16, _B + r"whsec_[A-Za-z0-9+/=]{16,}"),
     ("twilio-key", ("SK",), 32, _B + r"SK[0-9a-f]{32}(?![0-9A-Za-z])"),
-    ("sendgrid-key", ("SG.",), 32, _B + r"SG\.[A-Za-z0-9_-]{16,40}\.[A-Za-z0-9_-]{16,80}"),
+    ("sendgrid-key", ("SG.",), 32, _B + r"SG\.[A-Za-z0-9_-]{16,40}\.[A-Za-z0-9_-]{16,}"),
     ("mailgun-key", ("key-",), 32, _B + r"key-[0-9a-f]{32}(?![0-9A-Za-z])"),
-    ("npm-token", ("npm_",), 36, _B + r"npm_[A-Za-z0-9]{36}"),
+    ("npm-token", ("npm_",), 36, _B + r"npm_[A-Za-z0-9]{36,}"),
     ("pypi-token", ("pypi-Ag",), 40, _B + r"pypi-Ag[A-Za-z0-9_-]{40,}"),
     ("huggingface-token", ("hf_",), 30, _B + r"hf_[A-Za-z0-9]{30,}"),
-    ("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), 40, _B + r"do[opr]_v1_[0-9a-f]{40,}"),
+    ("digitalocean-token", ("dop_v1_", "doo_v1_", "dor_v1_"), 40, _B + r"do[opr]_v1_[0-9a-f]{40}[0-9A-Za-z]*"),
     ("databricks-token", ("dapi",), 32, _B + r"dapi[0-9a-f]{32}(?:-[0-9])?(?![0-9A-Za-z])"),
-    ("shopify-token", ("shpat_", "shpca_", "shppa_", "shpss_"), 32, _B + r"shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32,}"),
+    (
+        "shopify-token",
+        ("shpat_", "shpca_", "shppa_", "shpss_"),
+        32,
+        _B + r"shp(?:at|ca|pa|ss)_[0-9A-Fa-f]{32}[0-9A-Za-z]*",
+    ),
     ("linear-key", ("lin_api_", "lin_oauth_"), 32, _B + r"lin_(?:api|oauth)_[A-Za-z0-9]{32,}"),
     ("notion-token", ("ntn_", "secret_"), 40, _B + r"(?:ntn|secret)_[A-Za-z0-9]{40,}"),
     ("telegram-token", (":AA",), 33, _B + r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33,}"),
@@ -117,7 +122,7 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         "password",
         ("curl ",),
         0,
-        r"curl [^\r\n|;]{0,300}?(?<=\s)(?:-u|--user)[ =]?[\"']?[^\s:\"'\[$]{1,100}:([^\s\"'\[\]]{3,200})",
+        r"(?<=\s)(?:-u|--user)[ =]?[\"']?[^\s:\"'\[$]{1,100}:(?![0-9]+(?![^\s\"']))([^\s\"'\[\]]{3,})",
     ),
 )  # fmt: skip
 
@@ -149,8 +154,8 @@ _NAMES: tuple[tuple[str, str, bool], ...] = (
     ("authorization", "authorization", False),
 )
 _SCHEMES = ("bearer", "basic", "token", "digest", "apikey", "bot", "negotiate", "key")
-_SIGNS = ("===", "==", "=>", ":=", "=", ":", ">")
-_QUOTES = ("\"", "'", "`")
+_SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
+_QUOTES = ('"', "'", "`")
 _ESCAPE = "\\"
 _VALUE_ENDS = (MARK, "\\n", "\\r", "\\t", "\\u")
 _BLANKS = (" ", "\t")
@@ -161,7 +166,7 @@ _NAME_MAX_CHARS = 64
 _OPTION_WORD_MIN_CHARS = 10
 _VALUE_MAX_CHARS = 4096
 _HOST_MAX_CHARS = 1024
-_PIECE_CHARS = 512
+_PIECE_CHARS = 48
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 
@@ -193,6 +198,8 @@ def redact_tree(value: Any) -> Any:
 
 
 def _redact_member(key: object, value: str) -> str:
+    from .placeholder import is_secret
+
     if isinstance(key, str):
         name = _lower(key)
         for ending, kind, chosen in _NAMES:
@@ -228,10 +235,12 @@ def _is_run(text: str, start: int, length: int) -> bool:
 def _substitute(text: str, kind: str, pattern: str) -> str:
     import re
 
+    from .placeholder import is_mask, stands_in
+
     def hide(match: Match[str]) -> str:
         group = 1 if match.re.groups else 0
         secret = match.group(group)
-        if is_mask(secret) or (group and stands_in(secret)):
+        if is_mask(secret) or (kind == "password" and stands_in(secret)):
             return match.group()
         start = match.start(group) - match.start()
         return match.group()[:start] + MARK + kind + "]"
@@ -250,6 +259,8 @@ def _splice(text: str, spans: Iterator[Span]) -> str:
 
 
 def _url_passwords(text: str) -> Iterator[Span]:
+    from .placeholder import stands_in
+
     at = text.find("://")
     while at >= 0:
         start = at + 3
@@ -266,7 +277,6 @@ def _until(text: str, start: int, limit: int, stops: str) -> str:
     for stop in stops:
         piece = piece.partition(stop)[0]
     return piece
-
 
 
 def _assigned(text: str) -> Iterator[Span]:
@@ -303,6 +313,8 @@ def _assignment(text: str, at: int, end: int, kind: str, chosen: bool) -> Span |
     if not sign:
         return None
     key_at = _name_start(text, at)
+    if text.endswith(MARK, 0, key_at):
+        return None
     before = text[key_at - 1 : key_at]
     option = text.startswith("--", key_at)
     if (sign == " " and not option) or (sign == ">" and before != "<"):
@@ -313,20 +325,32 @@ def _assignment(text: str, at: int, end: int, kind: str, chosen: bool) -> Span |
     environment = glued and text[key_at:end].isupper()
     strict = environment or sign == ">" or (glued and (option or before in ("?", "&")))
     first, last, quoted = _value(text, start, environment)
-    if not quoted and sign == ":":
-        # `token: str = "..."`: the value comes after the type.
-        after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
-        if text[after : after + 1] == "=" and text[after + 1 : after + 2] not in ("=", ">"):
-            first, last, quoted = _value(text, _skip_blanks(text, after + 1), environment)
-    value = text[first : last + (text[last : last + 1] == "(")]
     if sign == "==" and not quoted:
         return None
-    strict = strict or (option and len(value) >= _OPTION_WORD_MIN_CHARS)
-    return (first, last, kind) if is_secret(value, quoted=quoted, strict=strict, chosen=chosen) else None
+    strict = strict or (option and last - first >= _OPTION_WORD_MIN_CHARS)
+    if _judge(text, first, last, quoted=quoted, strict=strict, chosen=chosen):
+        return first, last, kind
+    # `token: str = "..."`: the value comes after the type.
+    after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
+    if quoted or sign != ":" or text[after : after + 1] != "=" or text[after + 1 : after + 2] in ("=", ">"):
+        return None
+    first, last, quoted = _value(text, _skip_blanks(text, after + 1), False)
+    return (first, last, kind) if _judge(text, first, last, quoted=quoted, strict=False, chosen=chosen) else None
+
+
+def _judge(text: str, first: int, last: int, *, quoted: bool, strict: bool, chosen: bool) -> bool:
+    from .placeholder import is_secret
+
+    if last - first < 3:
+        return False
+    called = not quoted and text[last : last + 1] == "("
+    return is_secret(text[first : last + called], quoted=quoted, strict=strict, chosen=chosen)
 
 
 def _credential(text: str, start: int) -> Span | None:
     """What follows `Authorization:`, after the scheme when it names one."""
+    from .placeholder import is_secret, stands_in
+
     first, last, quoted = _value(text, start, False)
     scheme, blank, rest = text[first:last].partition(" ")
     if quoted and blank and scheme.lower() in _SCHEMES:
@@ -347,19 +371,18 @@ def _separator(text: str, at: int) -> tuple[str, int]:
     while text[at : at + 1] in _NAME_TAIL:
         at += 1
     sign_at = _skip_blanks(text, at)
-    for sign in _SIGNS:
-        if text.startswith(sign, sign_at):
-            break
-    else:
+    sign = text[sign_at : sign_at + 1]
+    if sign not in _SIGNS:
         if text.startswith(" is ", at):
             return "is", at + 4
         return (" ", sign_at) if sign_at > at else ("", at)
-    after = sign_at + len(sign)
-    if sign == ":" and (text.startswith(":", after) or text.startswith("//", after)):
-        return "", at
-    if sign == "=" and sign_at > at:
-        return "=", _skip_blanks(text, after)
-    return sign.rstrip(">") or sign, _skip_blanks(text, after)
+    after = sign_at + 1
+    following = text[after : after + 2]
+    if sign == ":" and following[:1] in (":", "/"):
+        return ("", at) if following in ("//", "::") or following[:1] == ":" else (sign, after)
+    while sign != ">" and text[after : after + 1] in ("=", ">"):
+        sign, after = sign + text[after], after + 1
+    return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
 
 
 def _skip_blanks(text: str, at: int) -> int:
@@ -406,12 +429,15 @@ def _bare(text: str, start: int, stops: dict[int, str]) -> str:
     if text.startswith(MARK, start):
         return MARK
     pieces = []
+    size = _PIECE_CHARS
     while True:
-        piece = text[start : start + _PIECE_CHARS].translate(stops)
+        piece = text[start : start + size].translate(stops)
         word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
-        for stop in _VALUE_ENDS:
-            word = word.partition(stop)[0]
+        if "\\" in word or "[" in word:
+            for stop in _VALUE_ENDS:
+                word = word.partition(stop)[0]
         pieces.append(word)
-        if len(word) < _PIECE_CHARS:
+        if len(word) < size:
             return "".join(pieces).rstrip(".:\\")
-        start += _PIECE_CHARS
+        start += size
+        size *= 4

@@ -10,6 +10,7 @@ the store (see `health`) and the session goes on without us.
 from __future__ import annotations
 
 import _thread
+import gc
 import os
 import time
 
@@ -21,22 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from .config import Config
-
 DEADLINES_SECONDS = {"SessionEnd": settings.SESSION_END_DEADLINE_SECONDS}
 
 
 class Run:
     """What a handler is given: the event and where, when and until when to work."""
 
-    __slots__ = ("config", "ends", "event", "now", "root")
+    __slots__ = ("ends", "event", "now", "root")
 
-    def __init__(self, event: Event, root: str, now: float, ends: float, config: Config) -> None:
+    def __init__(self, event: Event, root: str, now: float, ends: float) -> None:
         self.event = event
         self.root = root
         self.now = now
         self.ends = ends
-        self.config = config
 
     def left(self) -> float:
         """Seconds until this run should be over."""
@@ -45,6 +43,7 @@ class Run:
 
 def run(name: str) -> None:
     """Handle one event and leave the process; never returns, never fails."""
+    gc.disable()  # the process is over before there is anything to collect
     env = os.environ
     root = ""
     reply = b""
@@ -70,10 +69,10 @@ def _answer(name: str, env: Mapping[str, str], root: str, ends: float) -> bytes:
     os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
     if event.agent_id:
         return b""  # a subagent's events are none of the session's own
-    from . import config, health
+    from . import health
 
     store.ensure_private(root)
-    reply = _handler(name)(Run(event, root, time.time(), ends, config.load(root)))
+    reply = _handler(name)(Run(event, root, time.time(), ends))
     health.note_run(root, name)
     return jsontext.compact(reply).encode("utf-8", "replace") if reply else b""
 

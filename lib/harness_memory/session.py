@@ -84,6 +84,10 @@ def episode_name(started: str, short_id: str) -> str:
     return "%s%s-%s.json" % (settings.EPISODE_PREFIX, clock.stamp(started), short_id)
 
 
+def is_episode_name(name: str) -> bool:
+    return name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")
+
+
 def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file anywhere, else a hash of it."""
     if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in _DEVICE_NAMES:
@@ -196,8 +200,16 @@ def load_capture(session: Session) -> dict[str, Any]:
 
 
 def save_capture(session: Session, state: dict[str, Any]) -> None:
-    data = jsontext.compact(state).encode("utf-8", "replace")
-    store.write(os.path.join(session.dir, settings.CAPTURE_FILE), data + b"\n")
+    data = jsontext.compact(state).encode("utf-8", "replace") + b"\n"
+    store.write_if_changed(os.path.join(session.dir, settings.CAPTURE_FILE), data)
+
+
+def close(project_dir: str, session: Session) -> None:
+    """The session is over: its local scope goes, and what marks it as living."""
+    store.remove_tree(os.path.join(session.dir, settings.LOCAL_DIR))
+    for directory in (session.dir, session.artifacts):
+        store.remove_temporaries(directory, float("inf"))
+    unmark_live(project_dir, str(session.meta["claude_session"]))
 
 
 def set_active(session: Session, event: Event, process: dict[str, Any], branch: str) -> bool:

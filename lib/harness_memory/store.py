@@ -44,8 +44,8 @@ def ensure_dir(path: str) -> None:
             raise NotADirectoryError(errno.ENOTDIR, "not a directory", path) from None
     except FileNotFoundError:
         parent = os.path.dirname(path)
-        if parent == path:
-            raise
+        if parent == path or os.path.isdir(parent):
+            raise  # nothing can be made there, as in /proc
         ensure_dir(parent)
         ensure_dir(path)
 
@@ -187,6 +187,22 @@ def names(path: str) -> list[str]:
         return sorted(os.listdir(path))
     except OSError:
         return []
+
+
+def modified(path: str) -> float:
+    """When a file was last written; 0 when there is none."""
+    try:
+        return os.lstat(path).st_mtime
+    except (OSError, ValueError):
+        return 0.0
+
+
+def remove_temporaries(directory: str, before: float) -> None:
+    """Remove what killed writers left, if last written `before` that time."""
+    for name in names(directory):
+        path = os.path.join(directory, name)
+        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and modified(path) < before:
+            remove(path)
 
 
 def touch(path: str) -> None:

@@ -181,7 +181,7 @@ def _key(line: str, at: int) -> tuple[str, str]:
             raise YamlError("no colon after the key", at + 1)
         return key, rest[1:]
     end = _colon(line)
-    if end <= 0 or line[0] in "-?" and line[1:2] in ("", " ", "\t") or line[0] in "[{&*!|>%@`,]}":
+    if end <= 0 or (line[0] in "-?" and line[1:2] in ("", " ", "\t")) or line[0] in "[{&*!|>%@`,]}":
         raise YamlError("expected `key: value`", at + 1)
     return line[:end].rstrip(" \t"), line[end + 1 :]
 
@@ -291,7 +291,7 @@ def _plain(lines: list[str], at: int, rest: str, parent: int) -> tuple[str, bool
 
 
 def _plain_line(text: str, at: int) -> str:
-    if _colon(text) >= 0 or text[:1] == "?" and text[1:2] in ("", " "):
+    if _colon(text) >= 0 or (text[:1] == "?" and text[1:2] in ("", " ")):
         raise YamlError("nested mapping", at + 1)
     comment = _comment(text)
     return (text if comment < 0 else text[:comment]).strip(" \t")

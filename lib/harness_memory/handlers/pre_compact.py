@@ -16,5 +16,7 @@ def handle(run: Run) -> None:
         if held:
             session = scene.session()
             scene.refresh(session)
-            archive.update(scene.place(), session, title=run.event.title)
+            place = scene.place()
+            gathered = archive.gather(place, session, title=run.event.title)
             session.save()
+            archive.publish(place, session, gathered)

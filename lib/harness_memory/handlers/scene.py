@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import liveness, project, settings
+from .. import project, settings
 from .. import session as sessions
 from ..place import Place
 
@@ -16,12 +16,11 @@ if TYPE_CHECKING:
 
 
 class Scene:
-    __slots__ = ("process", "project", "run")
+    __slots__ = ("project", "run")
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.project = project.locate(run.root, run.event.launch_dir, run.event.cwd)
-        self.process: dict[str, Any] = liveness.client_process(run.event.client_pid)
 
     def lock(self) -> Lock:
         wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.run.left() / 2))
@@ -30,16 +29,26 @@ class Scene:
     def session(self) -> Session:
         return sessions.open_session(self.project.dir, self.run.event.session_id, self.run.now, self.project.name)
 
-    def activate(self, session: Session) -> None:
+    def process(self) -> dict[str, Any]:
+        """The client's process; as marked before, while its number is the same."""
+        told = self.run.event.client_pid
+        known = sessions.read_marker(self.project.dir, self.run.event.session_id).get("process")
+        if told and isinstance(known, dict) and known.get("pid") == told:
+            return known
+        from .. import liveness
+
+        return liveness.client_process(told)
+
+    def activate(self, session: Session, process: dict[str, Any]) -> None:
         """ACTIVE on disk: the marker first, so that recovery finds whatever we leave."""
-        sessions.mark_live(self.project.dir, session, self.process, self.project.root)
-        if sessions.set_active(session, self.run.event, self.process, self.project.branch):
+        sessions.mark_live(self.project.dir, session, process, self.project.root)
+        if sessions.set_active(session, self.run.event, process, self.project.branch):
             session.save(durable=session.is_new)
 
     def refresh(self, session: Session) -> None:
         """Take a session up in the middle of its life, whether or not its start was seen."""
         if session.is_new:
-            self.activate(session)
+            self.activate(session, self.process())
             return
         for key, value in (("transcript", self.run.event.transcript_path), ("branch", self.project.branch)):
             session.meta[key] = value or session.meta.get(key)

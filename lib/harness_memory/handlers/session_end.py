@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from .. import archive, clock, recovery, settings
+from .. import archive, clock, settings
+from .. import session as sessions
 from .scene import Scene
 
 TYPE_CHECKING = False
@@ -19,9 +20,10 @@ def handle(run: Run) -> None:
         session = scene.session()
         scene.refresh(session)
         place = scene.place()
-        is_whole = archive.update(place, session, is_over=True)
+        gathered = archive.gather(place, session, is_over=True)
         session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=run.event.reason or None)
         session.save(durable=True)
-        if is_whole:
-            recovery.close(place, session)
+        archive.publish(place, session, gathered)
+        if gathered.is_whole:
+            sessions.close(scene.project.dir, session)
             lock.discard()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import capture, clock, health, project, recovery
+from .. import capture, clock, config, health, housekeeping, liveness, project
 from .. import session as sessions
 from .scene import Scene
 
@@ -17,20 +17,23 @@ if TYPE_CHECKING:
 
 def handle(run: Run) -> dict[str, Any] | None:
     scene = Scene(run)
+    settled = config.load(run.root)
     project.record(scene.project, clock.iso(run.now))
+    # A start is a process of its own, whatever was marked before: a recycled pid must not pass for it.
+    process = liveness.client_process(run.event.client_pid)
     with scene.lock() as held:
         if held:
-            _register(scene)
-    recovery.housekeep(scene.place(), run.event.session_id, scene.process, run.now, run.config)
-    return _health_line(run)
+            _register(scene, process)
+    housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
+    return _health_line(run, settled)
 
 
-def _register(scene: Scene) -> None:
+def _register(scene: Scene, process: dict[str, Any]) -> None:
     session = scene.session()
     if scene.run.event.source == "compact" and not session.is_new:
         return  # the same session in the middle of its life
     is_fork = session.is_new and _is_fork(scene.run)
-    scene.activate(session)
+    scene.activate(session, process)
     if is_fork:
         sessions.save_capture(session, capture.new(since=scene.run.now))
 
@@ -41,8 +44,8 @@ def _is_fork(run: Run) -> bool:
     return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
 
 
-def _health_line(run: Run) -> dict[str, Any] | None:
-    problems = list(run.config.problems)
+def _health_line(run: Run, settled: config.Config) -> dict[str, Any] | None:
+    problems = list(settled.problems)
     failures = health.unmentioned(run.root)
     if failures:
         problems.insert(0, "%d hook run%s failed" % (failures, "" if failures == 1 else "s"))

@@ -17,7 +17,7 @@ def handle(run: Run) -> None:
         if not held:
             return
         session = scene.session()
-        scene.activate(session)
+        scene.activate(session, scene.process())
         state = sessions.load_capture(session)
         if capture.told(state, run.event.prompt_id, run.event.prompt):
             sessions.save_capture(session, state)

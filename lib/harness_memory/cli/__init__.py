@@ -1,0 +1,111 @@
+"""`harness memory <verb>`: finds the verb, loads its module alone, turns trouble into a sentence and an exit code.
+
+A verb is one row of `VERBS` and the function it names, from arguments to exit code: 0 done,
+1 a problem was found or something is missing, 2 wrong usage.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .. import __version__
+from . import output
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+VERBS = (
+    ("status", "look:status", "what is remembered here, what is in progress, are the hooks on"),
+    ("list", "look:list_sessions", "past sessions, newest first, one a line"),
+    ("show", "look:show", "one session in full: asked, done, still open, files"),
+    ("checkpoint", "write:checkpoint", "record what was done and what remains, for the present session"),
+    ("rebuild", "maintain:rebuild", "make INDEX.md and the other views anew from the episodes"),
+    ("verify", "maintain:verify", "check every file of a memory against the rules of the store"),
+    ("doctor", "doctor:doctor", "is it installed, does it run, what went wrong and what to do"),
+)
+_EXAMPLES = """\
+examples:
+  harness memory status                      in a project: where things stand
+  harness memory list --since 7d             the sessions of the last week
+  harness memory show last                   the latest session in full
+  harness memory checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
+  harness memory doctor                      when something seems wrong
+
+Every verb has its own help: harness memory <verb> --help
+A project is the git repository (or folder) you are in; --project DIR looks at another.
+"""
+
+
+def main(argv: list[str]) -> int:
+    output.prepare()
+    try:
+        code = _run(argv)
+        sys.stdout.flush()
+    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except KeyboardInterrupt:
+        return 130
+    return code
+
+
+def _run(argv: list[str]) -> int:
+    try:
+        return _dispatch(argv)
+    except Refusal as refusal:
+        output.complain(str(refusal))
+        return refusal.code
+    except SystemExit as leaving:  # argparse: help was asked for, or an argument is wrong
+        return leaving.code if isinstance(leaving.code, int) else 2
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        where = error.filename or "the store or the output"
+        output.complain("%s: %s. See: harness memory doctor" % (where, error.strerror or error))
+        return 1
+
+
+def _dispatch(argv: list[str]) -> int:
+    family, rest = (argv[0], argv[1:]) if argv else ("", [])
+    if family == "--version":
+        print("harness-memory %s" % __version__)
+        return 0
+    if family != "memory":
+        return _guide(family, [name for name, _, _ in VERBS], "harness memory %s")
+    verb, rest = (rest[0], rest[1:]) if rest else ("", [])
+    if verb == "help" and rest:
+        verb, rest = rest[0], ["--help"]
+    for name, function, _ in VERBS:
+        if name == verb:
+            return _load(function)(rest)
+    return _guide(verb, [name for name, _, _ in VERBS], "harness memory %s")
+
+
+def _load(function: str) -> Callable[[list[str]], int]:
+    from importlib import import_module
+
+    module, _, name = function.partition(":")
+    found: Callable[[list[str]], int] = getattr(import_module("." + module, __name__), name)
+    return found
+
+
+def _guide(word: str, known: list[str], form: str) -> int:
+    """The help that teaches, or the nearest right word to a wrong one."""
+    if word in ("", "help", "-h", "--help"):
+        print(guide(), end="")
+        return 0
+    import difflib
+
+    close = difflib.get_close_matches(word, known, 1)
+    hint = "Did you mean: %s" % form % close[0] if close else "Known: %s" % ", ".join(known)
+    output.complain('"%s" is no verb. %s' % (output.line(word), hint))
+    return 2
+
+
+def guide() -> str:
+    rows = output.table([["  " + name, about] for name, _, about in VERBS])
+    head = "usage: harness memory <verb> [options]\n\nWhat Claude Code remembers across sessions, in plain files.\n\n"
+    return head + "\n".join(rows) + "\n\n" + _EXAMPLES

@@ -1,0 +1,74 @@
+"""What the verbs' parsers have in common, and which memory the arguments mean."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from .. import project, settings, store
+from .refusal import WRONG_USAGE, Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..project import Project
+
+
+def parser(verb: str, about: str, examples: str) -> argparse.ArgumentParser:
+    made = argparse.ArgumentParser(
+        prog="harness memory " + verb,
+        description=about,
+        epilog="examples:\n" + "".join("  harness memory %s\n" % example for example in examples.splitlines()),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    made.add_argument("--project", metavar="DIR", help="the memory of this directory (default: the present one)")
+    made.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    return made
+
+
+def add_all_projects(made: argparse.ArgumentParser) -> None:
+    made.add_argument("--all-projects", action="store_true", help="every project in the store")
+
+
+def root() -> str:
+    return store.root_from(os.environ)
+
+
+def directory(args: argparse.Namespace) -> str:
+    """The directory whose memory is meant."""
+    if args.project is None:
+        return os.environ.get(settings.ENV_PROJECT_DIR) or _present()
+    path: str = os.path.abspath(os.path.expanduser(args.project))
+    if not os.path.isdir(path):
+        raise Refusal("--project %s: no such directory" % args.project, WRONG_USAGE)
+    return path
+
+
+def _present() -> str:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        raise Refusal("the present directory is gone. Go to another, or name one: --project DIR") from None
+
+
+def locate(args: argparse.Namespace) -> Project:
+    place = directory(args)
+    return project.locate(root(), place, place)
+
+
+def project_dirs(args: argparse.Namespace) -> list[str]:
+    """The store directories that are meant: one, or with --all-projects every one there is."""
+    if not args.all_projects:
+        return [locate(args).dir]
+    if args.project is not None:
+        raise Refusal("--project and --all-projects exclude each other", WRONG_USAGE)
+    return all_dirs()
+
+
+def all_dirs() -> list[str]:
+    found = [os.path.join(root(), name) for name in store.names(root()) if project.is_project_id(name)]
+    return [path for path in found if os.path.isdir(path) and not os.path.islink(path)]
+
+
+def project_name(project_dir: str) -> str:
+    return os.path.basename(project_dir).rpartition("-")[0]

@@ -1,0 +1,85 @@
+"""Keeping a memory sound: `rebuild` makes the views anew, `verify` names every file that breaks a rule."""
+
+from __future__ import annotations
+
+import os
+
+from .. import episode, settings, views
+from . import arguments, integrity
+from .output import count, emit_json, line, short
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .integrity import Finding
+
+_REBUILD_WAIT_SECONDS = 10.0
+_ALIKE_SHOWN = 5
+
+
+def rebuild(argv: list[str]) -> int:
+    about = "Make every view (INDEX.md and the files in STATE/) anew from the episodes. Facts are never touched."
+    parser = arguments.parser("rebuild", about, "rebuild\nrebuild --all-projects")
+    arguments.add_all_projects(parser)
+    args = parser.parse_args(argv)
+    changed = {path: _rebuilt(path) for path in arguments.project_dirs(args) if _has_memory(path)}
+    if args.json:
+        emit_json([{"project": os.path.basename(path), "changed": names} for path, names in changed.items()])
+        return 0
+    for path, names in changed.items():
+        what = "made anew: " + ", ".join(names) if names else "nothing to change"
+        print("%s: %s" % (line(os.path.basename(path)), what))
+    if not changed:
+        print("Nothing is remembered here yet, so there is nothing to rebuild.")
+    return 0
+
+
+def verify(argv: list[str]) -> int:
+    about = "Check every file of a memory: formats, required fields, relative paths, modes, leftovers, stale views."
+    parser = arguments.parser("verify", about, "verify\nverify --all-projects\nverify --json")
+    arguments.add_all_projects(parser)
+    args = parser.parse_args(argv)
+    root = arguments.root()
+    dirs = arguments.project_dirs(args)
+    findings = list(integrity.check_store(root))
+    for path in dirs:
+        findings += integrity.check_project(path)
+    if args.json:
+        names = [os.path.basename(path) for path in dirs]
+        emit_json({"store": root, "projects": names, "findings": [finding.as_json() for finding in findings]})
+    elif findings:
+        print("\n".join(listing(findings, root)))
+    else:
+        checked = short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")
+        print("%s: every file is as it should be." % checked)
+    return 1 if findings else 0
+
+
+def listing(findings: list[Finding], root: str) -> list[str]:
+    """One line a finding, like with like, and of many alike the first few."""
+    groups: dict[tuple[str, str], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault((finding.kind, finding.remedy), []).append(finding)
+    lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
+    for (_, remedy), group in groups.items():
+        lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:])]
+        lines += ["  " + _sentence(finding, root) for finding in group[:_ALIKE_SHOWN]]
+        lines += ["  and %d more (--json lists all)" % (len(group) - _ALIKE_SHOWN)] if len(group) > _ALIKE_SHOWN else []
+    return lines
+
+
+def _sentence(finding: Finding, root: str) -> str:
+    path = os.path.relpath(finding.path, root) if finding.path.startswith(root + os.sep) else finding.path
+    where = "%s:%d" % (path, finding.line) if finding.line else path
+    return line("%s %s" % (where, finding.what))
+
+
+def _has_memory(project_dir: str) -> bool:
+    return bool(episode.names(project_dir)) or os.path.isdir(os.path.join(project_dir, settings.STATE_DIR))
+
+
+def _rebuilt(project_dir: str) -> list[str]:
+    names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS)
+    if names is None:
+        raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
+    return names

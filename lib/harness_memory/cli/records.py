@@ -1,0 +1,147 @@
+"""Sessions as the command line knows them: META and episode of each, joined, newest first."""
+
+from __future__ import annotations
+
+import os
+
+from .. import capture, clock, episode, settings, store
+from .. import session as sessions
+from ..text import first_sentence
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..session import Session
+
+
+class Record:
+    """One session; at least one of `session` and `episode` is there."""
+
+    __slots__ = ("episode", "episode_name", "project_dir", "session")
+
+    def __init__(self, project_dir: str, session: Session | None, name: str, value: dict[str, Any] | None) -> None:
+        self.project_dir = project_dir
+        self.session = session
+        self.episode_name = name
+        self.episode = value
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        return self.session.meta if self.session else {}
+
+    @property
+    def id(self) -> str:
+        return self.session.id if self.session else str((self.episode or {}).get("id"))
+
+    @property
+    def claude_id(self) -> str:
+        return str(self.meta.get("claude_session") or (self.episode or {}).get("session_id") or "")
+
+    @property
+    def started(self) -> str:
+        return str(self.meta.get("started") or (self.episode or {}).get("started") or self.meta.get("date") or "")
+
+    @property
+    def seen(self) -> float:
+        """When it last gave a sign; that of a session at work is in its record's time."""
+        ends = (self.meta.get("ended"), (self.episode or {}).get("ended"), self.started)
+        known = max(clock.parse(end) or 0.0 for end in ends)
+        return max(known, self.saved) if self.status == settings.ACTIVE else known
+
+    @property
+    def saved(self) -> float:
+        try:
+            return os.stat(os.path.join(self.session.dir, settings.META_FILE)).st_mtime if self.session else 0.0
+        except OSError:
+            return 0.0
+
+    @property
+    def status(self) -> str:
+        return str(self.meta.get("status") or settings.COMPLETED)
+
+    @property
+    def branch(self) -> str:
+        return str((self.episode or {}).get("branch") or self.meta.get("branch") or "")
+
+    @property
+    def minutes(self) -> int | None:
+        worked = (self.episode or {}).get("duration_minutes")
+        return worked if isinstance(worked, int) else None
+
+    @property
+    def files(self) -> list[str]:
+        listed = self.episode["files_changed"] if self.episode else self.meta.get("artifacts")
+        return [str(item) for item in listed] if isinstance(listed, list) else []
+
+    @property
+    def headline(self) -> str:
+        if self.episode:
+            return episode.headline(self.episode)
+        return first_sentence(str(self.meta.get("summary") or self._asked()), settings.SUMMARY_LINE_CHARS)
+
+    @property
+    def paths(self) -> dict[str, str]:
+        """Its files that are there."""
+        found = {}
+        if self.session:
+            names = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE)
+            found = {name: os.path.join(self.session.dir, name) for name in names}
+        found["episode"] = os.path.join(self.project_dir, settings.EPISODES_DIR, self.episode_name)
+        return {name: path for name, path in found.items() if os.path.lexists(path)}
+
+    @property
+    def artifacts(self) -> list[str]:
+        if not self.session:
+            return []
+        return [os.path.join(self.session.artifacts, name) for name in store.names(self.session.artifacts)]
+
+    def brief(self) -> dict[str, Any]:
+        """One line of `list --json`."""
+        return {
+            "id": self.id,
+            "session_id": self.claude_id,
+            "project": os.path.basename(self.project_dir),
+            "started": self.started,
+            "ended": self.meta.get("ended") or (self.episode or {}).get("ended"),
+            "status": self.status,
+            "minutes": self.minutes,
+            "branch": self.branch,
+            "headline": self.headline,
+            "files": len(self.files),
+            "has_episode": self.episode is not None,
+        }
+
+    def _asked(self) -> str:
+        asks = capture.asks(sessions.load_capture(self.session)) if self.session else []
+        return asks[0] if asks else ""
+
+
+def load_all(project_dir: str) -> list[Record]:
+    """Every readable session of a project, newest first."""
+    names = set(episode.names(project_dir))
+    found = []
+    for directory in sessions.all_directories(project_dir):
+        session = sessions.load(directory)
+        if session:
+            name = session.episode_name
+            found.append(Record(project_dir, session, name, episode.load(project_dir, name) if name in names else None))
+            names.discard(name)
+    for name in names:
+        value = episode.load(project_dir, name)
+        if value:
+            found.append(Record(project_dir, None, name, value))
+    return sorted(found, key=lambda record: (record.started, record.id), reverse=True)
+
+
+def matching(records: list[Record], word: str) -> list[Record]:
+    """The records a person may mean: an id, its beginning, or the name of an episode's file."""
+    name = os.path.basename(word.replace("\\", "/"))
+    exact = [r for r in records if word in (r.id, r.claude_id) or r.episode_name in (name, name + ".json")]
+    return exact or [r for r in records if word and (r.id.startswith(word) or r.claude_id.startswith(word))]
+
+
+def latest(records: list[Record], other_than: str = "") -> Record | None:
+    """The session last at work; `other_than` is Claude's id of one that does not count."""
+    others = [record for record in records if not other_than or record.claude_id != other_than]
+    return max(others, key=lambda record: (record.seen, record.saved), default=None)

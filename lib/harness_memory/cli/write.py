@@ -1,0 +1,186 @@
+"""Writing into the memory: `checkpoint`, taken from the model through its shell, or from a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from .. import archive, liveness, project, runner, settings, store
+from .. import checkpoint as checkpoints
+from .. import session as sessions
+from ..events import Event
+from ..handlers.scene import Scene
+from . import arguments, records
+from .output import emit_json, line, short
+from .refusal import WRONG_USAGE, Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+OUTCOMES = ("completed", "partial", "blocked", "failed")
+_FORMS = """Accepted: {"what_was_done": "...", "what_remains": ["..."], "learnings": ["..."], "tags": ["..."],
+  "files_changed": ["..."], "outcome": "completed|partial|blocked|failed", "task": {"id": "...", "remaining": ["..."]}}
+or: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
+or flags: --done TEXT --remains TEXT"""
+_EXAMPLES = """\
+checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
+checkpoint --done "Schema and model" --task-id auth --task-title "User login" --task-remaining "Reset by mail"
+checkpoint --done "Found it: the cache key lacks the locale" --learned "Cache keys must hold the locale" --tag cache
+checkpoint < checkpoint.json"""
+_SESSION_HELP = "for this session: its id or the beginning (default: the present one, else the only one running here)"
+
+
+def checkpoint(argv: list[str]) -> int:
+    about = (
+        "Record what was done and what remains, in your own words: it wins over what is derived from the transcript.\n"
+        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written."
+    )
+    args = _parser(about).parse_args(argv)
+    if runner.is_off(os.environ):
+        raise Refusal("%s is set to off here, so nothing was recorded" % settings.ENV_SWITCH)
+    value = _from_flags(args) or _from_stdin()
+    name, session = _record(args, value)
+    path = os.path.join(session.artifacts, name)
+    if args.json:
+        emit_json({"session": session.id, "artifact": path, "episode": session.episode_name})
+    else:
+        print("Recorded for session %s in %s" % (line(session.id), short(path)))
+    return 0
+
+
+def _parser(about: str) -> argparse.ArgumentParser:
+    parser = arguments.parser("checkpoint", about, _EXAMPLES)
+    add = parser.add_argument
+    add("--done", metavar="TEXT", help="what was done")
+    add("--remains", metavar="TEXT", action="append", help="something still to do (repeatable)")
+    add("--learned", metavar="TEXT", action="append", help="a fact worth knowing next time (repeatable)")
+    add("--tag", metavar="T", action="append", help="a word to find it by (repeatable)")
+    add("--file", metavar="F", action="append", help="a file changed, relative to the project (repeatable)")
+    add("--outcome", choices=OUTCOMES)
+    add("--skill", metavar="S", help="the skill that was used")
+    add("--task-id", metavar="ID", help="the long task this belongs to")
+    add("--task-title", metavar="TEXT")
+    add("--task-remaining", metavar="TEXT", action="append", help='left of the task (repeatable; "none" when done)')
+    add("--rating", type=int, choices=range(1, 6), metavar="N", help="how well it went, 1 to 5")
+    add("--session", metavar="ID", help=_SESSION_HELP)
+    return parser
+
+
+# What is said --------------------------------------------------------------------------------------
+
+
+def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
+    """The checkpoint the flags spell; {} when there are none."""
+    task = {"id": args.task_id, "title": args.task_title, "remaining": args.task_remaining}
+    value = {
+        "what_was_done": args.done,
+        "what_remains": args.remains,
+        "files_changed": args.file,
+        "skill_used": args.skill,
+        "outcome": args.outcome,
+        "tags": args.tag,
+        "learnings": args.learned,
+        "task": {key: item for key, item in task.items() if item is not None} or None,
+        "rating": args.rating,
+    }
+    value = {key: item for key, item in value.items() if item is not None}
+    if args.task_remaining and not (args.task_id or args.task_title):
+        raise Refusal("--task-remaining needs --task-id (or --task-title)", WRONG_USAGE)
+    if value and checkpoints.normalize(value) is None:
+        raise Refusal("all the flags are empty; nothing was recorded", WRONG_USAGE)
+    return value
+
+
+def _from_stdin() -> dict[str, Any]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _FORMS, WRONG_USAGE)
+    data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
+    if len(data) > settings.CHECKPOINT_MAX_BYTES:
+        raise Refusal("standard input is larger than a checkpoint can be; nothing was recorded", WRONG_USAGE)
+    if not data.strip():
+        raise Refusal("nothing to record: no flags, and standard input is empty.\n" + _FORMS, WRONG_USAGE)
+    value = _parsed(data)
+    if not isinstance(value, dict) or checkpoints.normalize(value) is None:
+        raise Refusal("standard input holds JSON, but no checkpoint; nothing was recorded.\n" + _FORMS, WRONG_USAGE)
+    return value
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        return json.loads(data.decode("utf-8-sig"), strict=False)
+    except json.JSONDecodeError as error:
+        what = "not valid JSON at line %d, column %d: %s" % (error.lineno, error.colno, error.msg)
+    except UnicodeDecodeError as error:
+        what = "not UTF-8 at byte %d" % error.start
+    except RecursionError:
+        what = "nested too deeply"
+    raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _FORMS), WRONG_USAGE)
+
+
+# Whose it is ---------------------------------------------------------------------------------------
+
+
+def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, sessions.Session]:
+    """Archive under the session's lock, as its own hooks do."""
+    root = arguments.root()
+    store.ensure_private(root)
+    scene = _scene(args, root)
+    with scene.lock() as held:
+        if not held:
+            raise Refusal("a hook of this session is at work and holds its lock; nothing was recorded. Try again")
+        session = scene.session()
+        is_over = not session.is_new and not sessions.read_marker(scene.project.dir, scene.run.event.session_id)
+        if session.is_new:
+            project.record(scene.project, session.started)
+            # Our own ancestors say nothing about a session we are not in.
+            is_ours = os.environ.get(settings.ENV_SESSION_ID) == scene.run.event.session_id
+            scene.activate(session, scene.process() if is_ours else {})
+        name = checkpoints.save(session.artifacts, value, scene.run.now)
+        is_active = session.meta["status"] == settings.ACTIVE
+        place = scene.place()
+        gathered = archive.gather(place, session, now=scene.run.now if is_active else 0.0, is_over=is_over)
+        session.save(durable=True)
+        archive.publish(place, session, gathered)
+    return name, session
+
+
+def _scene(args: argparse.Namespace, root: str) -> Scene:
+    directory = arguments.directory(args)
+    claude_id, marker = _whose(args, root, project.locate(root, directory, directory).dir)
+    known = marker.get("root")
+    if args.project is None and isinstance(known, str) and os.path.isdir(known):
+        directory = known  # the shell may have moved to another project meanwhile
+    env = {**os.environ, settings.ENV_PROJECT_DIR: directory}
+    event = Event("checkpoint", {"session_id": claude_id, "cwd": directory}, env)
+    ends = time.monotonic() + settings.DEADLINE_SECONDS
+    return Scene(runner.Run(event, root, time.time(), ends))
+
+
+def _whose(args: argparse.Namespace, root: str, project_dir: str) -> tuple[str, dict[str, Any]]:
+    """Claude's id of the session that is meant, and its marker if it runs."""
+    present = os.environ.get(settings.ENV_SESSION_ID, "")
+    if args.session:
+        claude_id = _named(project_dir, args.session)
+        return claude_id, sessions.read_marker(project_dir, claude_id)
+    if present:
+        dirs = [project_dir, *arguments.all_dirs()]
+        markers = (sessions.read_marker(found, present) for found in dirs)
+        return present, next((marker for marker in markers if marker.get("claude_session") == present), {})
+    live = [m for m in sessions.live_markers(project_dir) if liveness.is_alive(m.get("process") or {}) is not False]
+    if len(live) == 1:
+        return live[0]["claude_session"], live[0]
+    ids = ", ".join(sessions.safe_id(marker["claude_session"])[:8] for marker in live)
+    found = "%d sessions run here (%s)" % (len(live), ids) if live else "no session runs in this project"
+    raise Refusal("which session? %s; nothing was recorded. Name it: --session ID (see: harness memory list)" % found)
+
+
+def _named(project_dir: str, word: str) -> str:
+    found = records.matching(records.load_all(project_dir), word)
+    if len(found) > 1:
+        ids = ", ".join(record.claude_id for record in found)
+        raise Refusal('"%s" is the beginning of %d sessions: %s; nothing was recorded' % (word, len(found), ids))
+    return found[0].claude_id or word if found else word

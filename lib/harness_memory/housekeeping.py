@@ -1,0 +1,116 @@
+"""What SessionStart puts in order before a new session works.
+
+Sessions that died and checkpoints nobody claimed are handed to `recovery`; old episodes, stray
+temporary files and stale async tasks go. All within a time budget: what is left undone is found
+again next time. On a quiet start there is nothing to do, and little is loaded to find that out.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+
+from . import clock, settings, store
+from . import session as sessions
+from .lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .config import Config
+    from .place import Place
+
+
+def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+    """`claude_id` and `process` are the session that is starting; it is left alone."""
+    place.ends = min(place.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
+    if store.names(os.path.join(place.project_dir, settings.STATE_DIR, settings.DIRTY_DIR)):
+        from . import views
+
+        views.catch_up(place.project_dir, _patience(place))
+    _recover(place, claude_id, process, now, config)
+    forget_the_old(place, now, config)
+    sweep_strays(place, now)
+    sweep_async_tasks(place, now, config)
+
+
+def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+    markers = [marker for marker in sessions.live_markers(place.project_dir) if marker["claude_session"] != claude_id]
+    files = [name for folder in place.folders for name in store.names(folder)]
+    if not markers and not any(name.startswith(settings.CHECKPOINT_PREFIX) for name in files):
+        return
+    from . import recovery
+
+    recovery.bury_the_dead(place, markers, claude_id, process, now, config)
+    recovery.adopt_checkpoints(place, claude_id, now)
+
+
+def forget_the_old(place: Place, now: float, config: Config) -> None:
+    """Delete episodes beyond the number kept, and those older than the days kept."""
+    directory = os.path.join(place.project_dir, settings.EPISODES_DIR)
+    names = [name for name in store.names(directory) if sessions.is_episode_name(name)]
+    excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
+    days = now - config["retention_days"] * 86400
+    oldest = settings.EPISODE_PREFIX + clock.stamp(clock.iso(days))
+    aged = [name for name in names[len(excess) :] if name < oldest]
+    # A session that began long ago may have been at work yesterday.
+    aged = [name for name in aged if store.modified(os.path.join(directory, name)) < days]
+    if excess or aged:
+        from . import views
+
+        views.withdraw(place.project_dir, [*excess, *aged], _patience(place))
+
+
+def sweep_strays(place: Place, now: float) -> None:
+    """Remove temporary files of killed writers, and lock files of sessions that ended."""
+    project, state = place.project_dir, os.path.join(place.project_dir, settings.STATE_DIR)
+    live = os.path.join(state, settings.LIVE_DIR)
+    health = os.path.join(place.store_root, settings.HEALTH_DIR)
+    for directory in (
+        place.store_root,
+        project,
+        os.path.join(project, settings.EPISODES_DIR),
+        state,
+        live,
+        os.path.join(state, settings.DIRTY_DIR),
+        os.path.join(state, settings.PROGRESS_DIR),
+        os.path.join(health, settings.FAILURES_DIR),
+    ):
+        store.remove_temporaries(directory, now - settings.STRAY_FILE_SECONDS)
+    for name in store.names(live):
+        path = os.path.join(live, name)
+        is_lock = name.endswith(settings.LOCK_SUFFIX)
+        if (
+            is_lock
+            and not os.path.exists(path[: -len(settings.LOCK_SUFFIX)] + ".json")
+            and store.modified(path) < now - settings.STRAY_FILE_SECONDS
+        ):
+            lock = Lock(path, 0)
+            with lock as held:
+                if held:
+                    lock.discard()
+
+
+def sweep_async_tasks(place: Place, now: float, config: Config) -> None:
+    before = now - config["async_task_days"] * 86400
+    for folder in place.folders:
+        directory = os.path.join(folder, settings.ASYNC_TASKS_DIR)
+        if os.path.islink(directory):
+            continue
+        for name in store.names(directory):
+            path = os.path.join(directory, name)
+            if name.endswith(".json") and _is_plain(path) and store.modified(path) < before:
+                store.remove(path)
+
+
+def _patience(place: Place) -> float:
+    return min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 4))
+
+
+def _is_plain(path: str) -> bool:
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except OSError:
+        return False

@@ -1,0 +1,88 @@
+"""A home, a project in it, and the command line run there as a process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import support
+
+HARNESS = support.ROOT / "harness"
+
+
+class World:
+    """A home with a store, one project, and `harness memory` run in it."""
+
+    def __init__(self, home: Path, repo: Path) -> None:
+        self.home = home
+        self.repo = repo
+        self.root = home / ".claude" / "memory"
+
+    def run(
+        self,
+        *words: str,
+        stdin: bytes = b"",
+        env: dict[str, str | None] | None = None,
+        cwd: Path | None = None,
+    ) -> support.Result:
+        done = subprocess.run(
+            [sys.executable, str(HARNESS), *words],
+            input=stdin,
+            capture_output=True,
+            env=support.clean_environment(self.home, env),
+            cwd=str(cwd or self.repo),
+            timeout=60,
+            check=False,
+        )
+        return support.Result(done.returncode, done.stdout, done.stderr, 0.0)
+
+    def memory(self, *words: str, **options: Any) -> support.Result:
+        result = self.run("memory", *words, **options)
+        assert "Traceback" not in result.stderr
+        return result
+
+    def json(self, *words: str, code: int = 0, **options: Any) -> Any:
+        result = self.memory(*words, "--json", **options)
+        assert result.code == code, result
+        return result.json
+
+    def work(
+        self,
+        ask: str,
+        answer: str,
+        files: tuple[str, ...] = (),
+        *,
+        pid: int | None = None,
+        end: bool = True,
+        session: support.Session | None = None,
+    ) -> support.Session:
+        """One whole session of one turn, by the real hooks."""
+        session = session or support.Session(self.repo, self.home)
+        env = session.environment(pid=pid)
+        for script, payload in (("session_start", session.start()), ("user_prompt_submit", session.prompt(ask))):
+            assert support.run_hook(script, payload, home=self.home, env=env).code == 0
+        session.transcript().turn(ask, answer, files=[self.repo / name for name in files])
+        support.run_hook("stop", session.stop(answer), home=self.home, env=env)
+        if end:
+            support.run_hook("session_end", session.end(), home=self.home, env=env)
+        return session
+
+    @property
+    def project(self) -> Path:
+        found = [path for path in self.root.iterdir() if (path / "project.json").is_file()]
+        assert len(found) == 1
+        return found[0]
+
+    def session_dir(self, session: support.Session) -> Path:
+        (found,) = self.project.glob("WORK/*/%s" % session.id[:8])
+        return found
+
+    def episode(self, session: support.Session) -> Path:
+        (found,) = self.project.glob("episodes/*-%s.json" % session.id[:8])
+        return found
+
+    def files(self) -> dict[str, bytes]:
+        paths = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
+        return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}

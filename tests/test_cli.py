@@ -1,0 +1,552 @@
+"""The command line as a person and as the model use it: real processes over a store that real hooks wrote."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+from commandline import HARNESS, World
+
+from harness_memory import cli, clock, settings
+from harness_memory import session as sessions
+
+POSIX = os.name == "posix"
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+@pytest.fixture
+def empty(home: Path, tmp_path: Path) -> World:
+    """A plain directory in which nothing has happened."""
+    (tmp_path / "project").mkdir()
+    return World(home, tmp_path / "project")
+
+
+@pytest.fixture
+def worked(world: World) -> World:
+    return fill(world)
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """The same, shared by tests that only look."""
+    top = tmp_path_factory.mktemp("settled")
+    return fill(World(top / "home", support.make_repo(top / "project")))
+
+
+def fill(world: World) -> World:
+    """Two sessions that ended."""
+    world.work(
+        "Add a login form", "Added a login form with validation. All tests pass.", ("src/login.py", "tests/t.py")
+    )
+    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
+    return world
+
+
+# Help and usage ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("words", [(), ("memory",), ("--help",), ("memory", "--help"), ("memory", "help")])
+def test_help_names_every_verb(empty: World, words: tuple[str, ...]) -> None:
+    result = empty.run(*words)
+    assert (result.code, result.stderr) == (0, "")
+    assert result.stdout == cli.guide()
+    for name, _, about in cli.VERBS:
+        assert "  %s" % name in result.stdout
+        assert about in result.stdout
+
+
+@pytest.mark.parametrize("verb", [name for name, _, _ in cli.VERBS])
+def test_help_of_a_verb_has_examples(empty: World, verb: str) -> None:
+    result = empty.memory(verb, "--help")
+    assert result.code == 0
+    assert "examples:\n  harness memory %s" % verb in result.stdout
+    assert empty.memory("help", verb).stdout == result.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("memory", "stauts"), "Did you mean: harness memory status"),
+        (("status",), "Did you mean: harness memory status"),
+        (("memory", "frobnicate"), "Known: status, list"),
+        (("memory", "list", "--limit", "0"), "no positive number"),
+        (("memory", "list", "--limit", "-3"), "--limit"),
+        (("memory", "list", "--since", "soon"), "no date"),
+        (("memory", "list", "--status", "DONE"), "invalid choice"),
+        (("memory", "show"), "required"),
+        (("memory", "status", "--project", "/no/such/place"), "/no/such/place: no such directory"),
+        (("memory", "verify", "--project", ".", "--all-projects"), "exclude each other"),
+    ],
+)
+def test_wrong_usage_is_named_and_exits_2(empty: World, words: tuple[str, ...], said: str) -> None:
+    result = empty.run(*words)
+    assert (result.code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert not empty.root.exists()
+
+
+def test_version(empty: World) -> None:
+    assert empty.run("--version").stdout.startswith("harness-memory ")
+
+
+@pytest.mark.skipif(not POSIX, reason="symbolic links on PATH")
+def test_runs_through_a_link_on_the_path(settled: World, tmp_path: Path) -> None:
+    bin_dir = tmp_path / "bin"
+    bin_dir.mkdir()
+    (bin_dir / "harness").symlink_to(HARNESS)
+    path = os.pathsep.join([str(bin_dir), str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = support.clean_environment(settled.home, {"PATH": path})
+    done = subprocess.run(
+        ["harness", "memory", "list"], cwd=str(settled.repo), env=env, capture_output=True, check=False
+    )
+    assert done.returncode == 0, done
+    assert b"Added a login form" in done.stdout
+
+
+@pytest.mark.skipif(not POSIX, reason="pipes and signals of POSIX")
+def test_a_reader_that_leaves_early_is_no_error(settled: World) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    command = [sys.executable, str(HARNESS), "memory", "list"]
+    env = support.clean_environment(settled.home)
+    done = subprocess.run(command, cwd=str(settled.repo), env=env, stdout=writer, stderr=subprocess.PIPE, check=False)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+
+
+@pytest.mark.skipif(not POSIX, reason="pipes and signals of POSIX")
+def test_an_interrupt_ends_it_quietly(settled: World) -> None:
+    command = [sys.executable, str(HARNESS), "memory", "checkpoint"]
+    env = support.clean_environment(settled.home)
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(command, cwd=str(settled.repo), env=env, **pipes) as process:
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1.0)  # it reads standard input
+        process.send_signal(signal.SIGINT)
+        assert process.wait(10) == 130
+        assert process.stderr is not None
+        assert process.stderr.read() == b""
+
+
+@pytest.mark.skipif(not POSIX, reason="a directory in use cannot be removed on Windows")
+def test_a_present_directory_that_is_gone(empty: World, tmp_path: Path) -> None:
+    command = 'cd "$1" && rmdir "$1" && exec "$2" "$3" memory status'
+    words = ["sh", "-c", command, "sh", str(empty.repo), sys.executable, str(HARNESS)]
+    done = subprocess.run(words, env=support.clean_environment(empty.home), capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert b"--project DIR" in done.stderr
+
+
+# status --------------------------------------------------------------------------------------------
+
+
+def test_status_of_nothing(empty: World) -> None:
+    result = empty.memory("status")
+    assert result.code == 0
+    assert "nothing yet" in result.stdout
+    assert "install.py" in result.stdout
+    assert not empty.root.exists()
+
+
+def test_status_tells_where_things_stand(worked: World, client: support.Client) -> None:
+    live = worked.work("Go on", "Halfway.", ("src/login.py",), pid=client.pid, end=False)
+    worked.memory("checkpoint", "--done", "Half of it", "--remains", "The other half", "--session", live.id)
+    facts = worked.json("status")
+    assert facts["memory"] == str(worked.project)
+    assert (facts["sessions"], facts["episodes"], facts["open_threads"]) == (3, 3, 1)
+    assert [one["session_id"] for one in facts["live"]] == [live.id]
+    assert facts["in_progress"][0]["next_steps"] == ["The other half"]
+    assert facts["last"]["id"] == live.id[:8]
+    assert facts["hooks"]["last_runs"]["Stop"]
+    page = worked.memory("status").stdout
+    for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop ", "Half of it"):
+        assert text in page
+    assert len(page.splitlines()) <= 24
+    if sys.platform == "linux":
+        assert facts["live"][0]["is_alive"] is True
+        client.kill()
+        assert worked.json("status")["live"][0]["is_alive"] is False
+
+
+def test_status_says_when_it_is_off(settled: World) -> None:
+    result = settled.memory("status", env={"HARNESS_MEMORY": "off"})
+    assert (result.code, "OFF" in result.stdout) == (0, True)
+
+
+# list ----------------------------------------------------------------------------------------------
+
+
+def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
+    running = support.Session(worked.repo, worked.home)
+    env = running.environment()
+    support.run_hook("session_start", running.start(), home=worked.home, env=env)
+    support.run_hook("user_prompt_submit", running.prompt("Write the docs"), home=worked.home, env=env)
+    rows = worked.json("list")
+    assert [row["started"] for row in rows] == sorted((row["started"] for row in rows), reverse=True)
+    by_id = {row["session_id"]: row for row in rows}
+    assert len(by_id) == 3
+    row = by_id[running.id]
+    assert (row["status"], row["headline"], row["has_episode"]) == ("ACTIVE", "Write the docs", False)
+    done = next(row for row in rows if row["headline"].startswith("Added"))
+    assert (done["status"], done["branch"], done["files"]) == ("COMPLETED", "main", 2)
+    lines = worked.memory("list").stdout.splitlines()
+    assert lines[0].split() == ["ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]
+    assert len(lines) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ((), 2),
+        (("--limit", "1"), 1),
+        (("--status", "completed"), 2),
+        (("--status", "ABANDONED"), 0),
+        (("--branch", "main"), 2),
+        (("--branch", "other"), 0),
+        (("--since", "today"), 2),
+        (("--since", "1h"), 2),
+        (("--since", "2000-01-01"), 2),
+        (("--since", "2999-01-01"), 0),
+        (("--all-projects",), 2),
+    ],
+)
+def test_list_narrows(settled: World, words: tuple[str, ...], found: int) -> None:
+    assert len(settled.json("list", *words)) == found
+    assert settled.memory("list", *words).code == 0
+
+
+def test_another_project_is_looked_at_by_its_directory(settled: World, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    assert settled.json("list", cwd=other) == []
+    assert len(settled.json("list", "--project", str(settled.repo), cwd=other)) == 2
+    assert len(settled.json("list", env={"CLAUDE_PROJECT_DIR": str(settled.repo)}, cwd=other)) == 2
+    assert len(settled.json("list", "--all-projects", cwd=other)) == 2
+
+
+# show ----------------------------------------------------------------------------------------------
+
+
+def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
+    rows = settled.json("list")
+    row = next(row for row in rows if row["headline"].startswith("Added"))
+    (file,) = settled.project.glob("episodes/*-%s.json" % row["id"])
+    for word in (row["id"], row["id"][:7], row["session_id"], file.name, file.stem, "episodes/" + file.name, str(file)):
+        shown = settled.json("show", word)
+        assert shown["id"] == row["id"], word
+    assert shown["episode"] == json.loads(file.read_text(encoding="utf-8"))
+    assert shown["meta"]["artifacts"] == ["src/login.py", "tests/t.py"]
+    page = settled.memory("show", row["id"]).stdout
+    for text in ("Add a login form", "All tests pass.", "`src/login.py`", "META.yaml", row["session_id"], "COMPLETED"):
+        assert text in page
+    assert settled.memory("show", "last").code == 0
+
+
+def test_last_is_not_the_present_session(world: World) -> None:
+    before = world.work("One", "Did one.", ("a.py",))
+    present = world.work("Two", "Did two.", ("b.py",), end=False)
+    env: dict[str, str | None] = {"CLAUDE_CODE_SESSION_ID": present.id}
+    assert world.json("show", "last", env=env)["id"] == before.id[:8]
+
+
+def test_show_tells_candidates_and_what_is_missing(world: World) -> None:
+    for tail in ("aaaa", "bbbb"):
+        named = support.Session(world.repo, world.home, "abcd%s-0000-4000-8000-000000000000" % tail)
+        world.work("Ask " + tail, "Did %s." % tail, ("x.py",), session=named)
+    result = world.memory("show", "abcd")
+    assert (result.code, result.stdout) == (1, "")
+    for text in ("abcdaaaa", "abcdbbbb", "Did aaaa.", "more of the id"):
+        assert text in result.stderr
+    result = world.memory("show", "ffff")
+    assert (result.code, result.stdout) == (1, "")
+    assert "harness memory list" in result.stderr
+
+
+def test_show_without_episode(world: World) -> None:
+    running = support.Session(world.repo, world.home)
+    env = running.environment()
+    support.run_hook("session_start", running.start(), home=world.home, env=env)
+    support.run_hook("user_prompt_submit", running.prompt("Write the docs"), home=world.home, env=env)
+    assert "Write the docs" in world.memory("show", running.id[:8]).stdout
+    assert world.json("show", running.id[:8])["episode"] is None
+
+
+# Hostile text and poor terminals -------------------------------------------------------------------
+
+_HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J bidi \u202egnp.exe\u202c zero\u200bwidth 你好 naïve → ok"
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Text no hook of ours would let in, put there by hand."""
+    top = tmp_path_factory.mktemp("hostile")
+    worked = fill(World(top / "home", support.make_repo(top / "project")))
+    (path, *_) = sorted(worked.project.glob("episodes/*.json"))
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value.update(what_was_done=_HOSTILE, title=_HOSTILE, asked=[_HOSTILE], what_remains=[_HOSTILE], branch=_HOSTILE)
+    path.write_text(json.dumps(value), encoding="utf-8")
+    worked.memory("rebuild")
+    return worked
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
+@pytest.mark.parametrize("form", [(), ("--json",)])
+def test_stored_text_reaches_no_terminal_raw(hostile: World, encoding: str, form: tuple[str, ...]) -> None:
+    ids = [row["id"] for row in hostile.json("list")]
+    commands = [("status",), ("list",), ("verify",), ("doctor",), *(("show", one) for one in ids)]
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, str(HARNESS), "memory", *command, *form],
+            cwd=str(hostile.repo),
+            env=support.clean_environment(hostile.home, {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}),
+            capture_output=True,
+            check=False,
+        )
+        assert b"Traceback" not in done.stderr
+        text = done.stdout.decode(encoding)
+        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"} & set(text), command
+        if form:
+            json.loads(text)
+        if form and command[0] == "show":
+            said = json.loads(text)["episode"]["what_was_done"]
+            assert said == _HOSTILE or said.startswith(("The parser", "Added"))
+        if not form and encoding == "utf-8" and command == ("list",):
+            assert "你好 naïve → ok" in text
+
+
+# checkpoint ----------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def present(world: World) -> support.Session:
+    return begin(world)
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, support.Session]:
+    """The same, shared by tests in which nothing may be written."""
+    top = tmp_path_factory.mktemp("begun")
+    world = World(top / "home", support.make_repo(top / "project"))
+    return world, begin(world)
+
+
+def begin(world: World) -> support.Session:
+    """A session in the middle of its second turn."""
+    session = world.work("Build it", "Begun.", ("a.py",), end=False)
+    support.run_hook("user_prompt_submit", session.prompt("Go on"), home=world.home, env=session.environment())
+    return session
+
+
+def inside(session: support.Session) -> dict[str, str | None]:
+    return {"CLAUDE_CODE_SESSION_ID": session.id, "CLAUDECODE": "1"}
+
+
+def test_checkpoint_by_flags(world: World, present: support.Session) -> None:
+    words = ["--done", "Built the core", "--remains", "Tests", "--remains", "Docs", "--learned", "The cache lies"]
+    words += ["--tag", "core", "--file", "b.py", "--outcome", "partial", "--skill", "build", "--rating", "4"]
+    words += ["--task-id", "T-1", "--task-title", "The thing", "--task-remaining", "Ship"]
+    result = world.memory("checkpoint", *words, env=inside(present))
+    assert (result.code, result.stderr, len(result.stdout.splitlines())) == (0, "", 1)
+    (artifact,) = world.session_dir(present).glob("artifacts/checkpoint-*.json")
+    assert artifact.name in result.stdout
+    value = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    assert (value["what_was_done"], value["what_remains"]) == ("Built the core", ["Tests", "Docs"])
+    assert (value["outcome"], value["skill_used"], value["source"]) == ("partial", "build", "checkpoint")
+    assert (value["learnings"], value["tags"]) == (["The cache lies"], ["core"])
+    assert set(value["files_changed"]) == {"a.py", "b.py"}
+    assert "Built the core" in (world.project / "INDEX.md").read_text(encoding="utf-8")
+    task = json.loads((world.project / "STATE" / "progress" / "T-1.json").read_text(encoding="utf-8"))
+    assert task["remaining"] == ["Ship"]
+    meta = world.json("show", present.id)["meta"]
+    assert (meta["status"], meta["summary"]) == ("ACTIVE", "Built the core")
+    assert world.json("verify")["findings"] == []
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"what_was_done": "Built it", "what_remains": ["Docs"]},
+        {
+            "self_report": {"is_job_complete": False},
+            "reflection": {"what_was_done": "Built it", "what_remains": "Docs"},
+        },
+    ],
+)
+def test_checkpoint_on_stdin(world: World, present: support.Session, value: dict[str, Any]) -> None:
+    told = world.json("checkpoint", stdin=json.dumps(value).encode(), env=inside(present))
+    assert Path(told["artifact"]).is_file()
+    made = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    assert (made["what_was_done"], made["what_remains"]) == ("Built it", ["Docs"])
+
+
+@pytest.mark.parametrize(
+    ("stdin", "said"),
+    [
+        (b"", "standard input is empty"),
+        (b'{"what_was_done": "x",\n  oops}', "line 2, column 3"),
+        (b'{"what_was_done": "\xff"}', "not UTF-8 at byte 19"),
+        (b"[1, 2]", "no checkpoint"),
+        (b'{"other": 1}', "no checkpoint"),
+        (b'{"what_was_done": ""}', "no checkpoint"),
+        (b"[" * 100000, "nested too deeply"),
+        (b'{"what_was_done": "%s"}' % (b"x" * settings.CHECKPOINT_MAX_BYTES), "larger than"),
+    ],
+    ids=["empty", "syntax", "bytes", "list", "foreign", "blank", "deep", "huge"],
+)
+def test_a_malformed_checkpoint_is_refused_whole(begun: tuple[World, support.Session], stdin: bytes, said: str) -> None:
+    world, present = begun
+    before = world.files()
+    result = world.memory("checkpoint", stdin=stdin, env=inside(present))
+    assert (result.code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert world.files() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--done", ""), "empty"),
+        (("--done", "x", "--task-remaining", "y"), "--task-id"),
+        (("--done", "x", "--rating", "6"), "--rating"),
+        (("--done", "x", "--outcome", "great"), "--outcome"),
+    ],
+)
+def test_wrong_flags_are_refused(begun: tuple[World, support.Session], words: tuple[str, ...], said: str) -> None:
+    world, present = begun
+    result = world.memory("checkpoint", *words, env=inside(present))
+    assert result.code == 2
+    assert said in result.stderr
+
+
+def test_checkpoint_is_redacted(world: World, present: support.Session) -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert world.memory("checkpoint", "--done", "Pushed with " + secret, env=inside(present)).code == 0
+    assert not [name for name, data in world.files().items() if secret.encode() in data]
+
+
+def test_checkpoint_for_a_session_no_hook_has_seen(empty: World) -> None:
+    unseen = support.Session(empty.repo, empty.home)
+    result = empty.memory("checkpoint", "--done", "Worked without hooks", env=inside(unseen))
+    assert result.code == 0
+    (row,) = empty.json("list")
+    assert (row["session_id"], row["headline"], row["status"]) == (unseen.id, "Worked without hooks", "ACTIVE")
+    assert empty.json("verify")["findings"] == []
+
+
+def test_checkpoint_finds_the_only_running_session(world: World, client: support.Client, tmp_path: Path) -> None:
+    nobody = world.memory("checkpoint", "--done", "x")
+    assert nobody.code == 1
+    assert "--session" in nobody.stderr
+    one = world.work("One", "Did one.", ("a.py",), pid=client.pid, end=False)
+    assert one.id[:8] in world.memory("checkpoint", "--done", "For one").stdout
+    two = world.work("Two", "Did two.", ("b.py",), pid=os.getpid(), end=False)
+    both = world.memory("checkpoint", "--done", "x")
+    assert (both.code, one.id[:8] in both.stderr, two.id[:8] in both.stderr) == (1, True, True)
+    assert two.id[:8] in world.memory("checkpoint", "--done", "For two", "--session", two.id[:6]).stdout
+
+
+def test_checkpoint_reaches_its_session_from_another_directory(
+    world: World, present: support.Session, tmp_path: Path
+) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    assert world.memory("checkpoint", "--done", "From afar", env=inside(present), cwd=other).code == 0
+    assert json.loads(world.episode(present).read_text(encoding="utf-8"))["what_was_done"] == "From afar"
+
+
+def test_checkpoint_is_off_when_all_is(begun: tuple[World, support.Session]) -> None:
+    world, present = begun
+    before = world.files()
+    result = world.memory("checkpoint", "--done", "x", env={**inside(present), "HARNESS_MEMORY": "off"})
+    assert (result.code, "HARNESS_MEMORY" in result.stderr) == (1, True)
+    assert world.files() == before
+
+
+def test_checkpoint_waits_for_no_lock_for_ever(begun: tuple[World, support.Session]) -> None:
+    world, present = begun
+    with sessions.lock(str(world.project), present.id, 1) as held:
+        assert held
+        result = world.memory("checkpoint", "--done", "x", env=inside(present))
+    assert (result.code, "Try again" in result.stderr) == (1, True)
+
+
+def test_an_ended_session_keeps_its_status(worked: World) -> None:
+    row = worked.json("list")[0]
+    before = worked.json("show", row["id"])["meta"]
+    assert worked.memory("checkpoint", "--done", "Afterthought", "--session", row["id"]).code == 0
+    after = worked.json("show", row["id"])["meta"]
+    assert (after["status"], after["ended"]) == (before["status"], before["ended"])
+    assert after["summary"] == "Afterthought"
+    assert worked.json("status")["live"] == []
+
+
+# rebuild -------------------------------------------------------------------------------------------
+
+
+def test_rebuild_says_what_changed(worked: World) -> None:
+    before = worked.files()
+    assert "nothing to change" in worked.memory("rebuild").stdout
+    assert worked.files() == before
+    (worked.project / "INDEX.md").write_text("stale", encoding="utf-8")
+    result = worked.memory("rebuild")
+    assert (result.code, "INDEX.md" in result.stdout) == (0, True)
+    assert "current-work.json" not in result.stdout
+    assert worked.files() == before
+    (told,) = worked.json("rebuild", "--all-projects")
+    assert told == {"project": worked.project.name, "changed": []}
+
+
+@pytest.mark.parametrize("field", [{"files_changed": [1]}, {"asked": [None]}, {"tasks": [{"id": "x"}]}])
+def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict[str, Any]) -> None:
+    path = sorted(worked.project.glob("episodes/*.json"))[0]
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **field}), encoding="utf-8")
+    assert len(worked.json("list")) == 2
+    assert worked.memory("status").code == 0
+    assert worked.memory("show", path.name).code == 0
+    assert worked.memory("rebuild").code in (0, 1)
+    assert [f for f in worked.json("verify", code=1)["findings"] if f["file"] == str(path)]
+
+
+def test_rebuild_of_nothing(empty: World) -> None:
+    result = empty.memory("rebuild")
+    assert (result.code, "nothing to rebuild" in result.stdout) == (0, True)
+    assert not empty.root.exists()
+
+
+# start-up ------------------------------------------------------------------------------------------
+
+
+def test_a_verb_loads_its_own_module_alone(empty: World) -> None:
+    script = (
+        "import sys; sys.path.insert(0, %r); sys.argv = ['harness', 'memory', 'list']\n"
+        "from harness_memory.cli import main; main(sys.argv[1:])\n"
+        "print(sorted(set(sys.modules) & {'tempfile', 'subprocess', 'harness_memory.cli.doctor',"
+        " 'harness_memory.cli.write', 'harness_memory.cli.integrity', 'asyncio', 'logging'}))"
+    ) % str(support.LIB)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script],
+        cwd=str(empty.repo),
+        env=support.clean_environment(empty.home),
+        capture_output=True,
+        check=True,
+    )
+    assert done.stdout.decode().splitlines()[-1] == "[]"
+
+
+def test_times_are_stored_in_utc_and_shown_in_local_time(settled: World) -> None:
+    row = settled.json("list")[0]
+    assert clock.parse(row["started"]) is not None
+    east = settled.memory("list", env={"TZ": "UTC-5"}).stdout
+    west = settled.memory("list", env={"TZ": "UTC+5"}).stdout
+    assert (east != west) == POSIX

@@ -1,0 +1,210 @@
+"""`doctor` on installs made by install.py: well when it is well, and each trouble named with its remedy."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+from commandline import World
+
+POSIX = os.name == "posix"
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """One real install; `installed` sets it back before each test."""
+    top = tmp_path_factory.mktemp("once")
+    world = World(top / "home", support.make_repo(top / "project"))
+    (world.home / ".claude").mkdir(parents=True)
+    command = [sys.executable, str(support.ROOT / "install.py")]
+    env = support.clean_environment(world.home)
+    done = subprocess.run(command, cwd=str(world.repo), env=env, capture_output=True, check=False)
+    assert done.returncode == 0, done
+    shutil.copytree(str(world.home), str(top / "template"))
+    return world
+
+
+@pytest.fixture
+def installed(once: World) -> World:
+    shutil.rmtree(str(once.home))
+    shutil.copytree(str(once.home.parent / "template"), str(once.home))
+    shutil.rmtree(str(once.repo / ".claude"), ignore_errors=True)
+    return once
+
+
+@pytest.fixture
+def settings_file(installed: World) -> Path:
+    return installed.home / ".claude" / "settings.json"
+
+
+def problems(world: World, **options: Any) -> dict[str, dict[str, Any]]:
+    """What is not well, by topic; the exit code must agree."""
+    result = world.memory("doctor", "--json", **options)
+    report = result.json
+    found = {check["topic"]: check for check in report["checks"] if check["mark"] != "ok"}
+    assert (result.code, report["healthy"]) == (1 if found else 0, not found)
+    assert all(check["remedy"] for check in found.values())
+    page = world.memory("doctor", **options)
+    assert page.code == result.code
+    assert ("All well." in page.stdout) == (not found)
+    return found
+
+
+def test_not_installed(world: World) -> None:
+    assert set(problems(world)) == {"install"}
+    assert "install.py" in problems(world)["install"]["remedy"]
+    assert not world.root.exists()
+
+
+def test_all_well(installed: World) -> None:
+    installed.work("Add a form", "Added.", ("a.py",))
+    assert problems(installed) == {}
+    page = installed.memory("doctor").stdout
+    for text in ("settings.json: 5 hooks", "SessionStart", "Python %d.%d" % sys.version_info[:2], "free"):
+        assert text in page
+
+
+def test_a_hook_taken_out_by_hand(installed: World, settings_file: Path) -> None:
+    value = json.loads(settings_file.read_text(encoding="utf-8"))
+    del value["hooks"]["Stop"]
+    settings_file.write_text(json.dumps(value), encoding="utf-8")
+    assert problems(installed)["install"]["details"] == ["no hook for Stop"]
+
+
+@pytest.mark.parametrize("text", ["{}", None])
+def test_all_hooks_taken_out_by_hand(installed: World, settings_file: Path, text: str | None) -> None:
+    settings_file.unlink()
+    if text is not None:
+        settings_file.write_text(text, encoding="utf-8")
+    assert "settings.json" in problems(installed)["install"]["text"]
+
+
+@pytest.mark.parametrize("text", ["{nope", "[]", '{"hooks": 1}', "\x00"])
+def test_a_broken_settings_file(installed: World, settings_file: Path, text: str) -> None:
+    settings_file.write_text(text, encoding="utf-8")
+    assert "settings.json" in problems(installed)["install"]["text"]
+
+
+def test_hooks_disabled_in_the_client(installed: World, settings_file: Path) -> None:
+    value = json.loads(settings_file.read_text(encoding="utf-8"))
+    settings_file.write_text(json.dumps({**value, "disableAllHooks": True}), encoding="utf-8")
+    assert "disableAllHooks" in problems(installed)["install"]["remedy"]
+
+
+def test_an_interpreter_and_a_tree_that_are_gone(installed: World, settings_file: Path) -> None:
+    record = json.loads((installed.root / "installs.json").read_text(encoding="utf-8"))["installs"][0]
+    text = settings_file.read_text(encoding="utf-8")
+    text = text.replace(record["interpreter"], "/no/python 3").replace(str(support.ROOT / "hooks"), "/no/hooks")
+    settings_file.write_text(text, encoding="utf-8")
+    details = problems(installed)["install"]["details"]
+    assert "/no/python 3 is gone" in details
+    assert "/no/hooks/stop.py is gone" in details
+
+
+def test_an_older_install(installed: World) -> None:
+    path = installed.root / "installs.json"
+    path.write_text(path.read_text(encoding="utf-8").replace('"version": "', '"version": "0.0.'), encoding="utf-8")
+    assert "0.0." in problems(installed)["install"]["details"][0]
+
+
+def test_switched_off(installed: World) -> None:
+    assert set(problems(installed, env={"HARNESS_MEMORY": "off"})) == {"switch"}
+
+
+def test_a_store_that_is_a_file(installed: World) -> None:
+    for path in sorted(installed.root.rglob("*"), reverse=True):
+        path.rmdir() if path.is_dir() else path.unlink()
+    installed.root.rmdir()
+    installed.root.write_text("", encoding="utf-8")
+    assert "no directory" in problems(installed)["store"]["text"]
+
+
+@pytest.mark.skipif(not POSIX or os.geteuid() == 0, reason="root may write anywhere")
+def test_a_store_that_cannot_be_written(installed: World) -> None:
+    installed.root.chmod(0o500)
+    try:
+        assert "cannot be written" in problems(installed)["store"]["text"]
+    finally:
+        installed.root.chmod(0o700)
+
+
+def test_a_broken_config(installed: World) -> None:
+    path = installed.root / "config.json"
+    path.write_text('{"retention_days": -1}', encoding="utf-8")
+    path.chmod(0o600)
+    assert "retention_days" in problems(installed)["config"]["text"]
+
+
+def test_failures_are_grouped(installed: World) -> None:
+    for _ in range(3):
+        support.run_hook("stop", b"no json", home=installed.home, cwd=installed.repo)
+    support.run_hook("session_start", b"[]", home=installed.home, cwd=installed.repo)
+    found = problems(installed)["failures"]
+    assert "4 failed runs" in found["text"]
+    text = "\n".join(found["details"])
+    assert "3 times" in text
+    assert text.index("SessionStart") < text.index("Stop")
+    assert str(Path("health", "failures")) in text
+
+
+def test_old_failures_are_history(installed: World) -> None:
+    folder = installed.root / "health" / "failures"
+    folder.mkdir(parents=True)
+    record = {"schema": 1, "at": "2020-01-01T00:00:00Z", "event": "Stop", "error": "x", "detail": ""}
+    (folder / "1-1.json").write_text(json.dumps(record), encoding="utf-8")
+    assert "failures" not in problems(installed)
+
+
+def test_damaged_and_newer_files(installed: World) -> None:
+    session = installed.work("Add a form", "Added.", ("a.py",))
+    installed.work("Add another", "Added too.", ("b.py",))
+    path = installed.episode(session)
+    path.write_text('{"schema": 99}', encoding="utf-8")
+    (installed.session_dir(session) / "META.yaml").write_bytes(b"\xff")
+    found = problems(installed)["files"]
+    assert found["text"].startswith("2 files")
+    assert "newer" in "\n".join(found["details"])
+    assert installed.memory("list").code == 0
+    assert installed.memory("status").code == 0
+
+
+def test_malformed_checkpoints_and_waiting_views(installed: World) -> None:
+    (installed.repo / ".claude").mkdir()
+    (installed.repo / ".claude" / "completion-checkpoint.json").write_text("{nope", encoding="utf-8")
+    session = installed.work("Add a form", "Added.", ("a.py",))
+    dirty = installed.project / "STATE" / "dirty" / installed.episode(session).name
+    dirty.write_bytes(b"")
+    before = time.time() - 600
+    os.utime(str(dirty), (before, before))
+    found = problems(installed)
+    assert "1 checkpoint" in found["leftovers"]["text"]
+    assert "rebuild" in found["views"]["remedy"]
+    assert "malformed checkpoint" in "\n".join(found["failures"]["details"])
+    installed.memory("rebuild")
+    assert "views" not in problems(installed)
+
+
+def test_garbage_everywhere(installed: World) -> None:
+    """Bytes at random places: never a traceback, always a finding."""
+    installed.work("Add a form", "Added.", ("a.py",))
+    for path in sorted(installed.root.rglob("*")):
+        if path.is_file() and path.suffix != ".lock" and path.parent.name != "last-run":
+            path.write_bytes(b"\x80\x00{[\x1b]0;title\x07" * 3)
+    for verb in ("status", "list", "rebuild", "verify", "doctor"):
+        result = installed.memory(verb)
+        assert "\x1b" not in result.stdout + result.stderr
+    assert installed.memory("verify").code == 1
+    assert problems(installed)["files"]
