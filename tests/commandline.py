@@ -26,9 +26,10 @@ class World:
         stdin: bytes = b"",
         env: dict[str, str | None] | None = None,
         cwd: Path | None = None,
+        before: list[str] | None = None,
     ) -> support.Result:
         done = subprocess.run(
-            [sys.executable, str(HARNESS), *words],
+            [*(before or []), sys.executable, str(HARNESS), *words],
             input=stdin,
             capture_output=True,
             env=support.clean_environment(self.home, env),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -125,6 +126,18 @@ class Client:
         self._process.wait()
         assert self._process.stdin is not None
         self._process.stdin.close()
+
+
+def bound_by_modes() -> list[str]:
+    """What to put before a command so that file modes bind it: root is above them otherwise."""
+    if not hasattr(os, "geteuid") or os.geteuid() != 0:
+        return []
+    found = shutil.which("setpriv")
+    if not found:
+        import pytest  # benches use this module too, without it
+
+        pytest.skip("root needs setpriv to be bound by file modes")
+    return [found, "--bounding-set=-dac_override,-dac_read_search"]
 
 
 def hold_lock(path: Path) -> subprocess.Popen[bytes]:
