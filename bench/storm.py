@@ -134,7 +134,7 @@ class Storm:
         for number in range(processes):
             worker = self.workers[number % len(self.workers)]
             script = scripts[number // len(self.workers) % len(scripts)]
-            launched.append(self.launch(worker, script, self.payload(worker, script), 2.0))
+            launched.append(self.launch(worker, script, self.payload(worker, script), processes / 100))
         # Victims first: waiting for the others must not make anybody miss the hour.
         launched.sort(key=lambda one: one.dies or float("inf"))
         for one in launched:

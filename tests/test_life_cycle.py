@@ -6,6 +6,7 @@ import json
 import os
 import stat
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 
 import pytest
@@ -215,7 +216,7 @@ def fork_of(parent: Life, source: str) -> Life:
         parent.transcript.path.read_bytes().replace(parent.session.id.encode(), child.session.id.encode())
     )
     time.sleep(0.01)
-    child.transcript.now = __import__("datetime").datetime.now(__import__("datetime").timezone.utc)
+    child.transcript.now = datetime.now(timezone.utc)
     return child
 
 
@@ -376,6 +377,16 @@ def test_a_damaged_meta_is_kept_and_replaced(life: Life) -> None:
     life.stop("Done.")
     assert (meta.parent / "META.yaml.damaged").read_text("utf-8") == "status: ["
     assert life.meta["status"] == "COMPLETED"
+
+
+def test_a_damaged_meta_does_not_double_the_episode(life: Life) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    started = life.meta["started"]
+    (life.directory / "META.yaml").write_bytes(b"")
+    life.turn("two", "Two done.", "two.py")
+    assert life.meta["started"] == started
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
 
 
 def test_a_persons_own_fields_in_meta_stay(life: Life) -> None:

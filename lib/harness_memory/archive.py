@@ -16,6 +16,7 @@ import time
 
 from . import capture, clock, episode, settings, store, transcript, views
 from . import session as sessions
+from .text import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def gather(
     if message:
         capture.answered(state, message)
     if title:
-        state["title"] = title
+        state["title"] = brief(title, settings.SUMMARY_LINE_CHARS)
     _date(state, seen, session, now)
     _find_parent(place, session, state)
     sessions.save_capture(session, state)
@@ -113,7 +114,7 @@ def _has_time(place: Place) -> Callable[[], bool]:
 
 def _date(state: dict[str, Any], seen: float | None, session: Session, now: float) -> None:
     if now:
-        state["ended"] = clock.iso(now)
+        state["ended"] = max(session.started, clock.iso(now))  # clocks are set back now and then
     elif state["last"] != seen or not state["ended"]:
         state["ended"] = max(session.started, clock.iso(state["last"] or 0.0))
 

@@ -64,7 +64,7 @@ def normalize(value: object) -> dict[str, Any] | None:
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
         "learnings": _items(flat.get("learnings")),
         "task": _task(task) if isinstance(task, dict) else None,
-        "rating": flat["rating"] if isinstance(flat.get("rating"), (int, float, dict)) else None,
+        "rating": redact_tree(flat["rating"]) if isinstance(flat.get("rating"), (int, float, dict)) else None,
     }
 
 

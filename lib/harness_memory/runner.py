@@ -121,7 +121,7 @@ def _watch(name: str, root: str, ends: float) -> None:
     """End the process on time even when a read, a lock or a file system hangs."""
 
     def wait() -> None:
-        time.sleep(max(0.0, ends - time.monotonic()) + 0.3)
+        time.sleep(max(0.0, ends - time.monotonic()) + settings.WATCHDOG_GRACE_SECONDS)
         _stamp(root, name, "not done within its deadline; the rest is left to the next run")
         _leave(b"")
 

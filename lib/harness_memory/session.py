@@ -147,16 +147,17 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
         if found:
             return found
     name = safe_id(claude_id)
-    taken = set()
-    for day in reversed([day for day in store.names(work) if clock.is_day(day)]):
-        for length in settings.SHORT_ID_CHARS:
-            head = name[:length]
-            if os.path.isdir(os.path.join(work, day, head)):
-                taken.add(head)
-                found = _at(work, day + "/" + head, claude_id)
-                if found:
-                    return found
-    return _fresh(work, name, taken, claude_id, now, project_name)
+    days = [day for day in reversed(store.names(work)) if clock.is_day(day)]
+    for length in settings.SHORT_ID_CHARS:
+        head = name[:length]
+        taken = [day for day in days if os.path.isdir(os.path.join(work, day, head))]
+        for day in taken:
+            found = _at(work, day + "/" + head, claude_id)
+            if found:
+                return found
+        if not taken:  # then no longer head was ever needed
+            return _fresh(work, head, claude_id, now, project_name)
+    return _fresh(work, "x" + hexdigest(claude_id)[:31], claude_id, now, project_name)
 
 
 def load(directory: str) -> Session | None:
@@ -250,16 +251,22 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
             os.replace(path, path + ".damaged")
         except OSError:
             return None
-    return Session(directory, _blank(name, day + "T00:00:00Z", claude_id, ""), is_new=True)
+    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(directory)))
+    return Session(directory, _blank(name, _known_start(project_dir, day, name), claude_id, ""), is_new=True)
 
 
-def _fresh(work: str, name: str, taken: set[str], claude_id: str, now: float, project_name: str) -> Session:
-    heads = [name[:length] for length in settings.SHORT_ID_CHARS]
-    free = [head for head in heads if head not in taken]
-    short = free[0] if free else "x" + hexdigest(claude_id)[:31]
+def _known_start(project_dir: str, day: str, short_id: str) -> str:
+    """When a session of that day began, as the name of its episode tells."""
+    for name in store.names(os.path.join(project_dir, settings.EPISODES_DIR)):
+        if name.startswith(settings.EPISODE_PREFIX + day) and name.endswith("-%s.json" % short_id):
+            return clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) or day + "T00:00:00Z"
+    return day + "T00:00:00Z"
+
+
+def _fresh(work: str, short_id: str, claude_id: str, now: float, project_name: str) -> Session:
     started = clock.iso(now)
-    meta = _blank(short, started, claude_id, project_name)
-    return Session(os.path.join(work, started[:10], short), meta, is_new=True)
+    meta = _blank(short_id, started, claude_id, project_name)
+    return Session(os.path.join(work, started[:10], short_id), meta, is_new=True)
 
 
 def _blank(short: str, started: str, claude_id: str, project_name: str) -> dict[str, Any]:

@@ -92,7 +92,9 @@ TEXT_FIELD_MAX_CHARS = 64 * 1024  # what is kept of a prompt or an answer before
 # Time ------------------------------------------------------------------------------------------
 HOOK_TIMEOUT_SECONDS = 5  # what install.py asks the client for
 DEADLINE_SECONDS = 4.0  # our own, so that the client never has to kill us
-SESSION_END_DEADLINE_SECONDS = 1.2  # clients before 2.1.74 kill SessionEnd at 1.5 s
+SESSION_END_DEADLINE_SECONDS = 1.0  # clients before 2.1.74 kill SessionEnd at 1.5 s
+WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
+WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5
 FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much after Stop fires
 FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently

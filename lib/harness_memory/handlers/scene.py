@@ -54,6 +54,7 @@ class Scene:
             session.meta[key] = value or session.meta.get(key)
 
     def place(self) -> Place:
-        event = self.run.event
-        folders = (event.launch_dir or event.cwd,)
-        return Place(self.run.root, self.project.dir, self.project.root, self.project.remote, self.run.ends, folders)
+        run, project = self.run, self.project
+        folders = (run.event.launch_dir or run.event.cwd,)
+        ends = run.ends - settings.WRITE_RESERVE_SECONDS
+        return Place(run.root, project.dir, project.root, project.remote, ends, folders)

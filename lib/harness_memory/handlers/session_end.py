@@ -21,7 +21,8 @@ def handle(run: Run) -> None:
         scene.refresh(session)
         place = scene.place()
         gathered = archive.gather(place, session, is_over=True)
-        session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=run.event.reason or None)
+        ended = max(session.started, clock.iso(run.now))
+        session.meta.update(status=settings.COMPLETED, ended=ended, reason=run.event.reason or None)
         session.save(durable=True)
         archive.publish(place, session, gathered)
         if gathered.is_whole:

@@ -51,4 +51,9 @@ def _health_line(run: Run, settled: config.Config) -> dict[str, Any] | None:
         problems.insert(0, "%d hook run%s failed" % (failures, "" if failures == 1 else "s"))
     if not problems:
         return None
-    return {"systemMessage": "Harness Memory: %s. See: harness memory doctor" % "; ".join(problems)}
+    return {"systemMessage": "Harness Memory: %s. See: python3 %s memory doctor" % ("; ".join(problems), _harness())}
+
+
+def _harness() -> str:
+    library = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return os.path.join(os.path.dirname(library), "harness")

@@ -19,6 +19,6 @@ def handle(run: Run) -> None:
         scene.refresh(session)
         place = scene.place()
         gathered = archive.gather(place, session, message=run.event.last_message, title=run.event.title, now=run.now)
-        session.meta.update(status=settings.COMPLETED, ended=clock.iso(run.now), reason=None)
+        session.meta.update(status=settings.COMPLETED, ended=max(session.started, clock.iso(run.now)), reason=None)
         session.save()
         archive.publish(place, session, gathered)

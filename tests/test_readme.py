@@ -1,0 +1,49 @@
+"""What README promises is what the code has."""
+
+from __future__ import annotations
+
+import re
+
+import support
+
+from harness_memory import cli, settings
+from harness_memory.setup import entries
+
+README = (support.ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def first_column(heading: str) -> list[str]:
+    """The first cells of the table below a heading (or below the words that lead to it)."""
+    rows = README.partition(heading)[2].partition("| --- |")[2].splitlines()[1:]
+    cells = []
+    for row in rows:
+        if not row.startswith("|"):
+            break
+        cells.append(row.split("|")[1].strip())
+    return cells
+
+
+def test_every_verb_is_in_the_table() -> None:
+    named = [re.sub(r"`harness memory (\w+).*`", r"\1", cell) for cell in first_column("## See it")]
+    assert named == [row[0] for row in cli.VERBS]
+
+
+def test_every_hook_is_in_the_table() -> None:
+    assert first_column("## What happens when") == [event for event, _, _ in entries.HOOKS]
+
+
+def test_every_setting_is_in_the_table_with_its_default() -> None:
+    rows = re.findall(r"^\| `(\w+)` \| (\d+) \|", README, re.M)
+    assert {key: int(value) for key, value in rows} == settings.DEFAULTS
+
+
+def test_the_commands_exist() -> None:
+    for script in re.findall(r"python3 ([\w/.]+)", README):
+        assert (support.ROOT / script).is_file(), script
+
+
+def test_the_files_named_are_those_written() -> None:
+    for name in (settings.META_FILE, settings.SUMMARY_FILE, settings.INDEX_FILE, settings.CONVERSATION_FILE):
+        assert name in README
+    assert settings.CURRENT_WORK_FILE in README
+    assert all(name in README for name in (settings.ENV_HOME, settings.ENV_SWITCH, settings.ENV_CONFIG_DIR))
