@@ -193,12 +193,20 @@ QUIET = {
     "socket",
     "warnings",
 }
-ALWAYS = """capture clock digest events git handlers handlers.scene health jsontext lock place project redact runner
+ALWAYS = """capture clock digest events git handlers handlers.scene jsontext lock project redact runner
     session settings store text yaml"""
 OURS = {
     "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit"},
-    "stop": {*ALWAYS.split(), "handlers.stop", "archive", "episode", "ledger", "transcript", "views"},
-    "session_start": {*ALWAYS.split(), "handlers.session_start", "config", "housekeeping", "liveness"},
+    "stop": {*ALWAYS.split(), "handlers.stop", "archive", "episode", "ledger", "place", "transcript", "views"},
+    "session_start": {
+        *ALWAYS.split(),
+        "handlers.session_start",
+        "config",
+        "health",
+        "housekeeping",
+        "liveness",
+        "place",
+    },
 }
 
 

@@ -17,13 +17,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 
-def note_run(root: str, event: str) -> None:
-    try:
-        store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event))
-    except OSError:
-        pass
-
-
 def note_failure(root: str, event: str, error: BaseException | str) -> None:
     """Leave a stamp of a failed run; a store that cannot be written is `doctor`'s own finding."""
     from .redact import redact

@@ -69,11 +69,9 @@ def _answer(name: str, env: Mapping[str, str], root: str, ends: float) -> bytes:
     os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
     if event.agent_id:
         return b""  # a subagent's events are none of the session's own
-    from . import health
-
     store.ensure_private(root)
     reply = _handler(name)(Run(event, root, time.time(), ends))
-    health.note_run(root, name)
+    store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
     return jsontext.compact(reply).encode("utf-8", "replace") if reply else b""
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .. import project, settings
 from .. import session as sessions
-from ..place import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..lock import Lock
+    from ..place import Place
     from ..runner import Run
     from ..session import Session
 
@@ -54,6 +54,8 @@ class Scene:
             session.meta[key] = value or session.meta.get(key)
 
     def place(self) -> Place:
+        from ..place import Place
+
         run, project = self.run, self.project
         folders = (run.event.launch_dir or run.event.cwd,)
         ends = run.ends - settings.WRITE_RESERVE_SECONDS
