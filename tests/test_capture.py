@@ -42,7 +42,7 @@ def test_a_whole_turn(paper: support.Transcript) -> None:
     paper.text("I added greet().").turn_end()
     state = absorbed(paper)
     assert capture.asks(state) == ["add a greeting"]
-    assert state["answer"] == state["work_answer"] == "I added greet()."
+    assert state["answer"] == "I added greet()."
     assert state["files"] == ["greet.py", "src/b.py"]
     assert state["tools"] == {"Read": 1, "Write": 1, "Edit": 1}
     assert (state["model"], state["branch"], state["turn"]) == (support.MODEL, "main", "answered")

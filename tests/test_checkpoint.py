@@ -63,7 +63,6 @@ def test_the_nested_form() -> None:
 def test_the_flat_form() -> None:
     point = checkpoint.normalize(FLAT)
     assert point is not None
-    assert point["files_changed"] == ["src/a.py"]
     assert point["task"] == {"id": "task-7", "title": "Locks", "remaining": ["windows"], "blockers": []}
     assert (point["skill_used"], point["rating"]) == ("melt", 4)
 
@@ -109,6 +108,25 @@ def test_a_checkpoint_wins_over_derived_text(life: Life) -> None:
     assert [thread["next_steps"] for thread in life.threads()] == [["add a test", "update docs"]]
 
 
+def test_files_in_a_checkpoint_are_those_of_the_project(life: Life) -> None:
+    life.start()
+    files = ["src/a.py", str(life.cwd / "b.py"), "/etc/passwd", "../x", "c/../../y", ""]
+    put(life, {"what_was_done": "Fixed the race.", "files_changed": files})
+    life.turn("fix", "Done!")
+    assert life.episode["files_changed"] == ["src/a.py", "b.py"]
+
+
+def test_a_task_keeps_its_title(life: Life) -> None:
+    life.start()
+    put(life, {"what_was_done": "Half.", "task": {"id": "auth", "title": "Login", "remaining": ["a"]}})
+    life.turn("one", "One.")
+    put(life, {"what_was_done": "Whole.", "task": {"id": "auth", "remaining": "none"}})
+    life.turn("two", "Two.")
+    (path,) = life.store.rglob("progress/*.json")
+    task = json.loads(path.read_text("utf-8"))
+    assert (task["title"], task["remaining"]) == ("Login", [])
+
+
 def test_archived_once_however_often_stop_fires(life: Life) -> None:
     life.start()
     life.prompt("fix")
@@ -125,7 +143,8 @@ def test_a_later_checkpoint_has_the_last_word(life: Life) -> None:
     life.stop("Half.")
     put(life, {"what_was_done": "Finished the race fix.", "what_remains": "none", "outcome": "completed"})
     life.stop("Whole.")
-    assert life.episode["what_was_done"] == "Finished the race fix."
+    assert life.episode["what_was_done"] == "Fixed the race.\n\nFinished the race fix."
+    assert life.episode["headline"] == "Finished the race fix."
     assert life.episode["what_remains"] == []
     assert life.episode["learnings"] == ["Locks need deadlines"]
     assert len(archived(life)) == 2

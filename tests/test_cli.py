@@ -161,7 +161,7 @@ def test_status_of_nothing(empty: World) -> None:
 
 def test_status_tells_where_things_stand(worked: World, client: support.Client) -> None:
     live = worked.work("Go on", "Halfway.", ("src/login.py",), pid=client.pid, end=False)
-    worked.memory("checkpoint", "--done", "Half of it", "--remains", "The other half", "--session", live.id)
+    worked.memory("checkpoint", "--done", "Half of it is done now", "--remains", "The other half", "--session", live.id)
     facts = worked.json("status")
     assert facts["memory"] == str(worked.project)
     assert (facts["sessions"], facts["episodes"], facts["open_threads"]) == (3, 3, 1)
@@ -177,6 +177,25 @@ def test_status_tells_where_things_stand(worked: World, client: support.Client) 
         assert facts["live"][0]["is_alive"] is True
         client.kill()
         assert worked.json("status")["live"][0]["is_alive"] is False
+
+
+def test_status_of_a_session_that_was_asked_nothing_yet(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    env = session.environment()
+
+    def now() -> tuple[bool, str]:
+        (live,) = world.json("status")["live"]
+        (row,) = [row for row in world.memory("status").stdout.splitlines() if row.startswith("Now")]
+        return live["is_at_work"], row.rpartition(": ")[2]
+
+    support.run_hook("session_start", session.start(), home=world.home, env=env)
+    assert now() == (False, "waiting for a prompt")
+    support.run_hook("user_prompt_submit", session.prompt("Write the docs"), home=world.home, env=env)
+    assert now() == (True, "at work")
+    session.transcript().turn("Write the docs", "Wrote them.")
+    support.run_hook("stop", session.stop("Wrote them."), home=world.home, env=env)
+    support.run_hook("session_start", session.start("resume"), home=world.home, env=env)
+    assert now() == (False, "waiting for a prompt")
 
 
 def test_status_says_when_it_is_off(settled: World) -> None:
@@ -203,6 +222,27 @@ def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
     lines = worked.memory("list").stdout.splitlines()
     assert lines[0].split() == ["ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]
     assert len(lines) == 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to know that a process is gone")
+def test_a_dead_session_is_not_listed_as_active(world: World, client: support.Client) -> None:
+    session = support.Session(world.repo, world.home)
+    env = session.environment(pid=client.pid)
+    support.run_hook("session_start", session.start(), home=world.home, env=env)
+    support.run_hook("user_prompt_submit", session.prompt("Write the docs"), home=world.home, env=env)
+
+    def seen() -> tuple[str, bool | None, int, int]:
+        (row,) = world.json("list")
+        assert row["status"] == "ACTIVE"
+        shown = world.memory("list").stdout.splitlines()[1].split()[3]
+        counts = [len(world.json("list", "--status", status)) for status in ("active", "died")]
+        return (shown, row["alive"], counts[0], counts[1])
+
+    assert seen() == ("ACTIVE", True, 1, 0)
+    client.kill()
+    assert seen() == ("DIED", False, 0, 1)
+    assert "DIED (its process is gone" in world.memory("show", session.id).stdout
+    assert " DIED " in world.memory("status").stdout
 
 
 @pytest.mark.parametrize(
@@ -263,14 +303,62 @@ def test_last_is_not_the_present_session(world: World) -> None:
 def test_show_tells_candidates_and_what_is_missing(world: World) -> None:
     for tail in ("aaaa", "bbbb"):
         named = support.Session(world.repo, world.home, "abcd%s-0000-4000-8000-000000000000" % tail)
-        world.work("Ask " + tail, "Did %s." % tail, ("x.py",), session=named)
+        world.work("Ask " + tail, "Did the work of %s." % tail, ("x.py",), session=named)
     result = world.memory("show", "abcd")
     assert (result.code, result.stdout) == (1, "")
-    for text in ("abcdaaaa", "abcdbbbb", "Did aaaa.", "more of the id"):
+    for text in ("abcdaaaa", "abcdbbbb", "Did the work of aaaa.", "more of the id"):
         assert text in result.stderr
     result = world.memory("show", "ffff")
     assert (result.code, result.stdout) == (1, "")
     assert "harness memory list" in result.stderr
+    assert "--all-projects" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("other", "ended"),
+        ("prompt_input_exit", "exited"),
+        ("clear", "cleared"),
+        ("resume", "resumed elsewhere"),
+        ("a storm", "a storm"),
+    ],
+)
+def test_show_says_how_it_ended_in_plain_words(world: World, reason: str, said: str) -> None:
+    session = world.work("Add a form", "Added the form.", ("a.py",), end=False)
+    support.run_hook("session_end", session.end(reason), home=world.home, env=session.environment())
+    page = world.memory("show", "last").stdout
+    assert "COMPLETED (%s)" % said in page
+    (time,) = [row for row in page.splitlines() if row.startswith("Time ")]
+    assert time.endswith("(local time)")
+    assert "UTC" in page
+
+
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"{oops", "no valid JSON"), (b'{"schema": 99}', "newer version"), (b"\xff", "not UTF-8")]
+)
+def test_show_of_a_damaged_episode(worked: World, data: bytes, said: str) -> None:
+    row = worked.json("list")[0]
+    (path,) = worked.project.glob("episodes/*-%s.json" % row["id"])
+    path.write_bytes(data)
+    page = worked.memory("show", row["id"]).stdout
+    (line,) = [line for line in page.splitlines() if "episode is damaged" in line]
+    assert said in line
+    assert "## Asked" in page  # from summary.md
+    (path,) = worked.project.glob("WORK/*/%s/summary.md" % row["id"])
+    path.unlink()
+    bare = worked.memory("show", row["id"])
+    assert (bare.code, "episode is damaged" in bare.stdout, row["id"] in bare.stdout) == (0, True, True)
+    assert said in worked.json("show", row["id"])["damage"]
+
+
+def test_looking_leaves_damaged_files_where_they_are(worked: World) -> None:
+    for path in worked.project.glob("WORK/*/*/capture.json"):
+        path.write_bytes(b"{oops")
+    before = worked.files()
+    for words in (("status",), ("list",), ("show", "last"), ("why", "last"), ("verify",), ("doctor",)):
+        worked.memory(*words)
+    assert worked.files() == before
 
 
 def test_show_without_episode(world: World) -> None:
@@ -294,7 +382,14 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> World:
     worked = fill(World(top / "home", support.make_repo(top / "project")))
     (path, *_) = sorted(worked.project.glob("episodes/*.json"))
     value = json.loads(path.read_text(encoding="utf-8"))
-    value.update(what_was_done=_HOSTILE, title=_HOSTILE, asked=[_HOSTILE], what_remains=[_HOSTILE], branch=_HOSTILE)
+    value.update(
+        what_was_done=_HOSTILE,
+        headline=_HOSTILE,
+        title=_HOSTILE,
+        asked=[_HOSTILE],
+        what_remains=[_HOSTILE],
+        branch=_HOSTILE,
+    )
     path.write_text(json.dumps(value), encoding="utf-8")
     worked.memory("rebuild")
     return worked
@@ -353,7 +448,7 @@ def inside(session: support.Session) -> dict[str, str | None]:
 
 
 def test_checkpoint_by_flags(world: World, present: support.Session) -> None:
-    words = ["--done", "Built the core", "--remains", "Tests", "--remains", "Docs", "--learned", "The cache lies"]
+    words = ["--done", "Built the whole core", "--remains", "Tests", "--remains", "Docs", "--learned", "The cache lies"]
     words += ["--tag", "core", "--file", "b.py", "--outcome", "partial", "--skill", "build", "--rating", "4"]
     words += ["--task-id", "T-1", "--task-title", "The thing", "--task-remaining", "Ship"]
     result = world.memory("checkpoint", *words, env=inside(present))
@@ -361,15 +456,16 @@ def test_checkpoint_by_flags(world: World, present: support.Session) -> None:
     (artifact,) = world.session_dir(present).glob("artifacts/checkpoint-*.json")
     assert artifact.name in result.stdout
     value = json.loads(world.episode(present).read_text(encoding="utf-8"))
-    assert (value["what_was_done"], value["what_remains"]) == ("Built the core", ["Tests", "Docs"])
+    assert (value["what_was_done"], value["what_remains"]) == ("Built the whole core", ["Tests", "Docs"])
     assert (value["outcome"], value["skill_used"], value["source"]) == ("partial", "build", "checkpoint")
     assert (value["learnings"], value["tags"]) == (["The cache lies"], ["core"])
     assert set(value["files_changed"]) == {"a.py", "b.py"}
-    assert "Built the core" in (world.project / "INDEX.md").read_text(encoding="utf-8")
-    task = json.loads((world.project / "STATE" / "progress" / "T-1.json").read_text(encoding="utf-8"))
+    assert "Built the whole core" in (world.project / "INDEX.md").read_text(encoding="utf-8")
+    (path,) = world.project.glob("STATE/progress/*.json")
+    task = json.loads(path.read_text(encoding="utf-8"))
     assert task["remaining"] == ["Ship"]
     meta = world.json("show", present.id)["meta"]
-    assert (meta["status"], meta["summary"]) == ("ACTIVE", "Built the core")
+    assert (meta["status"], meta["summary"]) == ("ACTIVE", "Built the whole core")
     assert world.json("verify")["findings"] == []
 
 
@@ -381,6 +477,8 @@ def test_checkpoint_by_flags(world: World, present: support.Session) -> None:
             "self_report": {"is_job_complete": False},
             "reflection": {"what_was_done": "Built it", "what_remains": "Docs"},
         },
+        {"done": "Built it", "remains": ["Docs"]},
+        {"done": "Said twice", "what_was_done": "Built it", "remains": "Docs"},
     ],
 )
 def test_checkpoint_on_stdin(world: World, present: support.Session, value: dict[str, Any]) -> None:
@@ -388,6 +486,90 @@ def test_checkpoint_on_stdin(world: World, present: support.Session, value: dict
     assert Path(told["artifact"]).is_file()
     made = json.loads(world.episode(present).read_text(encoding="utf-8"))
     assert (made["what_was_done"], made["what_remains"]) == ("Built it", ["Docs"])
+
+
+def test_the_names_of_the_flags_are_keys_too(world: World, present: support.Session) -> None:
+    value = {"done": "Built the thing", "learned": ["It leaks"], "tag": ["core"], "file": ["b.py"], "skill": "build"}
+    assert world.memory("checkpoint", stdin=json.dumps(value).encode(), env=inside(present)).code == 0
+    made = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    assert (made["learnings"], made["tags"], made["skill_used"]) == (["It leaks"], ["core"], "build")
+    assert "b.py" in made["files_changed"]
+
+
+def test_help_and_refusals_show_the_keys(begun: tuple[World, support.Session]) -> None:
+    world, present = begun
+    refused = world.memory("checkpoint", stdin=b"{}", env=inside(present)).stderr
+    for text in (world.memory("checkpoint", "--help").stdout, refused):
+        for key in ("what_was_done", "what_remains", "learnings", "task", "self_report", '{"done": ', "echo '"):
+            assert key in text
+
+
+def test_files_become_relative_to_the_project(world: World, present: support.Session) -> None:
+    inner = world.repo / "src"
+    inner.mkdir()
+    files = [str(world.repo / "src" / "b.py"), "./src/c.py", "src/../d.py"]
+    words = [word for file in files for word in ("--file", file)]
+    assert world.memory("checkpoint", "--done", "Moved it", *words, env=inside(present), cwd=inner).code == 0
+    made = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    assert set(made["files_changed"]) == {"a.py", "src/b.py", "src/c.py", "d.py"}
+    (artifact,) = world.session_dir(present).glob("artifacts/checkpoint-*.json")
+    assert json.loads(artifact.read_text(encoding="utf-8"))["files_changed"] == ["src/b.py", "src/c.py", "d.py"]
+
+
+@pytest.mark.skipif(not POSIX, reason="symbolic links")
+def test_a_file_named_through_a_link(world: World, present: support.Session, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(world.repo)
+    file = str(tmp_path / "link" / "b.py")
+    assert world.memory("checkpoint", "--done", "Moved it", "--file", file, env=inside(present)).code == 0
+    assert "b.py" in json.loads(world.episode(present).read_text(encoding="utf-8"))["files_changed"]
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../other/x.py", "~/x.py", "C:\\x.py", ".", ""])
+def test_a_file_outside_the_project_is_refused(begun: tuple[World, support.Session], file: str) -> None:
+    world, present = begun
+    before = world.files()
+    result = world.memory("checkpoint", "--done", "x", "--file", file, env=inside(present))
+    assert (result.code, result.stdout) == (2, "")
+    assert "is not in the project" in result.stderr
+    assert world.files() == before
+
+
+def test_an_unknown_session_is_refused(begun: tuple[World, support.Session]) -> None:
+    world, present = begun
+    before = world.files()
+    for env in ({}, inside(present)):
+        result = world.memory("checkpoint", "--done", "x", "--session", "zzz", env=env)
+        assert (result.code, result.stdout) == (1, "")
+        assert "no session zzz" in result.stderr
+    assert world.files() == before
+
+
+def test_an_ambiguous_session_is_refused_with_its_candidates(world: World) -> None:
+    ids = ["abcd%s-0000-4000-8000-000000000000" % tail for tail in ("aaaa", "bbbb")]
+    for name in ids:
+        world.work("Ask", "Did it.", ("x.py",), session=support.Session(world.repo, world.home, name))
+    result = world.memory("checkpoint", "--done", "x", "--session", "abcd")
+    assert result.code == 1
+    assert all(name in result.stderr for name in ids)
+
+
+def test_an_episode_alone_takes_no_checkpoint(worked: World) -> None:
+    row = worked.json("list")[0]
+    (path,) = worked.project.glob("WORK/*/%s/META.yaml" % row["id"])
+    path.unlink()
+    before = worked.files()
+    result = worked.memory("checkpoint", "--done", "x", "--session", row["id"])
+    assert (result.code, "only the episode" in result.stderr) == (1, True)
+    assert worked.files() == before
+
+
+def test_the_present_session_may_be_named(empty: World) -> None:
+    unseen = support.Session(empty.repo, empty.home)
+    words = ("--done", "Worked without hooks", "--session", unseen.id[:8])
+    assert empty.memory("checkpoint", *words).code == 1
+    assert not empty.root.exists()
+    assert empty.memory("checkpoint", *words, env=inside(unseen)).code == 0
+    assert [row["session_id"] for row in empty.json("list")] == [unseen.id]
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ import pytest
 import support
 from commandline import World
 
+from harness_memory.setup import entries
+
 POSIX = os.name == "posix"
 
 
@@ -73,7 +75,12 @@ def test_all_well(installed: World) -> None:
     installed.work("Add a form", "Added.", ("a.py",))
     assert problems(installed) == {}
     page = installed.memory("doctor").stdout
-    for text in ("settings.json: 5 hooks", "SessionStart", "Python %d.%d" % sys.version_info[:2], "free"):
+    for text in (
+        "settings.json: %d hooks" % len(entries.HOOKS),
+        "SessionStart",
+        "Python %d.%d" % sys.version_info[:2],
+        "free",
+    ):
         assert text in page
 
 
@@ -112,6 +119,59 @@ def test_an_interpreter_and_a_tree_that_are_gone(installed: World, settings_file
     details = problems(installed)["install"]["details"]
     assert "/no/python 3 is gone" in details
     assert "/no/hooks/stop.py is gone" in details
+    hooks = hook_line(installed)
+    assert ("is gone" in hooks, "doctor" in hooks, " on: " in hooks) == (True, True, False)
+    assert installed.json("status")["hooks"]["installs"] == []
+
+
+def hook_line(world: World, **options: Any) -> str:
+    """What `status` says of the hooks."""
+    page = world.memory("status", **options).stdout
+    (found,) = [row for row in page.splitlines() if row.startswith("Hooks")]
+    return found
+
+
+def test_status_says_where_the_hooks_are_on(installed: World, settings_file: Path) -> None:
+    assert hook_line(installed).split()[1:] == ["on:", str(Path("~", ".claude", "settings.json"))]
+    assert installed.json("status")["hooks"]["installs"] == [str(settings_file)]
+    settings_file.write_text("{}", encoding="utf-8")
+    assert "does not hold our hooks any more" in hook_line(installed)
+    settings_file.write_text("{nope", encoding="utf-8")
+    assert "cannot be used" in hook_line(installed)
+
+
+def test_an_install_that_does_not_reach_here(installed: World, tmp_path: Path) -> None:
+    other = tmp_path / "other" / ".claude" / "settings.json"
+    path = installed.root / "installs.json"
+    record = json.loads(path.read_text(encoding="utf-8"))
+    record["installs"][0]["settings"] = str(other)
+    path.write_text(json.dumps(record), encoding="utf-8")
+    other.parent.mkdir(parents=True)
+    (installed.home / ".claude" / "settings.json").rename(other)
+    assert "not on here" in hook_line(installed)
+    assert str(other) in hook_line(installed)
+
+
+def test_hooks_that_run_without_an_install(world: World) -> None:
+    assert "no install on record" in hook_line(world)
+    world.work("Add a form", "Added.", ("a.py",))
+    assert "as a plugin, probably" in hook_line(world)
+    assert "install" not in problems(world)
+
+
+def test_hooks_registered_twice(installed: World, settings_file: Path) -> None:
+    local = installed.repo / ".claude" / "settings.local.json"
+    local.parent.mkdir()
+    local.write_text(settings_file.read_text(encoding="utf-8"), encoding="utf-8")
+    assert problems(installed) == {}  # the client runs equal commands once
+    value = json.loads(local.read_text(encoding="utf-8"))
+    for groups in value["hooks"].values():
+        for hook in groups[0]["hooks"]:
+            hook["command"] = hook["command"].replace("-S", "-S -S")
+    local.write_text(json.dumps(value), encoding="utf-8")
+    found = problems(installed)["install"]
+    assert (found["mark"], "SessionStart" in found["text"]) == ("warn", True)
+    assert [Path(name).name for name in found["details"]] == ["settings.json", "settings.local.json"]
 
 
 def test_an_older_install(installed: World) -> None:
@@ -147,6 +207,14 @@ def test_a_broken_config(installed: World) -> None:
     path.write_text('{"retention_days": -1}', encoding="utf-8")
     path.chmod(0o600)
     assert "retention_days" in problems(installed)["config"]["text"]
+
+
+def test_a_config_that_cannot_be_read_is_reported_once(installed: World) -> None:
+    path = installed.root / "config.json"
+    path.write_text("{nope", encoding="utf-8")
+    path.chmod(0o600)
+    assert set(problems(installed)) == {"config"}
+    assert installed.memory("doctor").stdout.count("config.json") == 1
 
 
 def test_failures_are_grouped(installed: World) -> None:

@@ -195,18 +195,13 @@ QUIET = {
 }
 ALWAYS = """capture clock digest events git handlers handlers.scene jsontext lock project redact runner
     session settings store text yaml"""
+STOP = "handlers.stop archive episode health ledger place transcript views"
+START = """handlers.session_start config curated harness health housekeeping inert inject liveness place receipt reply
+    sources"""
 OURS = {
     "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit"},
-    "stop": {*ALWAYS.split(), "handlers.stop", "archive", "episode", "ledger", "place", "transcript", "views"},
-    "session_start": {
-        *ALWAYS.split(),
-        "handlers.session_start",
-        "config",
-        "health",
-        "housekeeping",
-        "liveness",
-        "place",
-    },
+    "stop": {*ALWAYS.split(), *STOP.split()},
+    "session_start": {*ALWAYS.split(), *START.split()},
 }
 
 

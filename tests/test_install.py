@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import shutil
 import stat
 import subprocess
@@ -14,7 +15,7 @@ import pytest
 import support
 from test_jsonedit import Scribe
 
-from harness_memory import __version__, jsontext
+from harness_memory import __version__, harness, jsontext
 from harness_memory.setup import entries, merge, registry, selftest, settingsfile
 from harness_memory.setup.installation import Place, install, plan_install, plan_uninstall, uninstall
 
@@ -201,7 +202,22 @@ def test_a_file_that_we_made_is_removed_again(place: Place) -> None:
     assert registry.find(place.store, place.settings)["created"] is True
     do_install(place)
     do_uninstall(place)
-    assert not os.path.exists(place.settings)
+    assert not os.path.exists(os.path.dirname(place.settings))
+
+
+def test_a_folder_that_we_made_goes_with_the_last_install_in_it_and_only_when_empty(place: Place) -> None:
+    folder = Path(place.settings).parent
+    folder.rmdir()
+    other = Place(TREE, "local", str(folder / "settings.local.json"), place.store)
+    for keepsake in (False, True):
+        do_install(place)
+        do_install(other)
+        do_uninstall(place)
+        assert os.listdir(str(folder)) == ["settings.local.json"]
+        if keepsake:
+            (folder / "CLAUDE.md").write_text("mine")
+        do_uninstall(other)
+        assert folder.exists() is keepsake
 
 
 def test_a_file_that_we_made_stays_when_more_was_put_into_it(place: Place) -> None:
@@ -258,6 +274,29 @@ def test_a_moved_tree_store_and_interpreter_are_followed_and_undone(place: Place
     assert do_install(place) == seen
     do_uninstall(place)
     assert get(place) == before
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_install_with_another_memory_is_undone_there_too(place: Place, tmp_path: Path, shape: str) -> None:
+    before = put(place, SHAPES[shape])
+    elsewhere = Place(TREE, place.scope, place.settings, str(tmp_path / "else where"))
+    do_install(elsewhere, wanted(store=elsewhere.store))
+    do_install(place)
+    do_uninstall(place)
+    assert get(place) == before
+    assert [os.path.exists(path) for path in (elsewhere.store, place.store)] == [False, False]
+
+
+def test_a_rule_for_a_folder_that_does_not_know_of_us_stays(place: Place, tmp_path: Path) -> None:
+    stranger = tmp_path / "stranger"
+    registry.put(str(stranger), {"settings": "/elsewhere/settings.json"})
+    rule = entries.read_rule(str(stranger), "/home/you")
+    seen = json.loads(do_install(place))
+    seen["permissions"]["allow"].append(rule)
+    put(place, json.dumps(seen).encode())
+    do_uninstall(place)
+    assert json.loads(get(place)) == {"permissions": {"allow": [rule]}}
+    assert len(registry.load(str(stranger))) == 1
 
 
 def test_doubled_and_dropped_entries_are_cleared(place: Place) -> None:
@@ -406,9 +445,42 @@ def test_a_command_is_silent_without_any_python() -> None:
 def test_windows_commands_have_forward_slashes_and_no_shell_words() -> None:
     new = entries.entries(r"C:\My Tools\hm", r"C:\Py 3\python.exe", ["C:/m"], "C:/u", windows=True)
     command = new.groups["Stop"]["hooks"][0]["command"]
-    assert command == '"C:/Py 3/python.exe" -I -S -X utf8 "C:/My Tools/hm/hooks/stop.py" harness-memory'
+    assert command.startswith('"C:/Py 3/python.exe" -I -S -X utf8 -c "import os,sys;')
+    assert command.endswith('" "C:/My Tools/hm/hooks/stop.py" harness-memory')
+    assert entries.hook_command(r"C:\py\python.exe", "x", windows=True).startswith("C:/py/python.exe -I")
     assert entries.is_our_command(command, "C:/elsewhere")
     assert new.rules == ["Read(//c/m/**)", 'Bash("C:/Py 3/python.exe" "C:/My Tools/hm/harness" memory *)']
+
+
+def test_the_windows_launcher_runs_a_script_and_forgives_its_absence(tmp_path: Path) -> None:
+    script = tmp_path / "hooks" / "x.py"
+    script.parent.mkdir()
+    script.write_text("import sys; print(__file__, sys.flags.isolated)")
+    words = shlex.split(entries.hook_command(sys.executable, str(script), windows=True))
+    for output in ("%s 1\n" % script, ""):
+        result = subprocess.run(words, capture_output=True)
+        assert (result.returncode, result.stdout.decode(), result.stderr) == (0, output, b"")
+        shutil.rmtree(str(script.parent), ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    "command", ["python3 /opt/other/hooks/stop.py --name harness-memory", "echo harness-memory", "x # harness-memory"]
+)
+def test_commands_of_others_are_not_ours(command: str) -> None:
+    assert not entries.is_our_command(command, "/nowhere")
+
+
+def test_a_planted_backup_link_is_not_written_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    victim = tmp_path / ".bashrc"
+    victim.write_text("mine")
+    folder = tmp_path / "repo" / ".claude"
+    folder.mkdir(parents=True)
+    (folder / "settings.json").write_text("{}")
+    (folder / "settings.json.harness-memory.bak").symlink_to(victim)
+    env = support.clean_environment(tmp_path / "home")
+    words = [sys.executable, str(support.ROOT / "install.py"), "--scope", "project"]
+    subprocess.run(words, cwd=str(folder.parent), env=env, check=True, stdout=subprocess.DEVNULL)
+    assert victim.read_text() == "mine"
 
 
 RULES = [
@@ -420,8 +492,15 @@ RULES = [
 
 
 @pytest.mark.parametrize(("store", "rule"), RULES)
-def test_read_rules(store: str, rule: str) -> None:
+def test_read_rules(store: str, rule: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/h")
     assert entries.read_rule(store, "/h") == rule
+    assert os.name == "nt" or entries.opened_folder(rule) == store
+
+
+@pytest.mark.parametrize("rule", ["Read(//x/*)", "Read(x/**)", "Edit(//x/**)", "Read(//**)", "Bash(ls *)", ""])
+def test_rules_unlike_ours_open_no_memory(rule: str) -> None:
+    assert entries.opened_folder(rule) == ""
 
 
 @pytest.mark.parametrize(
@@ -433,7 +512,7 @@ def test_read_rules(store: str, rule: str) -> None:
     ],
 )
 def test_the_rule_is_the_command_that_the_model_is_told(tree: str, command: str) -> None:
-    assert entries.harness_command(tree, PYTHON) == command
+    assert harness.command(tree, PYTHON) == command
     rule = wanted(tree).rules[1]
     assert rule == "Bash(%s *)" % command
     assert entries.is_our_rule(rule)
@@ -463,9 +542,11 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run(tree: Path, home: Path, *args: str, answer: str = "", **env: str) -> subprocess.CompletedProcess[str]:
+def run(
+    tree: Path, home: Path, *args: str, answer: str = "", cwd: Path | None = None, **env: str
+) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(tree / "install.py"), *args]
-    return subprocess.run(command, input=answer, capture_output=True, text=True, encoding="utf-8", cwd=str(home),
+    return subprocess.run(command, input=answer, capture_output=True, text=True, encoding="utf-8", cwd=str(cwd or home),
                           env=support.clean_environment(home, {"PYTHONUTF8": "1", **env}))  # fmt: skip
 
 
@@ -547,25 +628,196 @@ def test_wrong_usage_exits_with_2(tree: Path, home: Path, args: tuple[str, ...])
     assert run(tree, home, *args).returncode == 2
 
 
+# Deleting the memory -----------------------------------------------------------------------------
+PROJECT = "some-project-0123456789a%d"
+
+
+def remember(memory: Path) -> None:
+    """A memory as sessions leave it: two projects, one of them under two ids."""
+    for number, facts in enumerate(["{}", "{}", '{"alias_of": "%s"}' % (PROJECT % 0)]):
+        folder = memory / (PROJECT % number) / "episodes"
+        folder.mkdir(parents=True)
+        (folder.parent / "project.json").write_text(facts)
+        (folder / "session.json").write_text("{}")
+    for name in ("health/last-run/Stop", "user/MEMORY.md", "config.json", ".installs.json.1.f.tmp"):
+        (memory / name).parent.mkdir(parents=True, exist_ok=True)
+        (memory / name).write_text("{}")
+
+
+def files(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+
+
 @pytest.mark.parametrize(
     ("args", "answer", "gone"), [((), "", False), ((), "y\n", False), ((), "yes\n", True), (("--yes",), "", True)]
 )
 def test_purge_asks(tree: Path, home: Path, args: tuple[str, ...], answer: str, gone: bool) -> None:
     run(tree, home)
     memory = home / ".claude" / "memory"
-    (memory / "some-project").mkdir()
-    (memory / "some-project" / "INDEX.md").write_text("x")
+    remember(memory)
     result = run(tree, home, "--uninstall", "--purge", *args, answer=answer)
     assert result.returncode == (0 if gone else 1)
+    what = "2 projects, config.json, health, user in %s" % memory
+    assert ("Delete %s for good? Type yes: " % what in result.stdout) is not bool(args)
+    assert ("Deleted %s\n" % what in result.stdout) is gone
     assert memory.exists() is not gone
     assert (home / ".claude" / "settings.json").exists() is not gone
 
 
-@pytest.mark.parametrize("store", [".", "..", ".claude"])
-def test_purge_never_deletes_more_than_a_memory(tree: Path, home: Path, store: str) -> None:
-    place = str(home / store)
-    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=place)
+def test_purge_leaves_and_names_what_is_not_ours(tree: Path, home: Path) -> None:
+    shelf = home / "shelf"
+    foreign = [
+        "notes.txt",
+        "poetry.lock",
+        "thesis/draft.md",
+        "some-project/project.json",
+        "other-0123456789ab/important.txt",
+        "OTHER-0123456789ab/project.json",
+    ]
+    for name in foreign:
+        (shelf / name).parent.mkdir(parents=True, exist_ok=True)
+        (shelf / name).write_text("mine")
+    run(tree, home, HARNESS_MEMORY_HOME=str(shelf))
+    remember(shelf)
+    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(shelf))
+    assert result.returncode == 0
+    assert files(shelf) == sorted(foreign)
+    left = sorted({name.split("/")[0] for name in foreign})
+    assert "Left in it: %s\n" % ", ".join(left) in result.stdout
+
+
+@POSIX
+def test_purge_follows_no_link(tree: Path, home: Path) -> None:
+    memory, precious = home / ".claude" / "memory", home / "precious"
+    remember(memory)
+    precious.mkdir()
+    (precious / "project.json").write_text("{}")
+    shutil.rmtree(str(memory / "user"))
+    for name in ("linked-0123456789ab", "user"):
+        (memory / name).symlink_to(precious)
+    result = run(tree, home, "--uninstall", "--purge", "--yes")
+    assert "Left in it: linked-0123456789ab, user\n" in result.stdout
+    assert files(precious) == ["project.json"]
+
+
+@pytest.mark.parametrize("store", [".", "..", ".claude", "work"])
+def test_purge_of_what_is_no_memory_deletes_nothing(tree: Path, home: Path, store: str) -> None:
+    for name in ("config.json", "user/x", "health/x"):
+        (home / store / name).parent.mkdir(parents=True, exist_ok=True)
+        (home / store / name).write_text("mine")
+    before = files(home.parent)
+    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home / store))
+    assert (result.returncode, files(home.parent)) == (0, before)
+    assert "No memory in %s\n" % os.path.abspath(str(home / store)) in result.stdout
+
+
+def test_purge_refuses_a_folder_that_holds_the_home(tree: Path, tmp_path: Path) -> None:
+    home = tmp_path / "homes" / "user"
+    home.mkdir(parents=True)
+    assert run(tree, home, HARNESS_MEMORY_HOME=str(home.parent)).returncode == 0
+    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home.parent))
     assert (result.returncode, "will not be deleted" in result.stderr) == (1, True)
+    assert (home / ".claude" / "settings.json").exists()
+
+
+def test_purge_tells_before_and_claims_nothing_afterwards(tree: Path, home: Path) -> None:
+    memory = home / ".claude" / "memory"
+    run(tree, home)
+    remember(memory)
+    before = files(home)
+    rehearsal = run(tree, home, "--uninstall", "--purge", "--dry-run")
+    assert "\nWould delete 2 projects, config.json, health, user in %s\n" % memory in rehearsal.stdout
+    assert files(home) == before
+    assert "Deleted 2 projects" in run(tree, home, "--uninstall", "--purge", "--yes").stdout
+    for option in ("--yes", "--dry-run"):
+        again = run(tree, home, "--uninstall", "--purge", option)
+        assert (again.returncode, "No memory in %s\n" % memory in again.stdout) == (0, True)
+        assert "elete" not in again.stdout
+
+
+def test_purge_keeps_the_record_of_other_installs_that_still_stand(tree: Path, home: Path) -> None:
+    memory = home / ".claude" / "memory"
+    run(tree, home)
+    run(tree, home, "--scope", "local")
+    remember(memory)
+    result = run(tree, home, "--uninstall", "--purge", "--yes")
+    assert "Still installed in %s" % (home / ".claude" / "settings.local.json") in result.stdout
+    assert files(memory) == ["installs.json"]
+    (home / ".claude" / "settings.local.json").unlink()
+    run(tree, home, "--uninstall", "--purge", "--yes")
+    assert not memory.exists()
+
+
+# What is said ------------------------------------------------------------------------------------
+def test_only_a_backup_that_exists_is_named(tree: Path, home: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second"
+    shutil.copytree(str(tree), str(second))
+    for clone in (tree, second):
+        assert "as it was before" not in run(clone, home).stdout
+    run(tree, home, "--uninstall")
+    (home / ".claude" / "settings.json").write_text("{}")
+    for clone in (tree, second):
+        backup = home / ".claude" / "settings.json.harness-memory.bak"
+        assert "as it was before:  %s\n" % backup in run(clone, home).stdout
+
+
+def test_uninstall_finds_the_memory_of_an_install_with_another_environment(tree: Path, home: Path) -> None:
+    path, memory = home / ".claude" / "settings.json", home / "x"
+    path.write_bytes(b'{"hooks": { }}')
+    run(tree, home, HARNESS_MEMORY_HOME=str(memory))
+    remember(memory)
+    result = run(tree, home, "--uninstall")
+    assert "The memory stays in %s (with HARNESS_MEMORY_HOME set to it, " % memory in result.stdout
+    assert path.read_bytes() == b'{"hooks": { }}'
+    assert os.listdir(str(home / ".claude")) == ["settings.json"]
+    assert not (memory / "installs.json").exists()
+
+
+def test_nothing_is_left_of_installs_in_every_scope(tree: Path, home: Path) -> None:
+    work = home / "work"
+    work.mkdir()
+    (home / ".claude").rmdir()
+    scopes = ("local", "user", "project")
+    for options in ((), ("--uninstall",)):
+        for scope in scopes:
+            assert run(tree, home, "--scope", scope, *options, cwd=work).returncode == 0
+    assert (os.listdir(str(home)), os.listdir(str(work))) == (["work"], [])
+
+
+@pytest.mark.parametrize("scope", settingsfile.SCOPES)
+def test_what_a_scope_means_is_said(tree: Path, home: Path, scope: str) -> None:
+    work = home / "work"
+    work.mkdir()
+    told = run(tree, home, "--scope", scope, cwd=work).stdout
+    assert "in %s project:" % ("any" if scope == "user" else "this") in told
+    assert ("--scope local is for you alone" in told) is (scope == "project")
+
+
+def test_other_files_with_our_hooks_are_named(tree: Path, home: Path, tmp_path: Path) -> None:
+    second = tmp_path / "second"
+    shutil.copytree(str(tree), str(second))
+    work, other = home / "work", home / "other"
+    for folder in (work, other):
+        folder.mkdir()
+        assert "where both files count" not in run(tree, home, "--scope", "local", cwd=folder).stdout
+    local = "note: %s holds %%s where both files count\n" % (work / ".claude" / "settings.local.json")
+    assert local % "the same hooks, which run once" in run(tree, home, "--scope", "project", cwd=work).stdout
+    told = run(second, home, cwd=work).stdout
+    assert local % "our hooks by other commands, so they run twice" in told
+    assert told.count("where both files count") == 3
+
+
+@POSIX
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_closed_pipe_is_no_failure(tree: Path, home: Path, unbuffered: str) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    env = support.clean_environment(home, {"PYTHONUNBUFFERED": unbuffered})
+    command = [sys.executable, str(tree / "install.py")]
+    result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, cwd=str(home), env=env)
+    os.close(writer)
+    assert (result.returncode, result.stderr) == (141, b"")
+    assert run(tree, home).stdout.startswith("Already up to date")
 
 
 def test_uninstall_keeps_the_memory_and_names_other_installs(tree: Path, home: Path) -> None:

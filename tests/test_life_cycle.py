@@ -32,7 +32,7 @@ def test_active_then_completed_then_active_again(life: Life) -> None:
     life.end("prompt_input_exit")
     meta = life.meta
     assert (meta["status"], meta["reason"]) == ("COMPLETED", "prompt_input_exit")
-    assert meta["summary"] == "Added tests."
+    assert meta["summary"] == "Added the parser.\n\nAdded tests."
     assert meta["artifacts"] == ["parser.py", "test_parser.py"]
     assert meta["branch"] == "main"
     assert meta["pid"] == life.pid
@@ -55,6 +55,40 @@ def test_the_record_is_whole_after_every_stop(life: Life) -> None:
     assert "Added the parser." in (life.directory / "summary.md").read_text("utf-8")
     assert "Added the parser. [parser.py]" in (life.project / "INDEX.md").read_text("utf-8")
     assert [thread["status"] for thread in life.threads()] == ["closed"]
+
+
+def test_a_courtesy_does_not_bury_the_work(life: Life) -> None:
+    cause = "Root cause: the cache key lacks the locale, so every language shares one page. Add it to the key."
+    life.start()
+    life.turn("why do German users see English pages?", cause)
+    life.turn("thanks", "You're welcome!")
+    assert life.episode["what_was_done"] == cause + "\n\nYou're welcome!"
+    assert life.episode["headline"].startswith("Root cause: the cache key lacks the locale")
+    life.turn("fix it then", "Added the locale to the cache key.", "cache.py")
+    life.turn("great", "Glad it helps! Let me know whenever there is anything else that I can do for you today.")
+    assert life.episode["headline"] == "Added the locale to the cache key."
+    assert all(text in life.episode["what_was_done"] for text in ("Root cause", "Added the locale", "Glad it helps"))
+
+
+def test_a_terse_answer_is_told_by_its_question(life: Life) -> None:
+    life.start()
+    life.turn("rename the button to Save", "Done.", "button.tsx")
+    assert life.episode["what_was_done"] == "Done."
+    assert "rename the button to Save [button.tsx]" in (life.project / "INDEX.md").read_text("utf-8")
+
+
+def test_a_long_session_keeps_the_turns_that_changed_something(life: Life) -> None:
+    life.start()
+    for number in range(12):
+        files = ["f%d.py" % number] if number in (0, 5, 11) else []
+        life.turn(
+            "ask %d" % number,
+            "Answer %d, in a sentence that is long enough to be of some substance to a reader, it is." % number,
+            *files,
+        )
+    done = life.episode["what_was_done"]
+    assert len(done) <= 910
+    assert all("Answer %d," % number in done for number in (0, 5, 11))
 
 
 def test_a_session_whose_start_was_missed(life: Life) -> None:
@@ -198,7 +232,7 @@ def test_a_compaction_keeps_the_record(life: Life) -> None:
     life.transcript.text("Two done.")
     life.stop("Two done.")
     assert life.episode["asked"] == ["one", "two"]
-    assert life.episode["what_was_done"] == "Two done."
+    assert life.episode["what_was_done"] == "One done.\n\nTwo done."
 
 
 def test_a_compaction_between_turns_does_not_reopen_the_record(life: Life) -> None:

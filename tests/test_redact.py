@@ -122,6 +122,11 @@ CHANGED = [
     ("https://x-access-token:" + "ghp" + "_" + MIX[:36] + "@github.com/a",
     "https://x-access-token:[redacted:github-token]@github.com/a"),
     ("curl -u bob:hunter2 https://x", "curl -u bob:[redacted:password] https://x"),
+    ("sshpass -p hunter22 ssh a@b", "sshpass -p [redacted:password] ssh a@b"),
+    ("mysql -u root -phunter22 shop", "mysql -u root -p[redacted:password] shop"),
+    ("docker login -u bob -p hunter22 x.io", "docker login -u bob -p [redacted:password] x.io"),
+    ("DB_PASSWORD=Admin2024!", "DB_PASSWORD=[redacted:password]"),
+    ("postgres://u:admin20241187@h/db", "postgres://u:[redacted:password]@h/db"),
     ("https://hooks.slack.com/services/T0/B0/" + MIX[:24], "https://hooks.slack.com/services/[redacted:slack-webhook]"),
     ("https://discord.com/api/webhooks/123456789/" + MIX[:60],
     "https://discord.com/api/webhooks/[redacted:discord-webhook]"),
@@ -252,7 +257,7 @@ TREE: list[tuple[Any, Any]] = [
 TREE_LEFT_ALONE: list[Any] = [
     None, 1, True, 1.5, "x", [], {}, {"password": ""}, {"password": None}, {"token": "$TOKEN"}, {"tokens": 5},
     {"password": 1},
-    {"password": "changeme"}, {"bypass": "hunter22"}, {"PASSWORD=hunter2": "x"}, {"token": "[redacted:token]"},
+    {"password": "changeme"}, {"bypass": "hunter22"}, {"token": "[redacted:token]"},
     {"token": ["x"]},
 ]  # fmt: skip
 

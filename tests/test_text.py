@@ -51,7 +51,7 @@ def test_block_keeps_its_lines() -> None:
         ("Added the parser. It is fast.", "Added the parser. It is fast."),
         ("Added the whole new parser. It is fast.", "Added the whole new parser."),
         ("## Summary\nDone it.", "Summary"),
-        ("**Done:** all of it", "Done:** all of it"),
+        ("**Done:** all of it", "Done: all of it"),
         ("\n\n- first item\n- second", "first item"),
         ("", ""),
     ],

@@ -23,6 +23,7 @@ LONG_AGO = time.time() - 3 * settings.STRAY_FILE_SECONDS
 def original(tmp_path_factory: pytest.TempPathFactory) -> World:
     top = tmp_path_factory.mktemp("original")
     world = World(top / "home", support.make_repo(top / "project"))
+    assert world.memory("briefing", "set", stdin=b"# Forms\n").code == 0  # so that the session is told something
     session = world.work("Add a login form", "Added a login form.", ("src/login.py",), end=False)
     words = ("--remains", "Tests", "--task-id", "login", "--task-remaining", "Reset", "--session", session.id)
     assert world.memory("checkpoint", "--done", "Added the form", *words).code == 0
@@ -143,6 +144,10 @@ LEFT_ALONE = {
     "a young temporary file": temporary(5),
     "notes by hand": write("LEARNING/topics/parser.md", "---\nname: parser\n---\n\n- Ünïcode facts\n"),
     "a briefing and its former version": write("briefing.md.1", "# Before\n"),
+    "a briefing": write("briefing.md", "# Ünïcode\n" * 200),
+    "a profile": write("profiles/melt.md", "- low heat\n"),
+    "a former profile": write("profiles/melt-2.md.1", "- low heat\n"),
+    "an index of notes": write("MEMORY.md", "- [parser](LEARNING/topics/parser.md)\n"),
     "ratings": write("LEARNING/SIGNALS/ratings.jsonl", '{"rating": 4}\n{"rating": 2}\n'),
     "an empty log": write("SECURITY/2026/11/audit.jsonl", ""),
     "any artifact": write("WORK/2026-11-16/notes.md", "# kept\n"),
@@ -185,6 +190,16 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "markdown: binary": (write("LEARNING/topics/a.md", b"# \x00\n"), "a.md", "binary"),
     "markdown: json": (write("LEARNING/topics/a.md", '{"a": 1}\n'), "a.md", "holds JSON"),
     "capture": (overwrite("WORK/*/*/capture.json", "{}"), "capture.json", "not what this version keeps"),
+    "briefing: json": (write("briefing.md", "[1]"), "briefing.md", "holds JSON"),
+    "briefing: bytes": (write("briefing.md.2", b"\xff"), "briefing.md.2", "UTF-8"),
+    "briefing: size": (write("briefing.md", "x\n" * settings.CURATED_MAX_BYTES), "briefing.md", "larger"),
+    "briefing: name": (write("briefing.md.bak", "x\n"), "briefing.md.bak", "no file of the store"),
+    "profile: name": (write("profiles/My Skill.md", "x\n"), "My Skill.md", "not named after a skill"),
+    "profile: binary": (write("profiles/melt.md", b"\x00"), "melt.md", "binary"),
+    "notes: binary": (write("MEMORY.md", b"\x00"), "MEMORY.md", "binary"),
+    "receipt: binary": (overwrite("WORK/*/*/session_memory_context.md", b"\x00"), "session_memory", "binary"),
+    "injected: no json": (overwrite("WORK/*/*/injected.json", "{"), "injected.json", "JSON"),
+    "injected: shape": (overwrite("WORK/*/*/injected.json", '{"log": 1}'), "injected.json", "no list"),
     "task: shape": (edit_json("STATE/progress/*.json", sessions=1), "progress", "sessions"),
     "task: name": (edit_json("STATE/progress/*.json", task_id="else"), "progress", "named"),
     "marker": (edit_json("STATE/live/*.json", claude_session="else"), "live", "name its session"),
@@ -259,6 +274,10 @@ def test_many_alike_are_summed_up(sound: World) -> None:
 
 def test_nothing_to_verify(world_of_nothing: World) -> None:
     assert world_of_nothing.json("verify")["findings"] == []
+    for words in (("verify",), ("verify", "--all-projects")):
+        result = world_of_nothing.memory(*words)
+        assert (result.code, "Nothing is remembered here" in result.stdout) == (0, True)
+        assert "as it should be" not in result.stdout
     assert world_of_nothing.json("verify", "--all-projects")["projects"] == []
 
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import capture, clock, episode, settings, store, transcript, views
+from . import capture, clock, episode, health, settings, store, transcript, views
 from . import session as sessions
 from .text import brief
 
@@ -44,7 +44,7 @@ def gather(
     state = sessions.load_capture(session)
     seen = state["last"]
     state, is_whole = _read(place, session, state, message)
-    _take_checkpoints(place, session, state)
+    health.survive(place.store_root, "checkpoint", _take_checkpoints, place, session, state)
     if message:
         capture.answered(state, message)
     if title:
@@ -67,7 +67,7 @@ def publish(place: Place, session: Session, gathered: Gathered) -> None:
     if gathered.episode is None:
         return
     data = episode.render(gathered.episode)
-    if store.read(os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name)) == data:
+    if store.is_same(os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name), data):
         return
     page = episode.summary_page(gathered.episode)
     store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
@@ -82,14 +82,37 @@ def _read(place: Place, session: Session, state: dict[str, Any], message: str) -
     state, is_whole = _read_once(place, state, path)
     # Stop fires while the client still writes: give its last lines a moment.
     began = time.monotonic()
-    while is_whole and message and state["answer"] != capture.answer_text(message):
+    while is_whole and message and not _has_answer(state, message):
         is_behind = state["turn"] != capture.ANSWERED and os.path.exists(path)
         patience = settings.FLUSH_WAIT_SECONDS if is_behind else settings.FLUSH_DOUBT_SECONDS
         if time.monotonic() - began > min(patience, place.left() / 2):
             break
         time.sleep(settings.FLUSH_POLL_SECONDS)
         state, is_whole = _read_once(place, state, path)
-    return state, is_whole
+    return state, _read_subagents(place, state, path) and is_whole
+
+
+def _has_answer(state: dict[str, Any], message: str) -> bool:
+    return bool(state["turn"] == capture.ANSWERED and state["answer"] == capture.answer_text(message))
+
+
+def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
+    """What subagents did is in files of their own, beside the session's."""
+    folder = os.path.join(path[: -len(".jsonl")], settings.SUBAGENTS_DIR) if path.endswith(".jsonl") else ""
+    for name in store.names(folder) if folder else []:
+        if not name.endswith(".jsonl"):
+            continue
+        try:
+            reading = transcript.Reading(os.path.join(folder, name), state["subagents"].get(name, {}))
+        except (OSError, ValueError):
+            continue
+        try:
+            for entry in reading.entries(_has_time(place), is_sidechain=True):
+                capture.absorb_subagent(state, entry, place.roots)
+            state["subagents"][name] = reading.cursor
+        finally:
+            reading.close()
+    return place.left() > 0
 
 
 def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str, Any], bool]:
@@ -101,7 +124,7 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
         if reading.is_restart:
             state = capture.restarted(state)
         for entry in reading.entries(_has_time(place)):
-            capture.absorb(state, entry, (place.root,))
+            capture.absorb(state, entry, place.roots)
         state["cursor"] = reading.cursor
         return state, place.left() > 0
     finally:
@@ -128,15 +151,15 @@ def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> 
     is_mine = _ownership(place, session, state)
     checkpoint.collect(place.folders, session.artifacts, session.id, is_mine, place.store_root)
     checkpoint.merge(session.artifacts, state["checkpoints"])
+    state["wrote_checkpoint"] = False
 
 
 def _find_parent(place: Place, session: Session, state: dict[str, Any]) -> None:
     if not state["since"] or state["thread"] or not state["root"]:
         return
     parent = episode.find_by_root(place.project_dir, state["root"], session.episode_name)
-    if parent:
-        state["thread"] = parent["thread"]
-        session.meta["parent"] = parent["id"]
+    state["thread"] = parent["thread"] if parent else session.id
+    session.meta["parent"] = parent["id"] if parent else None
 
 
 def _ownership(place: Place, session: Session, state: dict[str, Any]) -> Callable[[str, dict[str, Any]], bool]:

@@ -11,7 +11,8 @@ from __future__ import annotations
 import os
 
 from . import clock, settings
-from .text import brief, clean, passage
+from .redact import redact
+from .text import brief, brief_of, clean, cut, identifier, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,10 +37,10 @@ _NOT_A_PROMPT = (
     "<bash-",
     "<user-memory-input>",
     "[Request interrupted",
-    "Caveat: ",
     "Stop hook feedback:",
 )
 _DONE_STATUSES = ("completed", "deleted", "cancelled")
+_STATUSES = ("pending", "in_progress", *_DONE_STATUSES)
 
 
 def new(since: float = 0.0) -> dict[str, Any]:
@@ -48,10 +49,11 @@ def new(since: float = 0.0) -> dict[str, Any]:
         "schema": settings.SCHEMA,
         "since": since,
         "cursor": {},
+        "subagents": {},
         "asks": [],
         "told": [],
         "answer": "",
-        "work_answer": "",
+        "earlier": [],
         "turn": "",
         "turn_files": 0,
         "files": [],
@@ -85,17 +87,44 @@ def restarted(state: dict[str, Any]) -> dict[str, Any]:
     return fresh
 
 
-def is_state(value: object) -> bool:
-    """Whether a value read back is a whole state of this version."""
+def restored(value: object) -> dict[str, Any] | None:
+    """A state read back, with defaults for what an older version did not keep; None when it is damaged."""
     if not isinstance(value, dict) or value.get("schema") != settings.SCHEMA:
-        return False
-    return all(key in value and _is_like(value[key], example) for key, example in new().items())
+        return None
+    state = {**new(), **value}
+    is_whole = all(_is_like(state[key], example) for key, example in new().items())
+    return state if is_whole and all(_holds(state[key], kinds) for key, kinds in _ITEMS.items()) else None
+
+
+_ITEMS: dict[str, tuple[Any, ...]] = {
+    "asks": (str, str),
+    "told": (str, str),
+    "earlier": (str, int),
+    "fixed": (str, str),
+    "todos": (str, str),
+    "pending": (str, object),
+    "files": (),
+    "failed": (),
+    "skills": (),
+    "outside": (),
+}
 
 
 def _is_like(value: object, example: object) -> bool:
-    if example is None or isinstance(example, (int, float)):
+    if example is None:
         return value is None or isinstance(value, (int, float))
-    return isinstance(value, type(example))
+    return isinstance(value, (int, float)) if isinstance(example, (int, float)) else isinstance(value, type(example))
+
+
+def _holds(items: Any, kinds: tuple[Any, ...]) -> bool:
+    """Whether every item is a list of these kinds, or plain text when there are none."""
+    for item in items.values() if isinstance(items, dict) else items:
+        if not kinds:
+            if not isinstance(item, str):
+                return False
+        elif not isinstance(item, list) or len(item) != len(kinds) or not all(map(isinstance, item, kinds)):
+            return False
+    return True
 
 
 def has_substance(state: dict[str, Any]) -> bool:
@@ -126,17 +155,20 @@ def _asked(state: dict[str, Any], prompt_id: str, prompt: str) -> None:
     ask = _ask(state, prompt_id, prompt)
     if ask is None:
         return
-    state["told"] = [known for known in state["told"] if not _is_same(ask, known)]
+    at = next((number for number, known in enumerate(state["told"]) if _is_same(ask, known)), -1)
+    # What was told before this one and never came up in the transcript was asked all the same.
+    missed, state["told"] = state["told"][: max(at, 0)], state["told"][at + 1 :]
     if prompt_id and ask in state["asks"]:
         return  # a replaced transcript is read again
     _begin_turn(state)
-    state["asks"].append(ask)
-    if len(state["asks"]) > settings.ASKS_KEPT_FIRST + settings.ASKS_KEPT_LAST:
+    state["asks"] += [*missed, ask]
+    while len(state["asks"]) > settings.ASKS_KEPT_FIRST + settings.ASKS_KEPT_LAST:
         del state["asks"][settings.ASKS_KEPT_FIRST]
 
 
 def _ask(state: dict[str, Any], prompt_id: str, prompt: str) -> list[str] | None:
     if prompt.startswith("<task-notification>"):
+        _keep_answer(state)
         state["turn_files"] = 0  # a background task reports back: a turn of its own, nobody asked
     if not prompt.strip() or prompt.startswith(_NOT_A_PROMPT):
         return None
@@ -149,8 +181,22 @@ def _is_same(one: list[str], other: list[str]) -> bool:
 
 
 def _begin_turn(state: dict[str, Any]) -> None:
+    _keep_answer(state)
     state["turn"] = ASKED
     state["turn_files"] = 0
+
+
+def _keep_answer(state: dict[str, Any]) -> None:
+    """Keep what the turn before said of its work: the last answer alone may be a "you're welcome"."""
+    answer, files = state["answer"], state["turn_files"]
+    if not answer or not (files or len(answer) >= settings.SUBSTANTIAL_CHARS):
+        return
+    kept = [cut(answer, settings.EARLIER_CHARS), files]
+    if kept not in state["earlier"]:
+        state["earlier"].append(kept)
+    if len(state["earlier"]) > settings.EARLIER_KEPT:
+        idle = [number for number, (_, changed) in enumerate(state["earlier"][:-1]) if not changed]
+        del state["earlier"][(idle or [1])[0]]
 
 
 def answered(state: dict[str, Any], text: str) -> None:
@@ -158,8 +204,6 @@ def answered(state: dict[str, Any], text: str) -> None:
         return
     state["turn"] = ANSWERED
     state["answer"] = answer_text(text)
-    if state["turn_files"]:
-        state["work_answer"] = state["answer"]
 
 
 def answer_text(text: str) -> str:
@@ -171,17 +215,17 @@ def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...])
     kind = entry.get("type")
     if kind in ("custom-title", "ai-title", "summary"):
         title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
-        state["title"] = brief(clean(title, 1000), settings.SUMMARY_LINE_CHARS) or state["title"]
+        state["title"] = brief_of(title, settings.SUMMARY_LINE_CHARS) or state["title"]
         return
     if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
         return
     if kind == "user" and not state["root"]:
-        state["root"] = clean(entry.get("uuid"), 64)
+        state["root"] = identifier(entry.get("uuid"))
     at = clock.parse(entry.get("timestamp"))
     if at is not None and at < state["since"]:
         return
     _tick(state, at)
-    branch = clean(entry.get("gitBranch"), 200)
+    branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
     if branch != "HEAD":  # detached, or no repository at all
         state["branch"] = branch or state["branch"]
     message = entry.get("message")
@@ -193,10 +237,23 @@ def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...])
         _user(state, entry, message, roots)
 
 
+def absorb_subagent(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
+    """Take in an entry of a subagent: its deeds are the session's, its words are not."""
+    message = entry.get("message")
+    blocks = _blocks(message.get("content")) if isinstance(message, dict) else []
+    turn = state["turn"]
+    for block in blocks:
+        if block.get("type") == "tool_use" and block.get("name") in (*_FILE_TOOLS, *_SHELL_TOOLS):
+            _tool_use(state, block)
+        elif block.get("type") == "tool_result":
+            _tool_result(state, entry, block, roots)
+    state["turn"] = turn
+
+
 def _tick(state: dict[str, Any], at: float | None) -> None:
     if at is None:
         return
-    if state["first"] is None:
+    if state["first"] is None or state["last"] is None:
         state["first"] = state["last"] = at
     gap = at - state["last"]
     if 0 < gap <= settings.ACTIVE_GAP_SECONDS:
@@ -208,7 +265,7 @@ def _assistant(state: dict[str, Any], entry: dict[str, Any], message: dict[str, 
     if entry.get("isApiErrorMessage"):
         state["turn"] = FAILED
         return
-    model = clean(message.get("model"), 100)
+    model = brief_of(message.get("model"), settings.NAME_CHARS)
     if model == "<synthetic>":
         return  # the client's own filler: "No response requested."
     state["model"] = model or state["model"]
@@ -220,7 +277,7 @@ def _assistant(state: dict[str, Any], entry: dict[str, Any], message: dict[str, 
 
 
 def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
-    name = brief(clean(block.get("name"), 200), 80)
+    name = brief_of(block.get("name"), settings.SKILL_CHARS)
     given = block.get("input")
     given = given if isinstance(given, dict) else {}
     state["turn"] = WORKING
@@ -232,21 +289,21 @@ def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
         _add_skill(state, clean(given.get("skill") or given.get("command"), 200))
     detail: Any = None
     if name in _FILE_TOOLS:
-        detail = clean(given.get(_FILE_TOOLS[name]), 4096)
+        detail = redact(clean(given.get(_FILE_TOOLS[name]), settings.PATH_CHARS))
     elif name in _SHELL_TOOLS:
-        detail = brief(clean(given.get("command"), settings.TEXT_FIELD_MAX_CHARS), settings.COMMAND_CHARS)
+        detail = brief_of(given.get("command"), settings.COMMAND_CHARS)
     elif name == "TodoWrite":
         detail = _todo_list(given.get("todos"))
     elif name == "TaskCreate":
-        detail = brief(clean(given.get("subject"), 1000), settings.ITEM_CHARS)
+        detail = brief_of(given.get("subject"), settings.ITEM_CHARS)
     elif name == "TaskUpdate":
         detail = [
-            clean(given.get("taskId"), 40),
-            clean(given.get("status"), 40),
-            brief(clean(given.get("subject"), 1000), settings.ITEM_CHARS),
+            identifier(given.get("taskId")),
+            _status(given.get("status")),
+            brief_of(given.get("subject"), settings.ITEM_CHARS),
         ]
     if detail:
-        _remember(state["pending"], clean(block.get("id"), 200), [name, detail])
+        _remember(state["pending"], identifier(block.get("id")), [name, detail])
 
 
 def _user(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any], roots: tuple[str, ...]) -> None:
@@ -262,13 +319,13 @@ def _user(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any],
     if text.startswith("[Request interrupted"):
         state["turn"] = INTERRUPTED
     elif text.startswith("<command-message>"):
-        _typed_skill(state, clean(entry.get("promptId"), 100), text)
+        _typed_skill(state, identifier(entry.get("promptId")), text)
     else:
-        _asked(state, clean(entry.get("promptId"), 100), text)
+        _asked(state, identifier(entry.get("promptId")), text)
 
 
 def _tool_result(state: dict[str, Any], entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
-    name, detail = state["pending"].pop(clean(block.get("tool_use_id"), 200), ("", None))
+    name, detail = state["pending"].pop(identifier(block.get("tool_use_id")), ("", None))
     rich = entry.get("toolUseResult")
     failed = bool(block.get("is_error"))
     if isinstance(rich, dict):
@@ -286,7 +343,7 @@ def _tool_result(state: dict[str, Any], entry: dict[str, Any], block: dict[str, 
         state["todos"] = detail
     elif name == "TaskCreate":
         task = rich.get("task") if isinstance(rich, dict) else None
-        number = clean(task.get("id"), 40) if isinstance(task, dict) else ""
+        number = identifier(task.get("id")) if isinstance(task, dict) else ""
         _remember(state["todos"], number or str(len(state["todos"]) + 1), [detail, "pending"])
     elif name == "TaskUpdate":
         _update_todo(state["todos"], *detail)
@@ -298,10 +355,17 @@ def _update_todo(todos: dict[str, Any], number: str, status: str, subject: str) 
         todos[number] = [subject or text, status or old]
 
 
+def _status(value: object) -> str:
+    return str(value) if value in _STATUSES else ""
+
+
 def _todo_list(todos: object) -> dict[str, Any]:
     listed = [todo for todo in todos if isinstance(todo, dict)] if isinstance(todos, list) else []
     return {
-        str(n): [brief(clean(todo.get("content"), 1000), settings.ITEM_CHARS), clean(todo.get("status"), 40)]
+        str(n): [
+            brief_of(todo.get("content"), settings.ITEM_CHARS),
+            _status(todo.get("status")) or "pending",
+        ]
         for n, todo in enumerate(listed[: settings.PENDING_KEPT], 1)
     } or {"0": ["", "completed"]}
 
@@ -310,7 +374,7 @@ def _edited_by_shell(state: dict[str, Any], diff: object, roots: tuple[str, ...]
     files = diff.get("files") if isinstance(diff, dict) else None
     for file in files if isinstance(files, list) else []:
         if isinstance(file, dict):
-            _changed(state, clean(file.get("filePath"), 4096), roots)
+            _changed(state, redact(clean(file.get("filePath"), settings.PATH_CHARS)), roots)
 
 
 def _changed(state: dict[str, Any], path: str, roots: tuple[str, ...]) -> None:
@@ -340,7 +404,7 @@ def relative_path(path: str, roots: tuple[str, ...]) -> str:
 def _command(state: dict[str, Any], command: str, failed: bool) -> None:
     """Pair a command that failed with the different form of it that then passed."""
     waiting = state["failed"]
-    if settings.CHECKPOINT_PREFIX in command:
+    if not failed and ">" in command.partition(settings.CHECKPOINT_PREFIX)[0] and settings.CHECKPOINT_PREFIX in command:
         state["wrote_checkpoint"] = True
     if failed:
         _add(waiting, command, settings.FAILED_KEPT)
@@ -383,7 +447,7 @@ def _typed_skill(state: dict[str, Any], prompt_id: str, text: str) -> None:
 
 
 def _add_skill(state: dict[str, Any], name: str) -> None:
-    name = brief(name, 80)
+    name = brief(name, settings.SKILL_CHARS)
     if name:
         if name in state["skills"]:
             state["skills"].remove(name)

@@ -58,13 +58,13 @@ def normalize(value: object) -> dict[str, Any] | None:
     return {
         "what_was_done": passage(_text(flat.get("what_was_done")), settings.DONE_CHARS),
         "what_remains": _items(flat.get("what_remains")),
-        "files_changed": [file for file in _items(flat.get("files_changed")) if _is_relative(file)],
-        "skill_used": brief(_text(flat.get("skill_used")), 80),
+        "files_changed": _items(flat.get("files_changed")),
+        "skill_used": brief(_text(flat.get("skill_used")), settings.SKILL_CHARS),
         "outcome": brief(_text(flat.get("outcome")), 40),
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
         "learnings": _items(flat.get("learnings")),
         "task": _task(task) if isinstance(task, dict) else None,
-        "rating": redact_tree(flat["rating"]) if isinstance(flat.get("rating"), (int, float, dict)) else None,
+        "rating": flat["rating"] if isinstance(flat.get("rating"), (int, float)) else None,
     }
 
 
@@ -93,8 +93,8 @@ def save(artifacts: str, value: object, now: float) -> str:
     return name
 
 
-def merge(artifacts: str, known: dict[str, Any]) -> bool:
-    """Take archived checkpoints that `known` lacks into it; True when there were any."""
+def merge(artifacts: str, known: dict[str, Any]) -> None:
+    """Take archived checkpoints that `known` lacks into it."""
     fresh = [
         name
         for name in store.names(artifacts)
@@ -106,7 +106,8 @@ def merge(artifacts: str, known: dict[str, Any]) -> bool:
         except (OSError, ValueError):
             value = None
         known[name] = normalize(value) or {}
-    return bool(fresh)
+    for name in sorted(known)[: -settings.CHECKPOINTS_KEPT]:
+        known[name] = {}  # its words stay in the artifact
 
 
 def peek(path: str) -> dict[str, Any]:
@@ -167,12 +168,10 @@ def _archive(path: str, artifacts: str, root: str) -> None:
         return
     try:
         value = jsontext.loads(data)
-        is_checkpoint = normalize(value) is not None
-    except ValueError:
-        is_checkpoint = False
-    if is_checkpoint:
+        if normalize(value) is None:
+            raise ValueError("not a checkpoint")
         save(artifacts, value, written)
-    else:
+    except ValueError:
         text = redact(data.decode("utf-8", "replace"))
         kept = os.path.join(
             artifacts, _artifact_name(written, text)[: -len(settings.CHECKPOINT_SUFFIX)] + settings.MALFORMED_SUFFIX
@@ -207,7 +206,7 @@ def _task(task: dict[str, Any]) -> dict[str, Any] | None:
         return None
     return {
         "id": number,
-        "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS) or number,
+        "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS),
         "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
         "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
     }
@@ -226,9 +225,5 @@ def _text(value: object) -> str:
     if isinstance(value, str):
         return clean(value, settings.TEXT_FIELD_MAX_CHARS)
     if isinstance(value, (list, tuple)):
-        return "\n".join(_text(item) for item in value[:50])
+        return "\n".join(_text(item) for item in value[:50] if not isinstance(item, (list, tuple)))
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
-
-
-def _is_relative(path: str) -> bool:
-    return not os.path.isabs(path) and path[1:2] != ":" and ".." not in path.replace("\\", "/").split("/")

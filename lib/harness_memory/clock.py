@@ -29,18 +29,14 @@ def parse(text: object) -> float | None:
     """Seconds since 1970 of `2026-11-16T01:58:08.754Z`; None for anything else."""
     if not isinstance(text, str) or len(text) < 20 or text[10] != "T" or text[-1] != "Z":
         return None
-    try:
-        year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
-        seconds = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + float(text[17:-1])
-    except ValueError:
+    digits = text[:4] + text[5:7] + text[8:10] + text[11:13] + text[14:16] + text[17:-1].replace(".", "", 1)
+    if not (digits.isascii() and digits.isdigit() and len(text) < 40):
         return None
-    if not (1970 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= 31):
+    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
+    seconds = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + float(text[17:-1])
+    if not (1970 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= 31 and seconds < 2 * 86400):
         return None
     return _days(year, month, day) * 86400 + seconds
-
-
-def local_day(seconds: float) -> str:
-    return time.strftime("%Y-%m-%d", time.localtime(max(0.0, seconds)))
 
 
 def is_day(name: str) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 
 from . import jsontext, settings, store
+from .text import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def load(root: str) -> Config:
 
 def _problem(key: str, value: object) -> str:
     if key not in settings.DEFAULTS:
-        return 'unknown key "%s" (known: %s)' % (key, ", ".join(sorted(settings.DEFAULTS)))
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < 1e6:
-        return '"%s" must be a positive number; %s is used' % (key, settings.DEFAULTS[key])
+        return 'unknown key "%s" (known: %s)' % (brief(key, 40), ", ".join(sorted(settings.DEFAULTS)))
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 1_000_000:
+        return '"%s" must be a whole number above 0; %s is used' % (key, settings.DEFAULTS[key])
     return ""

@@ -7,7 +7,8 @@ Fields, in order (about 500 bytes to 4 KB of JSON):
     project                  {"cwd", "git_remote"}
     skill_used               the last skill, or null
     asked                    the first and last prompts, cut
-    what_was_done            the agent's checkpoint, else its closing words
+    headline                 the session in one line
+    what_was_done            the agent's checkpoints, else its answers: the last, and earlier ones of weight
     what_remains             open todos, the checkpoint's list, an unanswered last prompt
     files_changed            paths relative to the project's root, successful writes only
     outcome                  completed | partial | interrupted | failed, or the checkpoint's word
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 
 _REQUIRED_TEXTS = ("id", "started", "ended", "what_was_done", "outcome", "thread")
-_OPTIONAL_TEXTS = ("session_id", "branch", "skill_used", "model", "channel", "title", "parent", "root")
+_OPTIONAL_TEXTS = ("session_id", "headline", "branch", "skill_used", "model", "channel", "title", "parent", "root")
 _TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
 _RECORD_LISTS = (("tasks", {"id", "title"}), ("commands_failed_then_fixed", {"failed", "fixed"}))
 
@@ -54,9 +55,10 @@ def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_ove
         "project": {"cwd": cwd, "git_remote": remote},
         "skill_used": said["skill_used"] or (state["skills"] or [None])[-1],
         "asked": capture.asks(state),
-        "what_was_done": said["what_was_done"] or _closing_words(state),
+        "headline": _headline(state, points[-1][1]["what_was_done"] if points else ""),
+        "what_was_done": said["what_was_done"] or _account(state),
         "what_remains": remains,
-        "files_changed": _union(state["files"], said["files_changed"])[-settings.FILES_IN_EPISODE :],
+        "files_changed": _union(state["files"], _inside(said["files_changed"], cwd))[-settings.FILES_IN_EPISODE :],
         "outcome": said["outcome"] or _outcome(state, remains),
         "duration_minutes": round(state["worked_seconds"] / 60),
         "started": session.started,
@@ -139,7 +141,7 @@ def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any]
 
 def headline(episode: dict[str, Any]) -> str:
     """The session in one line."""
-    text = episode["what_was_done"] or (episode["asked"] or [""])[0]
+    text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
     return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"
 
 
@@ -171,14 +173,24 @@ def _section(title: str, body: list[str]) -> list[str]:
 
 
 def _merged(points: list[dict[str, Any]]) -> dict[str, Any]:
-    """All checkpoints of a session as one: later words win, lists of findings add up."""
+    """All checkpoints of a session as one: later words win, accounts and findings add up."""
     merged: dict[str, Any] = {}
-    for key in ("what_was_done", "skill_used", "outcome"):
+    for key in ("skill_used", "outcome"):
         merged[key] = next((point[key] for point in reversed(points) if point[key]), "")
+    merged["what_was_done"] = _joined([point["what_was_done"] for point in points if point["what_was_done"]])
     for key in ("files_changed", "tags", "learnings"):
         merged[key] = _union(*(point[key] for point in points))
     merged["what_remains"] = points[-1]["what_remains"] if points else None
     return merged
+
+
+def _joined(texts: list[str]) -> str:
+    """The last text whole, and as much before it as there is room for."""
+    kept: list[str] = []
+    for text in reversed(list(dict.fromkeys(texts))):
+        if not kept or sum(map(len, kept)) + len(text) <= settings.DONE_CHARS:
+            kept.insert(0, text)
+    return "\n\n".join(kept)
 
 
 def _task(artifact: str, point: dict[str, Any]) -> dict[str, Any]:
@@ -197,13 +209,26 @@ def _what_remains(state: dict[str, Any], said: dict[str, Any], is_over: bool) ->
     return remains[: settings.REMAINS_ITEMS]
 
 
-def _closing_words(state: dict[str, Any]) -> str:
-    """The last answer, led by the answer of the last turn that changed files when that was another."""
-    last, work = state["answer"], state["work_answer"]
-    if work and work != last and not state["turn_files"]:
-        half = settings.DONE_CHARS // 2
-        return cut(work, half) + "\n\n" + cut(last, half)
-    return str(last)
+def _account(state: dict[str, Any]) -> str:
+    """The last answer, after what earlier turns said of their work."""
+    last = str(state["answer"])
+    earlier = [text for text, _ in state["earlier"] if text != cut(last, settings.EARLIER_CHARS)]
+    if not earlier:
+        return last
+    return _joined([*earlier, *([cut(last, settings.DONE_CHARS // 2)] if last else [])])
+
+
+def _headline(state: dict[str, Any], said: str) -> str:
+    """The session in one line: the checkpoint's, else the last turn that changed something."""
+    turns = [*state["earlier"], [state["answer"], state["turn_files"]]]
+    at_work = [text for text, files in turns if files]
+    best = said or (at_work[-1] if at_work else max((text for text, _ in turns), key=len))
+    line = first_sentence(best, settings.SUMMARY_LINE_CHARS)
+    asks = capture.asks(state)
+    if len(line) >= settings.TERSE_CHARS or not asks:
+        return line
+    ask = asks[0].partition(" ")[2] if asks[0].startswith("/") and " " in asks[0] else asks[0]
+    return first_sentence(ask, settings.SUMMARY_LINE_CHARS)
 
 
 def _outcome(state: dict[str, Any], remains: list[str]) -> str:
@@ -227,6 +252,12 @@ def _fitted(episode: dict[str, Any]) -> dict[str, Any]:
         else:
             break  # what is left are tasks, which nobody else keeps
     return episode
+
+
+def _inside(files: list[str], root: str) -> list[str]:
+    """Files a checkpoint names, relative to the project; those outside it are left out."""
+    paths = [file if os.path.isabs(file) or file[1:2] == ":" else root + "/" + file for file in files]
+    return [path for path in (capture.relative_path(path, (root,)) for path in paths) if path]
 
 
 def _union(*lists: list[str]) -> list[str]:

@@ -7,14 +7,12 @@ a path before `session.safe_id` or `project.locate` has looked at it.
 from __future__ import annotations
 
 from . import settings
-from .text import clean
+from .text import brief_of, clean, identifier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-_PATH_CHARS = 4096
 
 
 class BadPayload(ValueError):
@@ -24,6 +22,7 @@ class BadPayload(ValueError):
 class Event:
     __slots__ = (
         "agent_id",
+        "agent_type",
         "channel",
         "client_pid",
         "cwd",
@@ -35,32 +34,47 @@ class Event:
         "prompt_id",
         "reason",
         "session_id",
+        "silent_seconds",
+        "skill",
         "source",
         "title",
+        "tool_name",
         "transcript_path",
-        "trigger",
     )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
-        def text(key: str, limit: int = 200) -> str:
+        def text(key: str, limit: int = settings.NAME_CHARS) -> str:
             return clean(payload.get(key), limit)
+
+        def name_of(key: str) -> str:
+            return brief_of(payload.get(key), settings.NAME_CHARS)
 
         self.name = name
         self.session_id = text("session_id", 1000) or clean(env.get(settings.ENV_SESSION_ID), 1000)
-        self.cwd = text("cwd", _PATH_CHARS)
-        self.transcript_path = text("transcript_path", _PATH_CHARS)
+        self.cwd = _path(payload.get("cwd"))
+        self.transcript_path = _path(payload.get("transcript_path"))
         self.agent_id = text("agent_id")
+        self.agent_type = text("agent_type")
         self.source = text("source")
-        self.reason = text("reason")
-        self.trigger = text("trigger")
-        self.model = text("model")
-        self.title = text("session_title")
-        self.prompt_id = text("prompt_id")
+        self.reason = name_of("reason")
+        self.model = name_of("model")
+        self.title = name_of("session_title")
+        self.prompt_id = identifier(payload.get("prompt_id"))
         self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS)
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
-        self.launch_dir = clean(env.get(settings.ENV_PROJECT_DIR), _PATH_CHARS)
+        self.tool_name = text("tool_name")
+        given = payload.get("tool_input")
+        self.skill = clean(given.get("skill"), 200) if isinstance(given, dict) else ""
+        silent = payload.get("seconds_since_last_response")
+        self.silent_seconds = float(silent) if isinstance(silent, (int, float)) else 0.0
+        self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))
         self.channel = clean(env.get(settings.ENV_ENTRYPOINT), 40)
         pid = env.get(settings.ENV_CLIENT_PID, "")
         self.client_pid = int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 10 else 0
         if not self.session_id:
             raise BadPayload("the payload has no session_id")
+
+
+def _path(value: object) -> str:
+    path = clean(value, settings.PATH_CHARS)
+    return "" if "\0" in path else path

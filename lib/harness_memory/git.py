@@ -43,14 +43,17 @@ def find(start: str) -> Repository | None:
     """
     try:
         directory = os.path.realpath(start)
+        bare = None
         for _ in range(settings.PARENTS_SEARCHED):
             found = _at(directory)
-            if found is not None:
+            if found is not None and found.root != found.git_dir:
                 return found
+            bare = bare or found
             parent = os.path.dirname(directory)
             if parent == directory:
-                return None
+                break
             directory = parent
+        return bare  # inside a work tree a bare repository is but content of it: anybody may commit one
     except (OSError, ValueError):  # ValueError: NUL in a path
         pass
     return None
@@ -131,7 +134,22 @@ def _linked(directory: str, dot: str) -> Repository:
     git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
     if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
         raise NotADirectoryError(dot)
+    if not _points_back(git_dir, directory):
+        # Anybody may write a `.git` file that names another's repository: it gets an identity of its own.
+        return Repository(directory, git_dir, dot)
     return _repository(directory, git_dir)
+
+
+def _points_back(git_dir: str, directory: str) -> bool:
+    """Whether a git directory knows this work tree: as a linked one, or (a submodule) as its own."""
+    linked = _path(_read(os.path.join(git_dir, "gitdir"), settings.GIT_FILE_MAX_BYTES))
+    if linked and os.path.realpath(os.path.join(git_dir, linked)) == os.path.join(directory, ".git"):
+        return True
+    for line in _text(_read(os.path.join(git_dir, "config"), settings.GIT_CONFIG_MAX_BYTES)).splitlines():
+        name, _, value = line.strip().partition("=")
+        if name.strip().lower() == "worktree":
+            return os.path.realpath(os.path.join(git_dir, value.strip().strip('"'))) == directory
+    return False
 
 
 def _repository(root: str, git_dir: str) -> Repository:
@@ -171,7 +189,7 @@ def _path(data: bytes) -> str:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("utf-8-sig", "surrogateescape")
+    return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
 # Configuration: each rule takes the text and a position, and returns what it read and where it stopped ------------

@@ -14,6 +14,7 @@ from . import clock, jsontext, settings, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 
@@ -37,6 +38,14 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
             store.remove(os.path.join(directory, old))
     except OSError:
         pass
+
+
+def survive(root: str, event: str, duty: Callable[..., None], *arguments: object) -> None:
+    """Do one of several independent duties: its failure is stamped and keeps nobody from the next."""
+    try:
+        duty(*arguments)
+    except Exception as error:  # noqa: BLE001  (what may be damaged here was written by others)
+        note_failure(root, event, error)
 
 
 def failures(root: str) -> list[dict[str, Any]]:

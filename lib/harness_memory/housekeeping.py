@@ -11,7 +11,7 @@ import os
 import stat
 import time
 
-from . import clock, settings, store
+from . import clock, health, settings, store
 from . import session as sessions
 from .lock import Lock
 
@@ -23,17 +23,24 @@ if TYPE_CHECKING:
     from .place import Place
 
 
+_NAME = "housekeeping"  # what its failures are stamped with
+
+
 def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     place.ends = min(place.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
+    health.survive(place.store_root, _NAME, _catch_up, place)
+    health.survive(place.store_root, _NAME, _recover, place, claude_id, process, now, config)
+    for duty in (forget_the_old, sweep_strays, sweep_async_tasks):
+        if place.left() > 0:
+            health.survive(place.store_root, _NAME, duty, place, now, config)
+
+
+def _catch_up(place: Place) -> None:
     if store.names(os.path.join(place.project_dir, settings.STATE_DIR, settings.DIRTY_DIR)):
         from . import views
 
         views.catch_up(place.project_dir, _patience(place))
-    _recover(place, claude_id, process, now, config)
-    forget_the_old(place, now, config)
-    sweep_strays(place, now)
-    sweep_async_tasks(place, now, config)
 
 
 def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
@@ -63,7 +70,7 @@ def forget_the_old(place: Place, now: float, config: Config) -> None:
         views.withdraw(place.project_dir, [*excess, *aged], _patience(place))
 
 
-def sweep_strays(place: Place, now: float) -> None:
+def sweep_strays(place: Place, now: float, config: Config) -> None:
     """Remove temporary files of killed writers, and lock files of sessions that ended."""
     project, state = place.project_dir, os.path.join(place.project_dir, settings.STATE_DIR)
     live = os.path.join(state, settings.LIVE_DIR)

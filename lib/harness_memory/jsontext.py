@@ -55,16 +55,16 @@ def loads(data: bytes | str) -> Any:
     return value
 
 
-def shortened(data: bytes, size: int = 1 << 20, keep: int = 1 << 18) -> bytes:
+def shortened(data: bytes | bytearray, size: int = 1 << 20, keep: int = 1 << 16, most: int = 1 << 21) -> bytes:
     """A document of more than `size` bytes with its strings cut at about `keep` bytes.
 
     One emoji makes Python hold every character of a text in four bytes: a document of megabytes is
     cut while it is still bytes. A cut string stays valid JSON, but for a last character that may be
-    half (the decoder replaces it).
+    half (the decoder replaces it). What is still long then is a crowd of values: ValueError.
     """
     if len(data) <= size:
-        return data
-    pieces = []
+        return bytes(data)
+    pieces: list[bytes | bytearray] = []
     copied = at = 0
     while True:
         start = data.find(b'"', at)
@@ -77,10 +77,13 @@ def shortened(data: bytes, size: int = 1 << 20, keep: int = 1 << 18) -> bytes:
             pieces.append(data[copied : _before_escape(data, start + keep)])
             copied = end
         at = end + 1
-    return b"".join(pieces) + data[copied:]
+    short = b"".join(pieces) + data[copied:]
+    if len(short) > most:
+        raise ValueError("too many values")
+    return short
 
 
-def _string_end(data: bytes, at: int) -> int:
+def _string_end(data: bytes | bytearray, at: int) -> int:
     while True:
         at = data.find(b'"', at)
         escapes = at - 1
@@ -91,7 +94,7 @@ def _string_end(data: bytes, at: int) -> int:
         at += 1
 
 
-def _before_escape(data: bytes, at: int) -> int:
+def _before_escape(data: bytes | bytearray, at: int) -> int:
     escape = data.rfind(b"\\", at - 6, at)
     if escape >= 0:
         at = escape

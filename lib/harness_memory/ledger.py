@@ -102,6 +102,7 @@ def current_work(lines: list[str], tasks: list[dict[str, Any]], project: str) ->
     day_begins, day_ends = _local_day(updated)
     shown = settings.ACTIVE_TASKS_SHOWN
     active, completed = [], []
+    told = {session for task in tasks if task["remaining"] for session in task["sessions"]}
     for task in tasks:
         if task["remaining"]:
             active.append(_active(task["task_id"], task["title"], task["created"], project, task))
@@ -109,8 +110,8 @@ def current_work(lines: list[str], tasks: list[dict[str, Any]], project: str) ->
             completed.append({"id": task["task_id"], "description": task["title"], "completed": task["updated"]})
     for line in lines:
         if '", "status": "open", ' in line[:200]:
-            if len(active) < shown:
-                thread = thread_at(line)
+            thread = thread_at(line) if len(active) < shown else {}
+            if thread and not told.issuperset(thread["sessions"]):  # else its task says it already
                 active.append(_active(thread["id"], thread["title"], thread["opened_at"], project, thread))
         elif day_begins <= _activity(line) < day_ends and len(completed) < shown:
             thread = thread_at(line)
@@ -143,6 +144,8 @@ def _activity(line: str) -> str:
 
 def _local_day(instant: str) -> tuple[str, str]:
     """First and last instant of the user's day around `instant`."""
+    if not instant:
+        return "", ""
     at = time.localtime(clock.parse(instant) or 0.0)
     begins = time.mktime((at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1))
     ends = time.mktime((at.tm_year, at.tm_mon, at.tm_mday + 1, 0, 0, 0, 0, 0, -1))

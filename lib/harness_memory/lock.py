@@ -24,12 +24,13 @@ _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 class Lock:
     """`with Lock(path, seconds) as held:`; `held` is False when time ran out."""
 
-    __slots__ = ("fd", "path", "seconds")
+    __slots__ = ("fd", "is_discarded", "path", "seconds")
 
     def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS) -> None:
         self.path = path
         self.seconds = seconds
         self.fd = -1
+        self.is_discarded = False
 
     def __enter__(self) -> bool:
         give_up = time.monotonic() + self.seconds
@@ -51,11 +52,15 @@ class Lock:
             _unlock(self.fd)
             os.close(self.fd)
             self.fd = -1
+            if self.is_discarded and os.name == "nt":
+                store.remove(self.path)  # no open file can be removed there; one that another opened stays
 
     def discard(self) -> None:
         """Remove the lock file; only while holding it."""
         if self.fd >= 0:
-            store.remove(self.path)
+            self.is_discarded = True
+            if os.name != "nt":
+                store.remove(self.path)
 
     def _open(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -74,6 +79,8 @@ class Lock:
 
     def _is_current(self, fd: int) -> bool:
         # Housekeeping may have removed the file between our open and our lock.
+        if os.name == "nt":
+            return True
         try:
             found = os.stat(self.path)
         except FileNotFoundError:

@@ -11,7 +11,7 @@ from . import settings
 class Place:
     """`root` is what the session's files are relative to; `folders` may hold checkpoints."""
 
-    __slots__ = ("ends", "folders", "project_dir", "remote", "root", "store_root")
+    __slots__ = ("ends", "folders", "project_dir", "remote", "root", "roots", "store_root")
 
     def __init__(
         self, store_root: str, project_dir: str, root: str, remote: str, ends: float, folders: tuple[str, ...] = ()
@@ -21,9 +21,9 @@ class Place:
         self.root = root
         self.remote = remote
         self.ends = ends
-        self.folders = [
-            os.path.join(folder, settings.CLAUDE_DIR) for folder in dict.fromkeys((root, *folders)) if folder
-        ]
+        self.roots = tuple(dict.fromkeys(folder for folder in (root, *folders) if folder))
+        claude = [os.path.join(folder, settings.CLAUDE_DIR) for folder in self.roots]
+        self.folders = [folder for folder in claude if not os.path.islink(folder)]  # a link may lead to others' files
 
     def left(self) -> float:
         return self.ends - time.monotonic()

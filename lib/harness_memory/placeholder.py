@@ -32,6 +32,7 @@ _ELISIONS = ("***", "...", "\u2026", "xxxx", "\u2022\u2022")
 _SYMBOLS = frozenset("!@#^~+=$%/")
 _VARIABLE_HASH_CHARS = 20
 _ELIDED_MAX_CHARS = 48
+_DIGITS_OF_A_CHOICE = 4
 _PHRASE_MIN_CHARS = 20
 _LETTERS_MIN_CHARS = 32
 _LABEL_WORD_MIN_CHARS = 16
@@ -86,6 +87,8 @@ def _is_elided(value: str) -> bool:
 
 
 def _is_vocabulary(value: str) -> bool:
+    if sum(c.isdigit() for c in value) >= _DIGITS_OF_A_CHOICE:
+        return False  # `admin2024`: a word and a year is what people choose
     words = _words(value)
     if "your" in words and not any(c.isdigit() for c in value):
         return True

@@ -56,24 +56,26 @@ def directory(project_dir: str) -> str:
 
 
 def file_name(task_id: str) -> str:
-    if safe_id(task_id) == task_id:
+    if safe_id(task_id) == task_id == task_id.lower():  # some file systems do not tell Auth from auth
         return task_id + ".json"
     words = "".join(char if char.isascii() and char.isalnum() else "-" for char in task_id.lower())
     return "%s-%s.json" % ("-".join(part for part in words[:40].split("-") if part) or "task", hexdigest(task_id)[:8])
 
 
 def _load(path: str) -> dict[str, Any]:
+    """A task; {} when there is none, ValueError when it is damaged."""
     data = store.read(path)
     if data is None:
         return {}
     task = jsontext.loads(data)
-    if (
-        not isinstance(task, dict)
-        or not isinstance(task.get("checkpoints"), list)
-        or not isinstance(task.get("sessions"), list)
-    ):
+    if not isinstance(task, dict):
         raise ValueError("not a task")
-    return {"title": "", "created": "", "updated": "", "remaining": [], "blockers": [], **task}
+    task = {"title": "", "created": "", "updated": "", "remaining": [], "blockers": [], **task}
+    texts = all(isinstance(task.get(key), str) for key in ("task_id", "title", "created", "updated"))
+    lists = all(isinstance(task.get(key), list) for key in ("sessions", "checkpoints", "remaining", "blockers"))
+    if not texts or not lists or not all(isinstance(point, dict) for point in task["checkpoints"]):
+        raise ValueError("not a task")
+    return task
 
 
 def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]) -> dict[str, Any]:
@@ -85,7 +87,7 @@ def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]
     is_newest = points[-1] is point
     task = {
         "task_id": entry["id"],
-        "title": entry["title"] if is_newest else known.get("title"),
+        "title": (is_newest and entry["title"]) or known.get("title") or entry["title"] or entry["id"],
         "created": min(filter(None, (known.get("created"), episode["started"]))),
         "updated": clock.unstamp(at) if is_newest else known.get("updated"),
         "sessions": list(dict.fromkeys(str(old["session"]) for old in points if old.get("session"))),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from . import archive, checkpoint, clock, liveness, settings, store
+from . import archive, checkpoint, clock, health, liveness, settings, store
 from . import session as sessions
 from .place import Place
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .session import Session
 
 
+_NAME = "recovery"  # what its failures are stamped with
+
+
 def bury_the_dead(
     place: Place, markers: list[dict[str, Any]], claude_id: str, process: dict[str, Any], now: float, config: Config
 ) -> None:
@@ -29,7 +32,7 @@ def bury_the_dead(
         if place.left() > 0:
             evidence = _evidence(place, marker, claude_id, process, now, config)
             if evidence:
-                _bury(place, marker, evidence)
+                health.survive(place.store_root, _NAME, _bury, place, marker, evidence)
 
 
 def adopt_checkpoints(place: Place, claude_id: str, now: float) -> None:
@@ -41,9 +44,10 @@ def adopt_checkpoints(place: Place, claude_id: str, now: float) -> None:
                 continue
             if checkpoint.claim_owner(name):
                 if checkpoint.is_stale_claim(name, now):
-                    _finish_claim(place, sessions.find_short(place.project_dir, checkpoint.claim_owner(name)))
+                    owner = sessions.find_short(place.project_dir, checkpoint.claim_owner(name))
+                    health.survive(place.store_root, _NAME, _finish_claim, place, owner)
             elif name.endswith(settings.CHECKPOINT_SUFFIX):
-                _adopt(place, path, claude_id, now)
+                health.survive(place.store_root, _NAME, _adopt, place, path, claude_id, now)
 
 
 def _evidence(
@@ -75,11 +79,11 @@ def _last_sign(place: Place, marker: dict[str, Any]) -> float:
 
 def _bury(place: Place, marker: dict[str, Any], evidence: str) -> None:
     claude_id = marker["claude_session"]
-    lock = sessions.lock(place.project_dir, claude_id, 0.05)
+    lock = sessions.lock(place.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
-        session = sessions.at_marker(place.project_dir, marker) if held else None
-        if not held:
-            return
+        if not held or sessions.read_marker(place.project_dir, claude_id) != marker:
+            return  # somebody is at it, or it has come back to life
+        session = sessions.at_marker(place.project_dir, marker)
         if session:
             seen = _last_sign(place, marker)
             there = _place_of(place, marker)
@@ -103,30 +107,31 @@ def _place_of(place: Place, marker: dict[str, Any]) -> Place:
 
 
 def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
-    written = store.modified(path)
+    written = min(store.modified(path), now)
     living = [
         sessions.at_marker(place.project_dir, marker)
         for marker in sessions.live_markers(place.project_dir)
         if marker["claude_session"] != claude_id
     ]
-    if any(session is None or written >= (clock.parse(session.started) or 0.0) for session in living) or written >= now:
+    if any(session is None or written >= (clock.parse(session.started) or 0.0) for session in living):
         return  # may be a living session's: its own Stop will take it
-    owner = _last_before(place, written, claude_id)
+    owner = _at_work(place, written, claude_id)
     if owner is None:
         owner = sessions.open_session(place.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
-    if str(owner.meta["claude_session"]) != claude_id:
-        _finish_claim(place, owner, path)
+    _finish_claim(place, owner, path)
 
 
-def _last_before(place: Place, written: float, claude_id: str) -> Session | None:
-    """The session that was at work when a file was written: the last one begun before, unless
-    it had clearly ended."""
-    for directory in reversed(sessions.all_directories(place.project_dir)[-settings.ADOPTION_SESSIONS :]):
-        session = sessions.load(directory)
-        if session and (clock.parse(session.started) or 0.0) <= written:
-            ended = clock.parse(session.meta.get("ended"))
-            if ended is None or written <= ended + settings.CLAIM_STALE_SECONDS:
-                return session
+def _at_work(place: Place, written: float, claude_id: str) -> Session | None:
+    """The session, other than the one that is starting, that was at work when a file was written:
+    the last one begun before, unless it had clearly ended."""
+    directories = sessions.all_directories(place.project_dir)[-settings.ADOPTION_SESSIONS :]
+    known = [session for session in map(sessions.load, directories) if session]
+    for session in sorted(known, key=lambda each: each.started, reverse=True):
+        if session.meta["claude_session"] == claude_id or (clock.parse(session.started) or 0.0) > written:
+            continue
+        ended = clock.parse(session.meta.get("ended"))
+        if ended is None or written <= ended + settings.CLAIM_STALE_SECONDS:
+            return session
     return None
 
 
@@ -135,17 +140,16 @@ def _finish_claim(place: Place, session: Session | None, path: str = "") -> None
     if session is None:
         return
     claude_id = str(session.meta["claude_session"])
-    with sessions.lock(place.project_dir, claude_id, 0.05) as held:
+    with sessions.lock(place.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
         if not held:
             return
-        is_fresh = session.is_new
+        session = sessions.load(session.dir) or session  # as it is now that nobody else writes it
         checkpoint.collect(
             place.folders, session.artifacts, session.id, lambda found, _: found == path, place.store_root
         )
         gathered = archive.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
-        if is_fresh:
-            session.meta.update(
-                status=settings.ABANDONED, ended=session.started, reason="a checkpoint was found without its session"
-            )
+        if session.is_new:
+            reason = "a checkpoint was found without its session"
+            session.meta.update(status=settings.ABANDONED, ended=session.started, reason=reason)
         session.save(durable=True)
         archive.publish(place, session, gathered)

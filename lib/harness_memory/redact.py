@@ -27,6 +27,8 @@ _PEM_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_BREAK = r"(?:\\+[rn]|[\s>|#*\"'+,]){1,40}"
 _PEM_HEADER = r"[A-Z][A-Za-z-]{2,20}: [^\r\n\\]{1,200}"
 
+_WORD = r"([^\s\"'\[\]$-][^\s\"'\[\]]{2,})"
+
 # (kind, literals, how many token characters must follow one, pattern). A failing attempt of a pattern
 # reads a bounded stretch and a successful one is consumed: that keeps every scan linear. A match takes the
 # whole word, so that hiding it uncovers no new start of one. Group 1, where there is one, is what is hidden.
@@ -118,6 +120,9 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         3,
         r"(?i)(?<![a-z0-9])cookie:[ \t]{1,8}([^\s=;,\"'\[\]]{1,100}=[^\r\n\"'\\\[\]]{6,})",
     ),
+    ("password", ("sshpass ",), 0, r"sshpass\s+-p\s*[\"']?" + _WORD),
+    ("password", ("mysql", "mariadb"), 0, r"(?:mysql|mariadb)[a-z]*\b[^\n|;&]{0,200}?\s-p" + _WORD),
+    ("password", ("docker login",), 0, r"docker login\b[^\n|;&]{0,200}?\s-p[ =]?[\"']?" + _WORD),
     (
         "password",
         ("curl ",),
@@ -150,6 +155,7 @@ _NAMES: tuple[tuple[str, str, bool], ...] = (
     ("signing_key", "secret-key", False),
     ("encryption_key", "secret-key", False),
     ("auth_key", "api-key", False),
+    ("client_key_data", "private-key", False),
     (":_auth", "token", False),
     ("authorization", "authorization", False),
 )
@@ -183,32 +189,45 @@ def redact(text: str) -> str:
 
 
 def redact_tree(value: Any) -> Any:
-    """A copy of a JSON-like value with every string redacted; a secret's name as key condemns its value."""
-    root = [value]
-    todo: list[Any] = [root]
+    """A copy of a JSON-like value with every string redacted, keys too; a secret's name as key condemns
+    the values below it."""
+    root: list[Any] = [value]
+    todo: list[tuple[Any, tuple[str, bool] | None]] = [(root, None)]
     while todo:
-        node = todo.pop()
-        for key, child in list(node.items() if isinstance(node, dict) else enumerate(node)):
-            if isinstance(child, str):
-                node[key] = _redact_member(key, child)
-            elif isinstance(child, (dict, list)):
-                node[key] = child.copy()
-                todo.append(node[key])
+        node, fate = todo.pop()
+        is_dict = isinstance(node, dict)
+        members = list(node.items() if is_dict else enumerate(node))
+        if is_dict:
+            node.clear()
+        for key, child in members:
+            verdict = (_verdict(key) if is_dict else None) or fate
+            if isinstance(child, (dict, list)):
+                child = child.copy()
+                todo.append((child, verdict))
+            node[redact(key) if isinstance(key, str) else key] = _redact_member(child, verdict)
     return root[0]
 
 
-def _redact_member(key: object, value: str) -> str:
-    from .placeholder import is_secret
-
+def _verdict(key: object) -> tuple[str, bool] | None:
+    """The kind of secret that a name announces, and whether a person chooses it."""
     if isinstance(key, str):
         name = _lower(key)
         for ending, kind, chosen in _NAMES:
-            at = len(name) - len(ending)
-            if name.endswith(ending) and _ends_name(key, at, len(name)):
-                bare = value.partition(" ")[2] if kind == "authorization" and " " in value else value
-                if is_secret(bare, quoted=True, strict=False, chosen=chosen):
-                    return MARK + kind + "]"
-    return redact(value)
+            if name.endswith(ending) and _ends_name(key, len(name) - len(ending), len(name)):
+                return kind, chosen
+    return None
+
+
+def _redact_member(value: Any, verdict: tuple[str, bool] | None) -> Any:
+    if verdict and (isinstance(value, str) or (isinstance(value, (int, float)) and not isinstance(value, bool))):
+        from .placeholder import is_secret
+
+        kind, chosen = verdict
+        text = str(value)
+        bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
+        if is_secret(bare, quoted=True, strict=False, chosen=chosen):
+            return MARK + kind + "]"
+    return redact(value) if isinstance(value, str) else value
 
 
 def _may_match(text: str, literal: str, run: int) -> bool:

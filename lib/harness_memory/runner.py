@@ -1,10 +1,10 @@
 """The one place where a hook meets the outside: stdin, stdout, environment, clock, exit code.
 
-Protocol: one JSON object on standard input; on standard output nothing, or one JSON object that
-Claude Code understands; exit code 0 and an empty standard error, always. A failure is stamped in
-the store (see `health`) and the session goes on without us.
+Protocol: one JSON object on standard input; on standard output nothing, one JSON object that
+Claude Code understands, or (PreCompact) a sentence for it; exit code 0 and an empty standard
+error, always. A failure is stamped in the store (see `health`) and the session goes on without us.
 
-    stdin bytes → dict → Event → handler(Run) → Reply (a dict, or None) → stdout
+    stdin bytes → dict → Event → handler(Run) → reply (dict, text or None) → stdout
 """
 
 from __future__ import annotations
@@ -22,6 +22,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+HANDLERS = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "user_prompt_submit",
+    "PreToolUse": "pre_tool_use",
+    "SubagentStart": "subagent_start",
+    "Stop": "stop",
+    "PreCompact": "pre_compact",
+    "SessionEnd": "session_end",
+}
+LIFE_CYCLE = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
 DEADLINES_SECONDS = {"SessionEnd": settings.SESSION_END_DEADLINE_SECONDS}
 
 
@@ -67,34 +77,25 @@ def _answer(name: str, env: Mapping[str, str], root: str, ends: float) -> bytes:
     event = Event(name, payload, env)
     # Whatever this process might start must not come back here.
     os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
-    if event.agent_id:
-        return b""  # a subagent's events are none of the session's own
+    if event.agent_id and name in LIFE_CYCLE:
+        return b""  # a subagent neither starts nor ends its session
     store.ensure_private(root)
     reply = _handler(name)(Run(event, root, time.time(), ends))
     store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
-    return jsontext.compact(reply).encode("utf-8", "replace") if reply else b""
+    text = reply if isinstance(reply, str) else jsontext.compact(reply) if reply else ""
+    return text.encode("utf-8", "replace")
 
 
 def _handler(name: str) -> Any:
-    # An explicit table: each hook loads its own handler and nothing of the others.
-    if name == "SessionStart":
-        from .handlers.session_start import handle
-    elif name == "UserPromptSubmit":
-        from .handlers.user_prompt_submit import handle
-    elif name == "Stop":
-        from .handlers.stop import handle
-    elif name == "PreCompact":
-        from .handlers.pre_compact import handle
-    elif name == "SessionEnd":
-        from .handlers.session_end import handle
-    else:
-        raise BadPayload("no handler for %s" % name)
-    return handle
+    # Each hook loads its own handler and nothing of the others.
+    module = "%s.handlers.%s" % (__package__, HANDLERS[name])
+    return __import__(module, fromlist=["handle"]).handle
 
 
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
     """The payload, as soon as it is whole: the other end may never close the pipe."""
     data = bytearray()
+    tried = 0
     while True:
         try:
             chunk = os.read(fd, 1 << 20)
@@ -103,9 +104,11 @@ def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str
         data += chunk
         if len(data) > limit:
             raise BadPayload("the payload is larger than %d bytes" % limit)
-        if not chunk or chunk[-1:] in (b"\n", b"}"):
+        # Tried again only when there is twice as much: every attempt reads it all.
+        if not chunk or (chunk[-1:] in (b"\n", b"}") and len(data) >= 2 * tried):
+            tried = len(data)
             try:
-                payload = jsontext.loads(jsontext.shortened(bytes(data)))
+                payload = jsontext.loads(jsontext.shortened(data))
             except ValueError as error:
                 if chunk:
                     continue

@@ -109,7 +109,10 @@ def load_marker(path: str) -> dict[str, Any]:
         marker = jsontext.loads(store.read(path) or b"{}")
     except (OSError, ValueError):
         return {}
-    return marker if isinstance(marker, dict) else {}
+    if not isinstance(marker, dict):
+        return {}
+    process = marker.get("process")
+    return {**marker, "process": process if isinstance(process, dict) else {}}
 
 
 def mark_live(project_dir: str, session: Session, process: dict[str, Any], root: str) -> None:
@@ -134,8 +137,10 @@ def live_markers(project_dir: str) -> list[dict[str, Any]]:
 
 
 def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
-    work = os.path.join(project_dir, settings.WORK_DIR)
-    return _at(work, str(marker.get("work", "")), marker["claude_session"])
+    """The session a marker names, as far as its record can be read."""
+    directory = _directory(os.path.join(project_dir, settings.WORK_DIR), str(marker.get("work", "")))
+    session = load(directory) if directory else None
+    return session if session and session.meta.get("claude_session") == marker["claude_session"] else None
 
 
 def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
@@ -143,7 +148,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     marker = read_marker(project_dir, claude_id)
     work = os.path.join(project_dir, settings.WORK_DIR)
     if marker.get("claude_session") == claude_id:
-        found = at_marker(project_dir, marker)
+        found = _at(work, str(marker.get("work", "")), claude_id)
         if found:
             return found
     name = safe_id(claude_id)
@@ -168,6 +173,11 @@ def load(directory: str) -> Session | None:
         return None
     if not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
         return None
+    # These name files: no edit of the record may lead out of its directory.
+    if meta["session_id"] != os.path.basename(directory) or clock.parse(meta.get("started")) is None:
+        return None
+    if not isinstance(meta.get("claude_session"), str):
+        meta["claude_session"] = meta["session_id"]
     return Session(directory, dict(meta))
 
 
@@ -192,12 +202,24 @@ def find_short(project_dir: str, short_id: str) -> Session | None:
 
 
 def load_capture(session: Session) -> dict[str, Any]:
-    """What was gathered so far; an empty state when there is none or it is damaged."""
+    """What was gathered so far; an empty state when there is none. A damaged one is put aside."""
+    state = read_capture(session.dir)
+    if state is None:
+        path = os.path.join(session.dir, settings.CAPTURE_FILE)
+        try:
+            os.replace(path, path + settings.DAMAGED_SUFFIX)  # kept for whoever can read it
+        except OSError:
+            pass
+    return state or capture.new()
+
+
+def read_capture(directory: str) -> dict[str, Any] | None:
+    """The state in a session's directory, new when there is none yet; None when it is damaged."""
     try:
-        state = jsontext.loads(store.read(os.path.join(session.dir, settings.CAPTURE_FILE)) or b"")
+        data = store.read(os.path.join(directory, settings.CAPTURE_FILE))
+        return capture.restored(jsontext.loads(data)) if data else capture.new()
     except (OSError, ValueError):
-        state = None
-    return state if capture.is_state(state) else capture.new()
+        return None
 
 
 def save_capture(session: Session, state: dict[str, Any]) -> None:
@@ -231,14 +253,18 @@ def set_active(session: Session, event: Event, process: dict[str, Any], branch: 
 
 
 def _at(work: str, relative: str, claude_id: str) -> Session | None:
-    day, _, name = relative.partition("/")
-    if not clock.is_day(day) or safe_id(name) != name:
-        return None
-    directory = os.path.join(work, day, name)
-    session = load(directory)
+    """A session by its place below WORK; the caller holds its lock, so a damaged record may be replaced."""
+    directory = _directory(work, relative)
+    session = load(directory) if directory else None
     if session:
         return session if session.meta.get("claude_session") == claude_id else None
-    return _repaired(directory, day, name, claude_id)
+    day, _, name = relative.partition("/")
+    return _repaired(directory, day, name, claude_id) if directory and os.path.isdir(directory) else None
+
+
+def _directory(work: str, relative: str) -> str:
+    day, _, name = relative.partition("/")
+    return os.path.join(work, day, name) if clock.is_day(day) and safe_id(name) == name else ""
 
 
 def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | None:
@@ -248,7 +274,7 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
     path = os.path.join(directory, settings.META_FILE)
     if os.path.exists(path) and os.path.getsize(path):
         try:
-            os.replace(path, path + ".damaged")
+            os.replace(path, path + settings.DAMAGED_SUFFIX)
         except OSError:
             return None
     project_dir = os.path.dirname(os.path.dirname(os.path.dirname(directory)))

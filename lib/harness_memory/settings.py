@@ -44,6 +44,13 @@ PROGRESS_DIR = "progress"
 CURRENT_WORK_FILE = "current-work.json"
 CONVERSATION_FILE = "conversation_state.json"
 INDEX_FILE = "INDEX.md"
+NOTES_INDEX_FILE = "MEMORY.md"
+BRIEFING_FILE = "briefing.md"
+PROFILES_DIR = "profiles"
+USER_DIR = "user"
+RECEIPT_FILE = "session_memory_context.md"
+INJECTED_FILE = "injected.json"
+AUTO_MEMORY_DIR = "memory"  # the client's own, beside the project's transcripts
 LOCK_SUFFIX = ".lock"
 TEMP_SUFFIX = ".tmp"
 
@@ -51,6 +58,9 @@ CHECKPOINT_PREFIX = "completion-checkpoint"
 CHECKPOINT_SUFFIX = ".json"
 CLAIM_SUFFIX = ".claimed"
 REJECT_SUFFIX = ".rejected"
+DAMAGED_SUFFIX = ".damaged"
+SUBAGENTS_DIR = "subagents"
+VIEWS_LOCK = "views.lock"
 ARTIFACT_PREFIX = "checkpoint-"
 MALFORMED_SUFFIX = ".malformed"
 ASYNC_TASKS_DIR = "async-tasks"
@@ -82,7 +92,7 @@ STATUSES = (ACTIVE, COMPLETED, ABANDONED)
 SHORT_ID_CHARS = (8, 13, 18, 23, 36)
 
 # Input -----------------------------------------------------------------------------------------
-STDIN_MAX_BYTES = 32 * 1024 * 1024  # real payloads reach 6 MB
+STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
 CHECKPOINT_MAX_BYTES = 1024 * 1024
 TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
@@ -96,6 +106,7 @@ SESSION_END_DEADLINE_SECONDS = 1.0  # clients before 2.1.74 kill SessionEnd at 1
 WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
 WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5
+SIBLING_LOCK_WAIT_SECONDS = 0.05  # whoever holds a dead session's lock is putting it in order
 FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much after Stop fires
 FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently
 FLUSH_POLL_SECONDS = 0.02
@@ -109,6 +120,10 @@ ASK_CHARS = 300
 ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
 DONE_CHARS = 900
+EARLIER_CHARS = 300  # of the answer of an earlier turn
+EARLIER_KEPT = 6
+SUBSTANTIAL_CHARS = 80  # a shorter answer to a turn without changes is a courtesy
+TERSE_CHARS = 16  # "Done.": the question says more
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 ITEM_CHARS = 240
@@ -116,18 +131,54 @@ FILES_KEPT = 200
 FILES_IN_EPISODE = 30
 FILES_IN_INDEX = 3
 COMMAND_CHARS = 200
+PATH_CHARS = 4096
+SKILL_CHARS = 80
+NAME_CHARS = 200  # of a branch, a model, a reason
 FIXES_KEPT = 5
 PENDING_KEPT = 64
 FAILED_KEPT = 12
 TASK_NOTES_KEPT = 10
+CHECKPOINTS_KEPT = 20
+REBUILD_ABOVE_MARKS = 50  # beyond this many changes a rebuild is the cheaper update
 ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its session
 ACTIVE_TASKS_SHOWN = 20
 EPISODE_MAX_BYTES = 4096
 FAILURES_KEPT = 50
+
+# Injection -------------------------------------------------------------------------------------
+INJECTION_MAX_UNITS = 9500  # at 10,001 the client shows a file preview instead
+INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
+    "health": 400,
+    "state": 1800,
+    "briefing": 2400,
+    "open": 1200,
+    "notes": 1200,
+    "menu": 1600,
+    "profile": 2400,
+    "usage": 700,
+}
+PROBLEMS_SHOWN = 3
+BRIEFING_LINES = 80
+PROFILE_LINES = 30
+OPEN_SHOWN = 8
+NEXT_STEPS_SHOWN = 3
+NOTES_LINES = 200
+MENU_SHOWN = 20
+MENU_READ_BYTES = 256 * 1024  # newest first: enough for the newest thousand episodes
+SKILL_SESSIONS_SHOWN = 5
+STATE_ASKS_SHOWN = 3
+STATE_FILES_SHOWN = 20
+SUBAGENT_UNITS = 1600  # about 400 tokens
+SUBAGENT_BRIEFING_LINES = 25
+PROFILE_UNITS = 4000
+FORK_TOLERANCE_SECONDS = 5.0
+CURATED_MAX_BYTES = 256 * 1024
+DIRS_IN_INDEX = 3
 
 DEFAULTS = {
     "retention_days": 90,
     "retention_episodes": 200,
     "stale_after_hours": 12,
     "async_task_days": 7,
+    "injection_units": 8000,
 }

@@ -92,6 +92,18 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES) -> bytes | None:
         os.close(fd)
 
 
+def read_head(path: str, size: int) -> bytes:
+    """The first bytes of a plain file, however long it is; b"" when there is none."""
+    try:
+        fd = os.open(path, _O_READ | _O_BINARY)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    try:
+        return os.read(fd, size) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+    finally:
+        os.close(fd)
+
+
 def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
     data = read(path, limit)
     return None if data is None else data.decode("utf-8", "replace")
@@ -120,13 +132,17 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
 
 
 def write_if_changed(path: str, data: bytes) -> bool:
-    try:
-        if read(path) == data:
-            return False
-    except OSError:
-        pass
+    if is_same(path, data):
+        return False
     write(path, data)
     return True
+
+
+def is_same(path: str, data: bytes) -> bool:
+    try:
+        return read(path) == data
+    except OSError:
+        return False
 
 
 def write_all(fd: int, data: bytes) -> None:
@@ -165,6 +181,9 @@ def remove(path: str) -> bool:
 
 def remove_tree(path: str) -> None:
     """Delete a directory of ours with all below it, never following a link out of it."""
+    if os.path.islink(path):
+        remove(path)
+        return
     try:
         with os.scandir(path) as entries:
             children = list(entries)
@@ -199,7 +218,7 @@ def modified(path: str) -> float:
 
 def remove_temporaries(directory: str, before: float) -> None:
     """Remove what killed writers left, if last written `before` that time."""
-    for name in names(directory):
+    for name in names(directory) if not os.path.islink(directory) else []:
         path = os.path.join(directory, name)
         if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and modified(path) < before:
             remove(path)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from . import settings
 from .redact import redact
 
 _CONTROLS: dict[int, str | None] = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 # Bidirectional overrides reorder what a terminal shows; zero-width characters hide text.
 _HIDDEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
-_CONTROLS.update(dict.fromkeys(_HIDDEN))
+_HIDDEN_GONE: dict[int, str | None] = dict.fromkeys(_HIDDEN)
+_CONTROLS.update(_HIDDEN_GONE)
 _KEPT_IN_BLOCKS = {**_CONTROLS, 9: "\t", 10: "\n"}
 
 
@@ -46,19 +48,24 @@ def cut(value: str, limit: int) -> str:
 
 def brief(value: str, limit: int) -> str:
     """One redacted line of at most `limit` characters."""
-    return cut(one_line(redact(value[: _window(limit)])), limit)
+    return cut(one_line(redact(_visible(_head(value, limit)))), limit)
+
+
+def brief_of(value: object, limit: int) -> str:
+    """The same of anything; "" for what is no text."""
+    return brief(clean(value, settings.TEXT_FIELD_MAX_CHARS), limit)
 
 
 def passage(value: str, limit: int) -> str:
     """A redacted passage of at most `limit` characters that keeps its lines."""
-    return cut(block(redact(value[: _window(limit)])), limit)
+    return cut(block(redact(_visible(_head(value, limit)))), limit)
 
 
 def first_sentence(value: str, limit: int) -> str:
     """The opening statement of a passage, on one line."""
     line = ""
     for candidate in value.split("\n"):
-        line = one_line(candidate).lstrip("#*->• ").rstrip("*: ")
+        line = one_line(candidate).replace("**", "").lstrip("#*->• ").rstrip("*: ")
         if line:
             break
     for mark in (". ", "! ", "? "):
@@ -68,6 +75,24 @@ def first_sentence(value: str, limit: int) -> str:
     return cut(line, limit)
 
 
-def _window(limit: int) -> int:
-    # Redaction sees more than is kept, so that no secret is cut into something it cannot recognise.
-    return limit * 4 + 4096
+def identifier(value: object) -> str:
+    """An id as programs make them; "" for anything that could be something else."""
+    is_id = isinstance(value, str) and 0 < len(value) <= 64 and value.isascii()
+    return str(value) if is_id and str(value).replace("-", "").replace("_", "").isalnum() else ""
+
+
+def _visible(value: str) -> str:
+    # Before redaction: neither a hidden character inside a token nor a colour before it may shield it.
+    if "\x1b[" in value:
+        head, *rest = value.split("\x1b[")
+        value = head + "".join([" " + part.lstrip("0123456789;?")[1:] for part in rest])
+    return value if value.isascii() else value.translate(_HIDDEN_GONE)
+
+
+def _head(value: str, limit: int) -> str:
+    """Far more than is kept, ended at a word: no secret is cut into something redaction cannot recognise."""
+    size = limit * 4 + 4096
+    if len(value) <= size:
+        return value
+    head = value[:size]
+    return head[: max(head.rfind(" "), head.rfind("\n"), size - 4096)]

@@ -63,10 +63,10 @@ class Reading:
     def close(self) -> None:
         os.close(self.fd)
 
-    def entries(self, has_time: Callable[[], bool]) -> Iterator[dict[str, Any]]:
+    def entries(self, has_time: Callable[[], bool], *, is_sidechain: bool = False) -> Iterator[dict[str, Any]]:
         """Entries that matter, oldest first; the cursor moves past each whole line read."""
         for line in self._lines(has_time):
-            if is_wanted(line):
+            if is_wanted(line, is_sidechain):
                 entry = _decode(line)
                 if entry is not None:
                     yield entry
@@ -109,7 +109,7 @@ class Reading:
         return [len(data), zlib.crc32(data)]
 
 
-def is_wanted(line: bytes) -> bool:
+def is_wanted(line: bytes, is_sidechain: bool = False) -> bool:
     """Whether a line may be an entry worth decoding, from its bytes alone.
 
     Inside JSON strings quotes are escaped, so `"type":"user"` cannot come from a text.
@@ -117,7 +117,7 @@ def is_wanted(line: bytes) -> bool:
     if line[:9] == b'{"type":"':
         return line[9 : line.find(b'"', 9)] in _WANTED_FIRST
     start = line[:200]
-    if b'"attachment":{' in start or b'"isSidechain":true' in start:
+    if b'"attachment":{' in start or (b'"isSidechain":true' in start and not is_sidechain):
         return False
     return (
         b'"type":"user"' in line
@@ -132,7 +132,7 @@ def _decode(line: bytes) -> dict[str, Any] | None:
         if skimmed is not None:
             return skimmed
     try:
-        entry = jsontext.loads(line)
+        entry = jsontext.loads(jsontext.shortened(line))
     except ValueError:
         return None
     return entry if isinstance(entry, dict) else None
@@ -145,7 +145,8 @@ def _skim_result(line: bytes) -> dict[str, Any] | None:
     if b'"type":"user"' not in line or b'"task":{' in line:
         return None
     result = {"type": "tool_result", "tool_use_id": _value(line, b'"tool_use_id":"')}
-    result["is_error"] = b'"is_error":true' in line  # type: ignore[assignment]
+    said = line[: line.find(b'"toolUseResult":')]  # the rich form after it may use the same words
+    result["is_error"] = b'"is_error":true' in said  # type: ignore[assignment]
     entry: dict[str, Any] = {"type": "user", "message": {"content": [result]}, "toolUseResult": {}}
     for key in ("timestamp", "gitBranch", "uuid"):
         entry[key] = _value(line, b'"%s":"' % key.encode(), last=True)

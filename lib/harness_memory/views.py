@@ -20,11 +20,11 @@ from .text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
 _INDEX_HEAD = "# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
 _LINE_HEAD = "- `%s/" % settings.EPISODES_DIR
+_EVERYTHING = "everything"  # a mark for all episodes at once
 
 
 def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bool:
@@ -41,13 +41,14 @@ def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bo
     return held
 
 
-def withdraw(project_dir: str, names: Iterable[str], wait_seconds: float) -> bool:
+def withdraw(project_dir: str, names: list[str], wait_seconds: float) -> bool:
     """Delete episodes and show it in the views."""
     with _lock(project_dir, wait_seconds) as held:
-        for name in names:
-            _mark(project_dir, name)
-            store.remove(os.path.join(project_dir, settings.EPISODES_DIR, name))
         if held:
+            for mark in names if len(names) <= settings.REBUILD_ABOVE_MARKS else [_EVERYTHING]:
+                _mark(project_dir, mark)
+            for name in names:
+                store.remove(os.path.join(project_dir, settings.EPISODES_DIR, name))
             refresh(project_dir)
     return held
 
@@ -73,9 +74,10 @@ def refresh(project_dir: str) -> None:
     old = _read_views(project_dir)
     index, lines = _read_index(old[0]), ledger.read(old[1])
     try:
-        if index is None or lines is None:
-            raise ValueError("a view is missing or damaged")
         marked = store.names(_dirty_dir(project_dir))
+        is_much = _EVERYTHING in marked or len(marked) > settings.REBUILD_ABOVE_MARKS
+        if index is None or lines is None or is_much:
+            raise ValueError("a view is missing or damaged, or much has changed")
         _update(project_dir, marked, index, lines)
         _write_views(project_dir, index, lines, old)
     except ValueError:
@@ -149,6 +151,9 @@ def index_line(name: str, value: dict[str, Any]) -> str:
         shown += ", +%d" % (len(files) - settings.FILES_IN_INDEX)
     skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     tail = " [%s]" % one_line(shown) if shown else ""
+    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"])
+    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
+    tail += " (%s)" % one_line(where) if where else ""
     return "%s%s` - %s%s%s" % (_LINE_HEAD, name, skill, episode.headline(value), tail)
 
 
@@ -201,7 +206,7 @@ def _short_id(name: str) -> str:
 
 
 def _lock(project_dir: str, seconds: float) -> Lock:
-    return Lock(os.path.join(project_dir, settings.STATE_DIR, "views" + settings.LOCK_SUFFIX), seconds)
+    return Lock(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK), seconds)
 
 
 def _dirty_dir(project_dir: str) -> str:

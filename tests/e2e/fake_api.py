@@ -72,6 +72,12 @@ class Request:
     def messages(self) -> str:
         return json.dumps([self.body.get("system"), self.body.get("messages")], ensure_ascii=False)
 
+    def text(self) -> str:
+        """All that the model reads, as it reads it: system prompt, messages, results of tools."""
+        contents = [self.body.get("system"), *(message["content"] for message in self.body["messages"])]
+        results = [result.get("content") for result in self.tool_results()]
+        return "\n".join(_text(content) for content in [*contents, *results])
+
     def tool_results(self) -> list[dict[str, Any]]:
         return [b for m in self.body["messages"] for b in _blocks(m["content"]) if b.get("type") == "tool_result"]
 

@@ -89,7 +89,7 @@ class TestWorkingSession:
         assert "Added a greeting" in (world.record(working) / "summary.md").read_text(encoding="utf-8")
         (line,) = [x for x in (memory / "INDEX.md").read_text(encoding="utf-8").splitlines() if working[:8] in x]
         assert line.startswith("- `episodes/session-")
-        assert line.endswith(".json` - Added a greeting in src/greet.py. [greet.py]")
+        assert line.endswith(".json` - Added a greeting in src/greet.py. [greet.py] (trunk; src)")
         (thread,) = world.threads(working)
         assert thread["status"] == "open"
         assert "Translate the greeting" in told(thread["next_steps"])
@@ -378,11 +378,11 @@ def test_a_typed_skill_is_named(world: World) -> None:
     skill = world.home / ".claude" / "skills" / "melt" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("---\nname: melt\ndescription: Melt things\n---\nMelt this: $ARGUMENTS\n", encoding="utf-8")
-    world.api.play("Melt this: the ice", say("Melted it."))
+    world.api.play("Melt this: the ice", say("Melted the ice in the pot."))
     session = world.run(world.project("melting"), "/melt the ice").session
     episode = world.episode(session)
     assert (episode["skill_used"], episode["asked"]) == ("melt", ["/melt the ice"])
-    assert "/melt: Melted it." in (world.memory(session) / "INDEX.md").read_text(encoding="utf-8")
+    assert "/melt: Melted the ice in the pot." in (world.memory(session) / "INDEX.md").read_text(encoding="utf-8")
 
 
 def test_work_cut_short_by_an_error_stays_open(world: World) -> None:

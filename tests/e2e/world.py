@@ -83,11 +83,13 @@ class World:
     def git(self, project: Path, *arguments: str) -> None:
         subprocess.run(["git", *arguments], cwd=str(project), env=self.environment(), check=True)
 
-    def python(self, *arguments: str, cwd: Path | None = None, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def python(
+        self, *arguments: str, cwd: Path | None = None, stdin: str = "", env: dict[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
         """One of the repository's scripts, as the person whose HOME this is would run it."""
         command = [sys.executable, str(REPOSITORY / arguments[0]), *arguments[1:]]
         return subprocess.run(
-            command, cwd=str(cwd or self.base), env=self.environment(), input=stdin, encoding="utf-8",
+            command, cwd=str(cwd or self.base), env=self.environment(**(env or {})), input=stdin, encoding="utf-8",
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=CLIENT_SECONDS,
         )  # fmt: skip
 
@@ -126,6 +128,7 @@ class World:
         fork: bool = False,
         tools: Sequence[str] = TOOLS,
         env: dict[str, str] | None = None,
+        options: Sequence[str] = (),
     ) -> tuple[str, subprocess.Popen[str]]:
         if answers:
             self.api.play(prompt, *answers)
@@ -135,6 +138,7 @@ class World:
         command += ["--fork-session"] if fork else []
         command += ["--session-id", session] if session != resume else []
         command += ["--allowedTools", " ".join(tools)] if tools else []
+        command += options
         process = subprocess.Popen(
             command, cwd=str(project), env=self.environment(**(env or {})), encoding="utf-8",
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,

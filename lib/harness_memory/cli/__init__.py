@@ -18,10 +18,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 VERBS = (
-    ("status", "look:status", "what is remembered here, what is in progress, are the hooks on"),
+    ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
     ("list", "look:list_sessions", "past sessions, newest first, one a line"),
     ("show", "look:show", "one session in full: asked, done, still open, files"),
+    ("why", "why:why", "what a session was told of the past, from which files, how much"),
     ("checkpoint", "write:checkpoint", "record what was done and what remains, for the present session"),
+    ("briefing", "curate:briefing", "the page every session here starts with: show, set, rollback, history"),
+    ("profile", "curate:profile", "what to know when a skill starts: list, show, set"),
     ("rebuild", "maintain:rebuild", "make INDEX.md and the other views anew from the episodes"),
     ("verify", "maintain:verify", "check every file of a memory against the rules of the store"),
     ("doctor", "doctor:doctor", "is it installed, does it run, what went wrong and what to do"),
@@ -32,6 +35,7 @@ examples:
   harness memory list --since 7d             the sessions of the last week
   harness memory show last                   the latest session in full
   harness memory checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
+  harness memory briefing set < page.md      what every session here should know
   harness memory doctor                      when something seems wrong
 
 Every verb has its own help: harness memory <verb> --help

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import sys
 import tempfile
 import time
 
-from .. import __version__, clock, config, health, jsontext, runner, settings, store
+from .. import __version__, clock, config, harness, health, jsontext, runner, settings, store
 from .. import session as sessions
-from ..setup import entries, jsontree, merge, registry, settingsfile
-from . import arguments, integrity
-from .look import last_runs
+from . import arguments, installs, integrity
 from .maintain import listing
 from .output import ago, count, emit_json, line, passage, short
 from .rules import DAMAGED
@@ -23,12 +20,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+    from .installs import Install
+
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _FREE_LOW_BYTES = 50 * 1024 * 1024
-_RECENT_SECONDS = 7 * 86400
 _GROUPS_SHOWN = 5
-_REINSTALL = "run: python3 %s" % entries.quote(os.path.join(ROOT, "install.py"))
+_REINSTALL = "run: python3 %s" % harness.quote(os.path.join(harness.tree(), "install.py"))
 
 
 class Check:
@@ -70,11 +67,12 @@ def examine(root: str, directory: str, project_root: str) -> Iterator[Check]:
         yield Check(WARN, "switch", "%s in the environment: every hook is switched off here" % setting, "unset it")
     yield from _installs(root, directory, project_root)
     yield from _store(root)
-    for problem in config.load(root).problems:
+    settled = config.load(root)
+    for problem in settled.problems:
         yield Check(WARN, "config", problem, "correct or delete the file")
     yield _runs(root)
     yield _failures(root)
-    yield _files(root)
+    yield _files(root, os.path.join(root, settings.CONFIG_FILE) if settled.problems else "")
     yield from _leftovers(project_root)
 
 
@@ -88,47 +86,33 @@ def _lines(check: Check) -> list[str]:
 
 
 def _installs(root: str, directory: str, project_root: str) -> Iterator[Check]:
-    known = {str(item.get("settings")): item for item in registry.load(root)}
-    home, scopes = os.path.expanduser("~"), settingsfile.SCOPES
-    places = [settingsfile.locate(scope, os.environ, home, at) for scope in scopes for at in (directory, project_root)]
-    found = False
-    for path in dict.fromkeys((*known, *places)):
-        check = _install(path, known.get(path))
-        if check:
-            found = True
-            yield check
-    if not found:
-        seen = [event for event, when in last_runs(root).items() if when and _age(when) < _RECENT_SECONDS]
-        if seen:
-            yield Check(OK, "install", "in no settings file of this machine, but hooks have run: as a plugin, probably")
-        else:
-            yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", _REINSTALL)
+    places = installs.in_force(directory, project_root)
+    found = installs.find(root, places)
+    for install in found:
+        yield _install(install)
+    doubled = installs.doubled([install for install in found if install.path in places])
+    if doubled:
+        files = [short(install.path) for install in found if install.path in places and install.commands]
+        text = "different commands of ours for %s: each would run" % ", ".join(doubled)
+        yield Check(WARN, "install", text, "keep one: install.py --uninstall with the --scope of the other", files)
+    if not found and installs.have_run_lately(root):
+        yield Check(OK, "install", "in no settings file of this machine, but hooks have run: as a plugin, probably")
+    elif not found:
+        yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", _REINSTALL)
 
 
-def _install(path: str, known: dict[str, Any] | None) -> Check | None:
-    """How one settings file stands; None when it has nothing to do with us."""
-    where = short(path)
-    try:
-        data = settingsfile.read(path)
-        text = settingsfile.as_document(data)
-        commands = merge.commands(text, ROOT)
-        is_disabled = bool((jsontext.loads(text) or {}).get("disableAllHooks"))
-    except (settingsfile.Refused, jsontree.Invalid, ValueError, AttributeError) as error:
-        return Check(FAIL, "install", "%s cannot be used: %s" % (where, error), "correct the file, for Claude Code too")
-    if not commands:
-        if known is None:
-            return None
-        gone = "is gone" if data is None else "does not hold our hooks any more"
-        return Check(FAIL, "install", "%s %s" % (where, gone), _REINSTALL + " (or --uninstall, to forget this install)")
-    problems = _command_problems(commands)
-    if is_disabled:
-        problems.append('"disableAllHooks" is set in this file')
-    if known and known.get("version") != __version__:
-        problems.append("installed by version %s, this is %s" % (known.get("version"), __version__))
-    if problems:
-        return Check(FAIL, "install", where, _remedy(known, is_disabled), problems)
+def _install(install: Install) -> Check:
+    """How one settings file stands."""
+    where, known = short(install.path), install.known
+    if install.trouble.startswith("cannot"):
+        return Check(FAIL, "install", "%s %s" % (where, install.trouble), "correct the file, for Claude Code too")
+    if install.trouble:
+        remedy = _REINSTALL + " (or --uninstall, to forget this install)"
+        return Check(FAIL, "install", "%s %s" % (where, install.trouble), remedy)
+    if install.problems:
+        return Check(FAIL, "install", where, _remedy(known, install.is_disabled), install.problems)
     how = "version %s" % known.get("version") if known else "entered by hand"
-    return Check(OK, "install", "%s: %s, %s" % (where, count(len(commands), "hook"), how))
+    return Check(OK, "install", "%s: %s, %s" % (where, count(len(install.commands), "hook"), how))
 
 
 def _remedy(known: dict[str, Any] | None, is_disabled: bool) -> str:
@@ -136,27 +120,6 @@ def _remedy(known: dict[str, Any] | None, is_disabled: bool) -> str:
         return 'remove "disableAllHooks" from the file'
     scope = str((known or {}).get("scope") or "user")
     return _REINSTALL + ("" if scope == "user" else " --scope %s" % scope)
-
-
-def _command_problems(commands: dict[str, str]) -> list[str]:
-    missing = [event for event, _, _ in entries.HOOKS if event not in commands]
-    problems = ["no hook for %s" % ", ".join(missing)] if missing else []
-    for path in dict.fromkeys(path for command in commands.values() for path in _paths(command)):
-        if not os.path.isfile(path):
-            problems.append("%s is gone" % path)
-        elif not path.endswith(".py") and not os.access(path, os.X_OK):
-            problems.append("%s cannot be run" % path)
-    return problems
-
-
-def _paths(command: str) -> list[str]:
-    """The interpreter and the script a command of ours names."""
-    try:
-        words = [word.rstrip(";") for word in shlex.split(command, comments=True)]
-    except ValueError:
-        return []
-    words = [word[2:] if word[:2] in ("p=", "s=") else word for word in words]
-    return [word for word in words if os.path.isabs(word)]
 
 
 # Store ---------------------------------------------------------------------------------------------
@@ -197,7 +160,7 @@ def _standing(path: str) -> str:
 
 
 def _runs(root: str) -> Check:
-    runs = {event: when for event, when in last_runs(root).items() if when}
+    runs = {event: when for event, when in installs.last_runs(root).items() if when}
     told = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in runs.items()]
     return Check(OK, "runs", ", ".join(told) or "no hook has run yet: start claude in a project")
 
@@ -207,10 +170,10 @@ def _failures(root: str) -> Check:
     groups: dict[tuple[str, str], list[str]] = {}
     for name in reversed(store.names(health.failures_dir(root))):
         record = _failure(os.path.join(health.failures_dir(root), name))
-        if record and _age(record.get("at")) < _RECENT_SECONDS:
+        if record and _age(record.get("at")) < installs.RECENT_SECONDS:
             groups.setdefault((str(record.get("event")), str(record.get("error"))), []).append(name)
     if not groups:
-        return Check(OK, "failures", "none in the last %d days" % (_RECENT_SECONDS // 86400))
+        return Check(OK, "failures", "none in the last %d days" % (installs.RECENT_SECONDS // 86400))
     details = []
     for (event, error), names in [*groups.items()][:_GROUPS_SHOWN]:
         path = os.path.join(health.failures_dir(root), names[0])
@@ -221,7 +184,9 @@ def _failures(root: str) -> Check:
     details += ["and %d other kinds" % (len(groups) - _GROUPS_SHOWN)] if len(groups) > _GROUPS_SHOWN else []
     total = count(sum(len(names) for names in groups.values()), "failed run")
     remedy = "read the newest; when it is settled, delete the files in %s" % short(health.failures_dir(root))
-    return Check(WARN, "failures", "%s in the last %d days" % (total, _RECENT_SECONDS // 86400), remedy, details)
+    return Check(
+        WARN, "failures", "%s in the last %d days" % (total, installs.RECENT_SECONDS // 86400), remedy, details
+    )
 
 
 def _failure(path: str) -> dict[str, Any]:
@@ -232,13 +197,13 @@ def _failure(path: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _files(root: str) -> Check:
-    """Files that cannot be read as what they should be; `verify` knows all the other rules."""
+def _files(root: str, reported: str) -> Check:
+    """Files that cannot be read as what they should be, but for one that was `reported`."""
     dirs = arguments.all_dirs()
     findings = [*integrity.check_store(root)] if os.path.isdir(root) else []
     for path in dirs:
         findings += integrity.check_files(path)
-    damaged = [finding for finding in findings if finding.kind == DAMAGED]
+    damaged = [finding for finding in findings if finding.kind == DAMAGED and finding.path != reported]
     if not damaged:
         return Check(OK, "files", "all readable")
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")

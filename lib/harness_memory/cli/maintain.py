@@ -49,6 +49,8 @@ def verify(argv: list[str]) -> int:
         emit_json({"store": root, "projects": names, "findings": [finding.as_json() for finding in findings]})
     elif findings:
         print("\n".join(listing(findings, root)))
+    elif not any(os.path.isdir(path) for path in dirs):
+        print("Nothing is remembered here yet, so there is nothing to verify.")
     else:
         checked = short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")
         print("%s: every file is as it should be." % checked)

@@ -1,4 +1,4 @@
-"""All that the command line prints: safe for any terminal, any encoding and any pipe.
+"""All that the command line prints: safe for any terminal and any encoding.
 
 Stored text may hold anything. Control characters, escape sequences and the marks that reorder or
 hide text are shown as `\\x1b`, `\\u202e`; what the terminal's encoding lacks becomes a near ASCII
@@ -48,6 +48,15 @@ def emit_json(value: Any) -> None:
     is_utf = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
     text = json.dumps(value, indent=2, ensure_ascii=not is_utf)
     print(_escaped(text, _json_escape, "\n"))
+
+
+def emit_stored(data: bytes) -> None:
+    """A stored file: to another program as it is, so that it can come back; to a terminal made safe."""
+    if sys.stdout.isatty():
+        print(passage(data.decode("utf-8", "replace").rstrip("\n")))
+    else:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(data)
 
 
 def line(text: object) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import os
 
-from .. import capture, clock, episode, settings, store
+from .. import capture, clock, episode, liveness, settings, store
 from .. import session as sessions
 from ..text import first_sentence
+from .output import line, local
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..session import Session
+
+
+DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
 
 
 class Record:
@@ -61,6 +66,20 @@ class Record:
         return str(self.meta.get("status") or settings.COMPLETED)
 
     @property
+    def is_alive(self) -> bool | None:
+        """Is its process there? None when that cannot be known."""
+        marker = sessions.read_marker(self.project_dir, self.claude_id)
+        if not marker:
+            return None if self.status == settings.ACTIVE else False
+        process = marker.get("process")
+        return liveness.is_alive(process if isinstance(process, dict) else {})
+
+    @property
+    def state(self) -> str:
+        """The status a person is shown."""
+        return shown_status(self.status, self.is_alive) if self.status == settings.ACTIVE else self.status
+
+    @property
     def branch(self) -> str:
         return str((self.episode or {}).get("branch") or self.meta.get("branch") or "")
 
@@ -85,7 +104,7 @@ class Record:
         """Its files that are there."""
         found = {}
         if self.session:
-            names = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE)
+            names = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
             found = {name: os.path.join(self.session.dir, name) for name in names}
         found["episode"] = os.path.join(self.project_dir, settings.EPISODES_DIR, self.episode_name)
         return {name: path for name, path in found.items() if os.path.lexists(path)}
@@ -105,6 +124,7 @@ class Record:
             "started": self.started,
             "ended": self.meta.get("ended") or (self.episode or {}).get("ended"),
             "status": self.status,
+            "alive": self.is_alive,
             "minutes": self.minutes,
             "branch": self.branch,
             "headline": self.headline,
@@ -113,8 +133,17 @@ class Record:
         }
 
     def _asked(self) -> str:
-        asks = capture.asks(sessions.load_capture(self.session)) if self.session else []
+        asks = capture.asks(captured(self.session)) if self.session else []
         return asks[0] if asks else ""
+
+
+def captured(session: Session) -> dict[str, Any]:
+    """What was gathered so far; unlike the hooks, who looks leaves a damaged file where it is."""
+    return sessions.read_capture(session.dir) or capture.new()
+
+
+def shown_status(status: str, is_alive: bool | None) -> str:
+    return DIED if status == settings.ACTIVE and is_alive is False else status
 
 
 def load_all(project_dir: str) -> list[Record]:
@@ -145,3 +174,22 @@ def latest(records: list[Record], other_than: str = "") -> Record | None:
     """The session last at work; `other_than` is Claude's id of one that does not count."""
     others = [record for record in records if not other_than or record.claude_id != other_than]
     return max(others, key=lambda record: (record.seen, record.saved), default=None)
+
+
+def last(records: list[Record]) -> Record | None:
+    # Inside Claude Code the present session is always the latest, and never the one that is meant.
+    return latest(records, os.environ.get(settings.ENV_SESSION_ID, ""))
+
+
+def chosen(known: list[Record], word: str) -> Record:
+    """The one session a person means by an id, its beginning, an episode's file name, or "last"."""
+    newest = last(known) if word == "last" else None
+    found = [newest] if newest else matching(known, word)
+    if len(found) == 1:
+        return found[0]
+    if found:
+        rows = "\n".join("  %s  %s  %s" % (r.id, local(r.started), line(r.headline)) for r in found)
+        raise Refusal('"%s" is the beginning of %d sessions; give more of the id:\n%s' % (word, len(found), rows))
+    if word == "last":
+        raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
+    raise Refusal('no session "%s" in this project. See: harness memory list' % line(word))

@@ -4,7 +4,8 @@ META.yaml       valid, with its required fields and a known status; named after 
                 artifacts relative to the project's root
 *.json          valid JSON of a schema we know; episodes and tasks named after their content
 *.jsonl         exactly one JSON object a line
-*.md            UTF-8 text, and Markdown alone
+*.md            UTF-8 text, and Markdown alone; what people keep (briefing.md, profiles/, MEMORY.md) no larger
+                than is read of it, and profiles named after a skill; `.1` and `.2` are former versions
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 
-from .. import capture, clock, episode, progress, settings, store, yaml
+from .. import capture, clock, episode, progress, settings, sources, store, yaml
 from .. import session as sessions
 
 TYPE_CHECKING = False
@@ -48,10 +49,14 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
     if folder == (settings.EPISODES_DIR,) and name.endswith(".json"):
         return check_episode
     if folder[:1] == (settings.WORK_DIR,) and len(folder) == 3:
-        special = {settings.META_FILE: check_meta, settings.CAPTURE_FILE: check_capture}
+        special: dict[str, Callable[[str], object]] = {
+            settings.META_FILE: check_meta,
+            settings.CAPTURE_FILE: check_capture,
+            settings.INJECTED_FILE: check_injected,
+        }
         if name in special:
             return special[name]
-        if name.endswith(".damaged"):
+        if name.endswith(settings.DAMAGED_SUFFIX):
             return _kept_damaged
     if settings.ARTIFACTS_DIR in folder or settings.LOCAL_DIR in folder:
         return check_json if name.endswith(".json") else accept
@@ -61,11 +66,20 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_marker
     if name.endswith(settings.LOCK_SUFFIX) or settings.DIRTY_DIR in folder or folder[:1] == (settings.HEALTH_DIR,):
         return check_json if name.endswith(".json") and settings.DIRTY_DIR not in folder else accept
+    if folder == (settings.PROFILES_DIR,) and _is_markdown(name):
+        return check_profile
+    if folder in ((), (settings.USER_DIR,)) and name.startswith((settings.BRIEFING_FILE, settings.NOTES_INDEX_FILE)):
+        return check_curated if _is_markdown(name) else None
     return _by_ending(name)
 
 
+def _is_markdown(name: str) -> bool:
+    """`briefing.md`, or a former version of it."""
+    return name.endswith(".md") or name.rstrip("0123456789").endswith(".md.")
+
+
 def _by_ending(name: str) -> Callable[[str], object] | None:
-    if name.rstrip("0123456789").endswith(".md.") or name.endswith(".md"):  # briefing.md.1 is the one before
+    if _is_markdown(name):
         return check_markdown
     for ending, check in ((".jsonl", check_jsonl), (".json", check_json), (".yaml", check_yaml)):
         if name.endswith(ending):
@@ -86,7 +100,24 @@ def _kept_damaged(path: str) -> None:
 
 
 def check_markdown(path: str) -> None:
-    text = _text(path)
+    check_text(_text(path))
+
+
+def check_curated(path: str) -> None:
+    check_markdown(path)
+    if os.path.getsize(path) > settings.CURATED_MAX_BYTES:
+        raise Unfit("is larger than is read of it", remedy="shorten it", kind=RULE)
+
+
+def check_profile(path: str) -> None:
+    check_curated(path)
+    name = os.path.basename(path).partition(".md")[0]
+    if sources.skill_name(name) != name:
+        raise Unfit("is not named after a skill", remedy="rename it: <skill>.md, in lower case", kind=RULE)
+
+
+def check_text(text: str) -> None:
+    """Markdown, as far as one can tell."""
     if "\0" in text:
         raise Unfit("is binary, not Markdown", text[: text.index("\0")].count("\n") + 1)
     stripped = text.strip()
@@ -165,8 +196,15 @@ def check_meta(path: str) -> None:
 def check_capture(path: str) -> None:
     remedy = "delete it: the session's next run reads the transcript anew"
     value = check_json(path)
-    if not capture.is_state(value):
+    if capture.restored(value) is None:
         raise Unfit("is not what this version keeps about a session", remedy=remedy)
+
+
+def check_injected(path: str) -> None:
+    value = check_json(path)
+    for key in ("seen", "profiles", "log"):
+        if not isinstance(value.get(key), list):
+            raise Unfit('"%s" is missing or no list' % key, remedy="delete it: the session is told anew")
 
 
 def check_episode(path: str) -> None:

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from .. import archive, liveness, project, runner, settings, store
+from .. import archive, capture, liveness, project, runner, settings, store
 from .. import checkpoint as checkpoints
 from .. import session as sessions
 from ..events import Event
@@ -22,10 +22,23 @@ if TYPE_CHECKING:
     from typing import Any
 
 OUTCOMES = ("completed", "partial", "blocked", "failed")
-_FORMS = """Accepted: {"what_was_done": "...", "what_remains": ["..."], "learnings": ["..."], "tags": ["..."],
-  "files_changed": ["..."], "outcome": "completed|partial|blocked|failed", "task": {"id": "...", "remaining": ["..."]}}
-or: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
-or flags: --done TEXT --remains TEXT"""
+_FORMS = """\
+JSON on standard input, every key optional:
+  {"what_was_done": "...", "what_remains": ["..."], "learnings": ["..."], "files_changed": ["..."], "tags": ["..."],
+   "skill_used": "...", "outcome": "completed|partial|blocked|failed", "rating": 1-5,
+   "task": {"id": "...", "title": "...", "remaining": ["..."], "blockers": ["..."]}}
+The names of the flags are understood too: {"done": "...", "remains": ["..."], "learned": ["..."]}
+or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
+For example: echo '{"done": "Moved the parser", "remains": ["Tests"]}' | harness memory checkpoint"""
+_REFUSED = _FORMS + '\nOr flags: harness memory checkpoint --done "..." --remains "..."'
+_ALIASES = {
+    "done": "what_was_done",
+    "remains": "what_remains",
+    "learned": "learnings",
+    "tag": "tags",
+    "file": "files_changed",
+    "skill": "skill_used",
+}
 _EXAMPLES = """\
 checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
 checkpoint --done "Schema and model" --task-id auth --task-title "User login" --task-remaining "Reset by mail"
@@ -37,7 +50,8 @@ _SESSION_HELP = "for this session: its id or the beginning (default: the present
 def checkpoint(argv: list[str]) -> int:
     about = (
         "Record what was done and what remains, in your own words: it wins over what is derived from the transcript.\n"
-        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written."
+        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written.\n\n"
+        + _FORMS
     )
     args = _parser(about).parse_args(argv)
     if runner.is_off(os.environ):
@@ -59,7 +73,12 @@ def _parser(about: str) -> argparse.ArgumentParser:
     add("--remains", metavar="TEXT", action="append", help="something still to do (repeatable)")
     add("--learned", metavar="TEXT", action="append", help="a fact worth knowing next time (repeatable)")
     add("--tag", metavar="T", action="append", help="a word to find it by (repeatable)")
-    add("--file", metavar="F", action="append", help="a file changed, relative to the project (repeatable)")
+    add(
+        "--file",
+        metavar="F",
+        action="append",
+        help="a file changed, absolute or relative to the project's root (repeatable)",
+    )
     add("--outcome", choices=OUTCOMES)
     add("--skill", metavar="S", help="the skill that was used")
     add("--task-id", metavar="ID", help="the long task this belongs to")
@@ -97,15 +116,18 @@ def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
 
 def _from_stdin() -> dict[str, Any]:
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _FORMS, WRONG_USAGE)
+        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _REFUSED, WRONG_USAGE)
     data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
     if len(data) > settings.CHECKPOINT_MAX_BYTES:
         raise Refusal("standard input is larger than a checkpoint can be; nothing was recorded", WRONG_USAGE)
     if not data.strip():
-        raise Refusal("nothing to record: no flags, and standard input is empty.\n" + _FORMS, WRONG_USAGE)
+        raise Refusal("nothing to record: no flags, and standard input is empty.\n" + _REFUSED, WRONG_USAGE)
     value = _parsed(data)
+    if isinstance(value, dict):
+        value = {**{_ALIASES[key]: item for key, item in value.items() if key in _ALIASES}, **value}
+        value = {key: item for key, item in value.items() if key not in _ALIASES}
     if not isinstance(value, dict) or checkpoints.normalize(value) is None:
-        raise Refusal("standard input holds JSON, but no checkpoint; nothing was recorded.\n" + _FORMS, WRONG_USAGE)
+        raise Refusal("standard input holds JSON, but no checkpoint; nothing was recorded.\n" + _REFUSED, WRONG_USAGE)
     return value
 
 
@@ -118,7 +140,7 @@ def _parsed(data: bytes) -> object:
         what = "not UTF-8 at byte %d" % error.start
     except RecursionError:
         what = "nested too deeply"
-    raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _FORMS), WRONG_USAGE)
+    raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _REFUSED), WRONG_USAGE)
 
 
 # Whose it is ---------------------------------------------------------------------------------------
@@ -127,25 +149,52 @@ def _parsed(data: bytes) -> object:
 def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, sessions.Session]:
     """Archive under the session's lock, as its own hooks do."""
     root = arguments.root()
-    store.ensure_private(root)
     scene = _scene(args, root)
-    with scene.lock() as held:
-        if not held:
-            raise Refusal("a hook of this session is at work and holds its lock; nothing was recorded. Try again")
-        session = scene.session()
-        is_over = not session.is_new and not sessions.read_marker(scene.project.dir, scene.run.event.session_id)
-        if session.is_new:
-            project.record(scene.project, session.started)
-            # Our own ancestors say nothing about a session we are not in.
-            is_ours = os.environ.get(settings.ENV_SESSION_ID) == scene.run.event.session_id
-            scene.activate(session, scene.process() if is_ours else {})
-        name = checkpoints.save(session.artifacts, value, scene.run.now)
-        is_active = session.meta["status"] == settings.ACTIVE
-        place = scene.place()
-        gathered = archive.gather(place, session, now=scene.run.now if is_active else 0.0, is_over=is_over)
-        session.save(durable=True)
-        archive.publish(place, session, gathered)
-    return name, session
+    if args.file:
+        value["files_changed"] = [_relative(file, scene.project.root) for file in args.file]
+    store.ensure_private(root)
+    try:
+        with scene as session:
+            return _save(scene, session, value), session
+    except TimeoutError:
+        raise Refusal("a hook of this session is at work and holds its lock; nothing was recorded. Try again") from None
+
+
+def _save(scene: Scene, session: sessions.Session, value: dict[str, Any]) -> str:
+    """The artifact's name."""
+    is_over = not session.is_new and not sessions.read_marker(scene.project.dir, scene.run.event.session_id)
+    if session.is_new:
+        project.record(scene.project, session.started)
+        # Our own ancestors say nothing about a session we are not in.
+        is_ours = os.environ.get(settings.ENV_SESSION_ID) == scene.run.event.session_id
+        scene.activate(session, scene.process() if is_ours else {})
+    name = checkpoints.save(session.artifacts, value, scene.run.now)
+    is_active = session.meta["status"] == settings.ACTIVE
+    place = scene.place()
+    gathered = archive.gather(place, session, now=scene.run.now if is_active else 0.0, is_over=is_over)
+    session.save(durable=True)
+    archive.publish(place, session, gathered)
+    return name
+
+
+def _relative(file: str, root: str) -> str:
+    """A path as it is recorded: below the project's root."""
+    path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
+    is_drive = os.name != "nt" and file[1:3] in (":\\", ":/")
+    roots = (root, os.path.realpath(root))
+    found = (
+        ""
+        if is_drive
+        else next(
+            (inside for inside in (capture.relative_path(p, roots) for p in (path, os.path.realpath(path))) if inside),
+            "",
+        )
+    )
+    if not found:
+        raise Refusal(
+            "--file %s is not in the project %s; nothing was recorded" % (line(file), short(root)), WRONG_USAGE
+        )
+    return found
 
 
 def _scene(args: argparse.Namespace, root: str) -> Scene:
@@ -179,8 +228,19 @@ def _whose(args: argparse.Namespace, root: str, project_dir: str) -> tuple[str, 
 
 
 def _named(project_dir: str, word: str) -> str:
+    """Claude's id of a session known here, or of the present one, which may be new."""
     found = records.matching(records.load_all(project_dir), word)
-    if len(found) > 1:
-        ids = ", ".join(record.claude_id for record in found)
-        raise Refusal('"%s" is the beginning of %d sessions: %s; nothing was recorded' % (word, len(found), ids))
-    return found[0].claude_id or word if found else word
+    ids = [record.claude_id for record in found if record.session]
+    if not found:
+        running = [str(marker["claude_session"]) for marker in sessions.live_markers(project_dir)]
+        present = os.environ.get(settings.ENV_SESSION_ID, "")
+        ids = list(dict.fromkeys(known for known in (*running, present) if known.startswith(word)))
+    if len(ids) > 1:
+        rows = "\n".join("  " + line(known) for known in ids)
+        raise Refusal('"%s" is the beginning of %d sessions; nothing was recorded:\n%s' % (line(word), len(ids), rows))
+    if found and not any(ids):
+        raise Refusal("only the episode of session %s is left; nothing was recorded" % line(word))
+    if not ids:
+        known = "harness memory list (--all-projects for others)"
+        raise Refusal("no session %s in this project; nothing was recorded. See: %s" % (line(word), known))
+    return ids[0]

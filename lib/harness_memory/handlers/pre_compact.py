@@ -1,4 +1,4 @@
-"""PreCompact: archive the conversation before the client compresses it."""
+"""PreCompact: archive the conversation before the client compresses it, and say what its summary should keep."""
 
 from __future__ import annotations
 
@@ -9,14 +9,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..runner import Run
 
+KEEP = (
+    "Keep in the summary: the user's last request in their own words, open todos, every file changed and why, "
+    "decisions with their reasons, and commands that failed with what worked instead."
+)
 
-def handle(run: Run) -> None:
+
+def handle(run: Run) -> str:
     scene = Scene(run)
-    with scene.lock() as held:
-        if held:
-            session = scene.session()
-            scene.refresh(session)
-            place = scene.place()
-            gathered = archive.gather(place, session, title=run.event.title)
-            session.save()
-            archive.publish(place, session, gathered)
+    with scene as session:
+        scene.refresh(session)
+        place = scene.place()
+        gathered = archive.gather(place, session, title=run.event.title)
+        session.save()
+        archive.publish(place, session, gathered)
+    return KEEP

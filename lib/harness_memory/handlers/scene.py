@@ -1,33 +1,44 @@
-"""What every handler looks up first: the project, the session's lock, the client's process."""
+"""What every handler looks up first: the project, the session and its lock, the client's process."""
 
 from __future__ import annotations
 
 from .. import project, settings
 from .. import session as sessions
+from ..text import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..lock import Lock
     from ..place import Place
     from ..runner import Run
     from ..session import Session
 
 
 class Scene:
-    __slots__ = ("project", "run")
+    """`with scene as session:` works on the session's files alone."""
+
+    __slots__ = ("_lock", "project", "run")
 
     def __init__(self, run: Run) -> None:
         self.run = run
         self.project = project.locate(run.root, run.event.launch_dir, run.event.cwd)
+        wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, run.left() / 2))
+        self._lock = sessions.lock(self.project.dir, run.event.session_id, wait)
 
-    def lock(self) -> Lock:
-        wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.run.left() / 2))
-        return sessions.lock(self.project.dir, self.run.event.session_id, wait)
+    def __enter__(self) -> Session:
+        if not self._lock.__enter__():
+            raise TimeoutError("another hook of this session held its lock; the next run does this one's work")
+        return self.session()
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.__exit__(*exc)
 
     def session(self) -> Session:
         return sessions.open_session(self.project.dir, self.run.event.session_id, self.run.now, self.project.name)
+
+    def branch(self) -> str:
+        return brief(self.project.branch, settings.NAME_CHARS)
 
     def process(self) -> dict[str, Any]:
         """The client's process; as marked before, while its number is the same."""
@@ -42,7 +53,7 @@ class Scene:
     def activate(self, session: Session, process: dict[str, Any]) -> None:
         """ACTIVE on disk: the marker first, so that recovery finds whatever we leave."""
         sessions.mark_live(self.project.dir, session, process, self.project.root)
-        if sessions.set_active(session, self.run.event, process, self.project.branch):
+        if sessions.set_active(session, self.run.event, process, self.branch()):
             session.save(durable=session.is_new)
 
     def refresh(self, session: Session) -> None:
@@ -50,8 +61,12 @@ class Scene:
         if session.is_new:
             self.activate(session, self.process())
             return
-        for key, value in (("transcript", self.run.event.transcript_path), ("branch", self.project.branch)):
+        for key, value in (("transcript", self.run.event.transcript_path), ("branch", self.branch())):
             session.meta[key] = value or session.meta.get(key)
+
+    def close(self, session: Session) -> None:
+        sessions.close(self.project.dir, session)
+        self._lock.discard()
 
     def place(self) -> Place:
         from ..place import Place

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from .. import archive, clock, settings
-from .. import session as sessions
 from .scene import Scene
 
 TYPE_CHECKING = False
@@ -13,11 +12,7 @@ if TYPE_CHECKING:
 
 def handle(run: Run) -> None:
     scene = Scene(run)
-    lock = scene.lock()
-    with lock as held:
-        if not held:
-            return  # the marker stays: the next SessionStart finishes this
-        session = scene.session()
+    with scene as session:
         scene.refresh(session)
         place = scene.place()
         gathered = archive.gather(place, session, is_over=True)
@@ -25,6 +20,5 @@ def handle(run: Run) -> None:
         session.meta.update(status=settings.COMPLETED, ended=ended, reason=run.event.reason or None)
         session.save(durable=True)
         archive.publish(place, session, gathered)
-        if gathered.is_whole:
-            sessions.close(scene.project.dir, session)
-            lock.discard()
+        if gathered.is_whole:  # else its marker stays, and the next SessionStart finishes this
+            scene.close(session)

@@ -1,11 +1,25 @@
-"""SessionStart: register the session, put the store in order, say so if something is wrong."""
+"""SessionStart: register the session, put the store in order, hand over what earlier sessions know."""
 
 from __future__ import annotations
 
 import os
 
-from .. import capture, clock, config, health, housekeeping, liveness, project
+from .. import (
+    capture,
+    clock,
+    config,
+    health,
+    housekeeping,
+    inject,
+    liveness,
+    project,
+    receipt,
+    reply,
+    settings,
+    sources,
+)
 from .. import session as sessions
+from ..text import brief
 from .scene import Scene
 
 TYPE_CHECKING = False
@@ -13,6 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..runner import Run
+    from ..session import Session
 
 
 def handle(run: Run) -> dict[str, Any] | None:
@@ -21,15 +36,17 @@ def handle(run: Run) -> dict[str, Any] | None:
     project.record(scene.project, clock.iso(run.now))
     # A start is a process of its own, whatever was marked before: a recycled pid must not pass for it.
     process = liveness.client_process(run.event.client_pid)
-    with scene.lock() as held:
-        if held:
-            _register(scene, process)
+    with scene as session:
+        _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
-    return _health_line(run, settled)
+    problems = [*settled.problems, *_failures(run)]
+    message = _health_line(problems)
+    with scene as session:
+        text = _briefed(scene, session, problems, settled["injection_units"])
+    return reply.context(run.event.name, text, message)
 
 
-def _register(scene: Scene, process: dict[str, Any]) -> None:
-    session = scene.session()
+def _register(scene: Scene, session: Session, process: dict[str, Any]) -> None:
     if scene.run.event.source == "compact" and not session.is_new:
         return  # the same session in the middle of its life
     is_fork = session.is_new and _is_fork(scene.run)
@@ -44,16 +61,54 @@ def _is_fork(run: Run) -> bool:
     return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
 
 
-def _health_line(run: Run, settled: config.Config) -> dict[str, Any] | None:
-    problems = list(settled.problems)
+def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) -> str:
+    """What this session should know and was not told yet."""
+    run, event = scene.run, scene.run.event
+    told = receipt.load(session.dir)
+    if event.source not in ("resume", "fork"):
+        receipt.forget(told)  # a conversation that begins, or was compressed
+    elif not told["log"] and _is_fork(run):
+        parent = receipt.parent_of_fork(scene.project.dir, run.now, event.silent_seconds)
+        told = receipt.load(parent)
+        told["own"].append(os.path.basename(parent))
+    own_ids = {session.id, *told["own"]}
+    parts = receipt.news(_parts(scene, session, own_ids, problems), told)
+    if not any(part.lines for part in parts if part.name != "usage"):
+        receipt.save(session.dir, told)
+        return ""
+    injection = inject.compose(parts, min(int(cap), settings.INJECTION_MAX_UNITS), scene.project.name)
+    receipt.note_seen(told, injection)
+    receipt.record(session, told, injection, event.name, event.source or "start", run.now)
+    return injection.text
+
+
+def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str]) -> list[inject.Part]:
+    """In order of priority. Reading the files may add to `problems`, so health is made last."""
+    run, ours = scene.run, scene.project
+    captured = sessions.load_capture(session)
+    own_ids = {*own_ids, captured["thread"]}
+    parts = [
+        sources.briefing(ours, problems),
+        sources.still_open(ours, own_ids),
+        sources.notes(ours, run.root, sources.auto_memory(run.event.transcript_path), problems),
+        sources.menu(ours, ours.branch, capture.relative_path(run.event.cwd, (ours.root,)), own_ids),
+        sources.usage(ours),
+    ]
+    if run.event.source == "compact":
+        parts.insert(0, sources.state(ours, captured, clock.iso(run.now)[:10]))
+    return [sources.health(problems), *parts]
+
+
+def _failures(run: Run) -> list[str]:
     failures = health.unmentioned(run.root)
-    if failures:
-        problems.insert(0, "%d hook run%s failed" % (failures, "" if failures == 1 else "s"))
+    return ["%d hook run%s failed" % (failures, "" if failures == 1 else "s")] if failures else []
+
+
+def _health_line(problems: list[str]) -> str:
     if not problems:
-        return None
-    return {"systemMessage": "Harness Memory: %s. See: python3 %s memory doctor" % ("; ".join(problems), _harness())}
+        return ""
+    from .. import harness
 
-
-def _harness() -> str:
-    library = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return os.path.join(os.path.dirname(library), "harness")
+    shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[: settings.PROBLEMS_SHOWN]]
+    shown += ["%d more" % (len(problems) - len(shown))] if len(problems) > len(shown) else []
+    return "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), harness.own_command())

@@ -12,13 +12,11 @@ if TYPE_CHECKING:
 
 def handle(run: Run) -> None:
     scene = Scene(run)
-    with scene.lock() as held:
-        if not held:
-            raise TimeoutError("another hook of this session held its lock; the next run archives this turn")
-        session = scene.session()
+    with scene as session:
         scene.refresh(session)
         place = scene.place()
         gathered = archive.gather(place, session, message=run.event.last_message, title=run.event.title, now=run.now)
-        session.meta.update(status=settings.COMPLETED, ended=max(session.started, clock.iso(run.now)), reason=None)
+        ended = max(session.started, clock.iso(run.now))
+        session.meta.update(status=settings.COMPLETED, ended=ended, reason=None)
         session.save()
         archive.publish(place, session, gathered)

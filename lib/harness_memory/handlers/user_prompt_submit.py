@@ -8,16 +8,20 @@ from .scene import Scene
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..runner import Run
 
 
-def handle(run: Run) -> None:
+def handle(run: Run) -> dict[str, Any] | None:
     scene = Scene(run)
-    with scene.lock() as held:
-        if not held:
-            return
-        session = scene.session()
+    with scene as session:
         scene.activate(session, scene.process())
         state = sessions.load_capture(session)
         if capture.told(state, run.event.prompt_id, run.event.prompt):
             sessions.save_capture(session, state)
+        if not run.event.prompt.startswith("/"):
+            return None
+        from . import skill
+
+        return skill.begin(scene, session, run.event.prompt.split(None, 1)[0])

@@ -8,16 +8,21 @@ import os
 import subprocess
 import sys
 
-from .. import __version__, settings, store
-from . import entries, interpreter, jsontree, merge, registry, selftest, settingsfile
-from .installation import Change, Place, install, plan_install, plan_uninstall, uninstall
+from .. import __version__, harness, settings, store
+from ..cli import output
+from . import entries, interpreter, jsontree, merge, purge, registry, selftest, settingsfile
+from .installation import Change, Place, Removal, install, plan_install, plan_uninstall, uninstall
+from .neighbours import neighbours
 from .settingsfile import Refused
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 WINDOWS = os.name == "nt"
+CLOSED_PIPE = 141  # what a shell says of a command that was cut off by `| head`
+NAMES_SHOWN = 10
 
 
 def main(argv: list[str]) -> int:
+    output.prepare()
     parser = _parser()
     args = parser.parse_args(argv)
     if args.purge and not args.uninstall:
@@ -25,17 +30,26 @@ def main(argv: list[str]) -> int:
     if args.yes and not args.purge:
         parser.error("--yes goes with --uninstall --purge")
     try:
-        python = _interpreter(needed=not args.uninstall)
-        place, wanted = _place(args.scope), _entries(python)
-        if args.uninstall:
-            return _uninstall(place, wanted, dry_run=args.dry_run, purge=args.purge, confirmed=args.yes)
-        return _install(place, wanted, python, dry_run=args.dry_run)
+        code = _run(args)
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        return CLOSED_PIPE
     except Refused as error:
         print("install.py: %s Nothing was changed." % error, file=sys.stderr)
         return 1
     except OSError as error:
         print("install.py: %s. Run it again when that is put right." % error, file=sys.stderr)
         return 1
+
+
+def _run(args: argparse.Namespace) -> int:
+    python = _interpreter(needed=not args.uninstall)
+    place, wanted = _place(args.scope), _entries(python)
+    if args.uninstall:
+        return _uninstall(place, wanted, dry_run=args.dry_run, purging=args.purge, confirmed=args.yes)
+    return _install(place, wanted, python, dry_run=args.dry_run)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,34 +71,44 @@ def _parser() -> argparse.ArgumentParser:
 def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: bool) -> int:
     change = plan_install(place, wanted)
     if dry_run:
-        return _show(place, change)
+        _show(place, change)
+        print("Nothing was changed (--dry-run).")
+        return 0
     install(place, wanted, python, change)
+    is_compiled = _compile(python)
     if change.is_nothing:
         print("Already up to date: %s" % place.settings)
     else:
         print("Installed into %s" % place.settings)
-        if change.before is not None:
+        if os.path.exists(place.backup):
             print("  as it was before:  %s" % place.backup)
     print("  memory:            %s" % place.store)
     print("  interpreter:       %s" % python)
-    _compile(python)
+    if not is_compiled:
+        print("  note: the bytecode of %s could not be written; the hooks run, but start more slowly" % ROOT)
     _warn(place)
     if not _prove(place):
         return 1
-    print("Start `claude` in any project: from now on its sessions are remembered.")
-    print("  look:  %s status" % entries.harness_command(ROOT, python, windows=WINDOWS))
+    where = "any" if place.scope == "user" else "this"
+    print("Start `claude` in %s project: from now on its sessions are remembered." % where)
+    print("  look:  %s status" % harness.command(ROOT, python, windows=WINDOWS))
     print("  undo:  %s" % _again(place, "--uninstall"))
     return 0
 
 
 def _warn(place: Place) -> None:
-    """Of what would keep a good install from working."""
+    """Of what would keep a good install from working, or others from liking it."""
     switch = jsontree.parse(settingsfile.as_document(settingsfile.read(place.settings))).get("disableAllHooks")
     if switch is not None and switch.kind == "true":
         print('  note: "disableAllHooks" is on in this file, so Claude Code will not run any hook')
     for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR):
         if os.environ.get(name):
             print("  note: %s is set here; Claude Code has to be started with the same value" % name)
+    if place.scope == "project":
+        print("  note: the file names paths of this machine, so do not commit it; --scope local is for you alone")
+    for path, is_same in neighbours(place, os.environ, os.path.expanduser("~"), os.getcwd()).items():
+        what = "the same hooks, which run once" if is_same else "our hooks by other commands, so they run twice"
+        print("  note: %s holds %s where both files count" % (path, what))
 
 
 def _prove(place: Place) -> bool:
@@ -102,37 +126,60 @@ def _prove(place: Place) -> bool:
     return good
 
 
-def _uninstall(place: Place, wanted: entries.Entries, *, dry_run: bool, purge: bool, confirmed: bool) -> int:
-    change = plan_uninstall(place, wanted)
+def _uninstall(place: Place, wanted: entries.Entries, *, dry_run: bool, purging: bool, confirmed: bool) -> int:
+    removal = plan_uninstall(place, wanted)
+    memory = purge.survey(place.store) if purging else None
     if dry_run:
-        return _show(place, change)
-    if purge:
-        _check_purge(place)
-        if not confirmed and not _confirm("Delete all memory in %s for good? Type yes: " % place.store):
+        _show(place, removal)
+        if memory is not None:
+            _tell_purge("Would delete", memory)
+        print("Nothing was changed (--dry-run).")
+        return 0
+    if memory is not None and memory.paths:
+        _check_purge(place, memory)
+        if not confirmed and not _confirm("Delete %s in %s for good? Type yes: " % (memory.summary, memory.root)):
             raise Refused("not confirmed. Leave out --purge to keep the memory.")
-    uninstall(place, change)
-    if change.is_nothing:
+    uninstall(place, removal, memory)
+    is_whole = memory is None or not any(map(os.path.lexists, memory.paths))
+    _tell_removal(place, removal)
+    for path in removal.stores:
+        if os.path.isdir(path) and not (purging and path == place.store):
+            how = "" if path == place.store else "with %s set to it, " % settings.ENV_HOME
+            print("The memory stays in %s (%s--uninstall --purge deletes it)" % (path, how))
+    if memory is not None:
+        _tell_purge("Deleted" if is_whole else "Could not delete all of", memory)
+        _tell_left(place)
+    for other in registry.load(place.store):
+        print("Still installed in %s (--scope %s)" % (other.get("settings"), other.get("scope")))
+    return 0 if is_whole else 1
+
+
+def _tell_purge(verb: str, memory: purge.Memory) -> None:
+    print("%s %s in %s" % (verb, memory.summary, memory.root) if memory.paths else "No memory in %s" % memory.root)
+
+
+def _tell_removal(place: Place, removal: Removal) -> None:
+    if removal.is_nothing:
         print("Nothing of ours in %s" % place.settings)
-    elif change.after is None:
+    elif removal.after is None:
         print("Removed %s, which held nothing else" % place.settings)
     else:
         print("Taken out of %s" % place.settings)
-    if purge:
-        store.remove_tree(os.path.realpath(place.store))
-        print("Deleted the memory in %s" % place.store)
-    elif os.path.isdir(place.store):
-        print("The memory stays in %s (--uninstall --purge deletes it)" % place.store)
-    for other in registry.load(place.store):
-        print("Still installed in %s (--scope %s)" % (other.get("settings"), other.get("scope")))
-    return 0
 
 
-def _check_purge(place: Place) -> None:
-    """A mistyped HARNESS_MEMORY_HOME must not cost more than a memory."""
-    doomed = os.path.realpath(place.store)
-    for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(place.settings)):
-        if (os.path.realpath(precious) + os.sep).startswith(doomed.rstrip(os.sep) + os.sep):
-            raise Refused("%s contains %s and will not be deleted." % (place.store, precious))
+def _tell_left(place: Place) -> None:
+    names = [name for name in store.names(place.store) if name != settings.INSTALLS_FILE]
+    if names:
+        more = ", and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
+        print("Left in it: %s%s" % (", ".join(names[:NAMES_SHOWN]), more))
+
+
+def _check_purge(place: Place, memory: purge.Memory) -> None:
+    """A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may well hold a folder `user`."""
+    for doomed in map(os.path.realpath, memory.paths):
+        for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(place.settings)):
+            if (os.path.realpath(precious) + os.sep).startswith(doomed + os.sep):
+                raise Refused("%s contains %s and will not be deleted." % (doomed, precious))
 
 
 def _confirm(question: str) -> bool:
@@ -143,28 +190,24 @@ def _confirm(question: str) -> bool:
         return False
 
 
-def _show(place: Place, change: Change) -> int:
+def _show(place: Place, change: Change) -> None:
     if change.is_nothing:
         print("Nothing to change in %s" % place.settings)
-        return 0
+        return
     before, after = (_lines(data) for data in (change.before, change.after))
     names = [place.settings if data is not None else os.devnull for data in (change.before, change.after)]
     for line in difflib.unified_diff(before, after, names[0], names[1]):
         text = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
         sys.stdout.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
-    print("Nothing was changed (--dry-run).")
-    return 0
 
 
 def _lines(data: bytes | None) -> list[str]:
     return settingsfile.decode(data or b"").replace("\r\n", "\n").splitlines(keepends=True)
 
 
-def _compile(python: str) -> None:
-    library = os.path.join(ROOT, "lib")
-    command = [python, "-I", "-S", "-m", "compileall", "-q", library]
-    if subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode:
-        print("  note: the bytecode in %s could not be written; the hooks run, but start more slowly" % library)
+def _compile(python: str) -> bool:
+    command = [python, "-I", "-S", "-m", "compileall", "-q", os.path.join(ROOT, "lib")]
+    return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def _place(scope: str) -> Place:
@@ -191,4 +234,4 @@ def _interpreter(*, needed: bool) -> str:
 
 def _again(place: Place, option: str) -> str:
     scope = "" if place.scope == "user" else " --scope %s" % place.scope
-    return "python3 %s%s %s" % (entries.quote(os.path.join(ROOT, "install.py")), scope, option)
+    return "python3 %s%s %s" % (harness.quote(os.path.join(ROOT, "install.py")), scope, option)

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 
-from .. import settings
+from .. import harness, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,20 +20,25 @@ if TYPE_CHECKING:
 HOOKS: tuple[tuple[str, str, str | None], ...] = (
     ("SessionStart", "session_start.py", None),
     ("UserPromptSubmit", "user_prompt_submit.py", None),
+    ("PreToolUse", "pre_tool_use.py", "Skill"),
+    ("SubagentStart", "subagent_start.py", None),
     ("Stop", "stop.py", None),
     ("PreCompact", "pre_compact.py", None),
     ("SessionEnd", "session_end.py", None),
 )
 HOOKS_DIR = "hooks"
-HARNESS = "harness"
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 PYTHON_OPTIONS = "-I -S -X utf8"
 EXAMPLE = ("/path/to/harness-memory", "/usr/bin/python3")  # tree and interpreter of settings.example.json
 
-_OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py\b.*\s%s\s*$" % MARKER, re.DOTALL)
-_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % HARNESS, re.DOTALL)
-_PLAIN = re.compile(r"^[A-Za-z0-9_@%+=:,./-]+$")
-_PLAIN_IN_DOUBLE_QUOTES = re.compile(r"^[^\"$`\\!\n]+$")
+_OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? )%s\s*$" % MARKER, re.DOTALL)
+# Python itself exits with 2 when a script is gone.
+_WINDOWS_LAUNCHER = (
+    "import os,sys;__file__=sys.argv[1];os.path.isfile(__file__) and "
+    "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
+)
+_READ_RULE = re.compile(r"^Read\((~|/)(/.+)/\*\*\)$", re.DOTALL)
+_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % harness.SCRIPT, re.DOTALL)
 
 
 class Entries:
@@ -57,8 +61,8 @@ def entries(root: str, interpreter: str, stores: list[str], home: str, *, window
     for event, script, matcher in HOOKS:
         path = _join(root, HOOKS_DIR, script, windows=windows)
         groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
-    harness = harness_command(root, interpreter, windows=windows)
-    return Entries(groups, [*(read_rule(path, home) for path in stores), "Bash(%s *)" % harness])
+    words = harness.command(root, interpreter, windows=windows)
+    return Entries(groups, [*(read_rule(path, home) for path in stores), "Bash(%s *)" % words])
 
 
 def plugin_hooks() -> dict[str, Any]:
@@ -72,49 +76,48 @@ def plugin_hooks() -> dict[str, Any]:
 
 def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
     if windows:  # the client may use any of three shells there: nothing but words they all read alike
-        return '"%s" %s "%s" %s' % (_slashes(interpreter), PYTHON_OPTIONS, _slashes(script), MARKER)
+        python = harness.slashes(interpreter)
+        python = '"%s"' % python if " " in python else python  # a quoted first word is no command in PowerShell
+        return '%s %s -c "%s" "%s" %s' % (python, PYTHON_OPTIONS, _WINDOWS_LAUNCHER, harness.slashes(script), MARKER)
     return 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s' % (
-        _single_quotes(interpreter),
-        _single_quotes(script),
+        harness.single_quotes(interpreter),
+        harness.single_quotes(script),
         PYTHON_OPTIONS,
         MARKER,
     )
-
-
-def harness_command(root: str, interpreter: str, *, windows: bool = False) -> str:
-    """The words that start our command line, as the model must type them: the client compares
-    a permission rule with the text of the command, quotes included."""
-    harness = quote(_join(root, HARNESS, windows=windows))
-    return "%s %s memory" % (quote(_slashes(interpreter)) if windows else "python3", harness)
 
 
 def read_rule(store: str, home: str) -> str:
     """The rule that opens the store to the model's Read tool (and to `cat` and `grep`)."""
     if store == os.path.join(home, settings.CLAUDE_DIR, settings.STORE_DIR):
         return "Read(~/%s/%s/**)" % (settings.CLAUDE_DIR, settings.STORE_DIR)
-    path = _slashes(store) if os.name == "nt" else store
+    path = harness.slashes(store) if os.name == "nt" else store
     if path[1:2] == ":":  # C:/Users is /c/Users in a rule
         path = "/" + path[0].lower() + path[2:]
     return "Read(/%s/**)" % re.sub(r"([\\\[\]*?])", r"\\\1", path)
+
+
+def opened_folder(rule: str) -> str:
+    """The folder that a rule like ours opens, so `read_rule` backwards; empty for any other rule."""
+    found = _READ_RULE.match(rule)
+    if found is None:
+        return ""
+    path = re.sub(r"\\([\\\[\]*?])", r"\1", found.group(2))
+    if found.group(1) == "~":
+        return os.path.expanduser("~") + os.path.normpath(path)
+    return path[1] + ":" + path[2:] if os.name == "nt" else path
 
 
 def is_our_command(command: str, root: str) -> bool:
     """A command written by any version of ours, or by hand for this very tree."""
     if _OUR_COMMAND.search(command):
         return True
-    script = re.escape(_slashes(os.path.join(root, HOOKS_DIR))) + r"/[a-z_]+\.py\b"
-    return re.search(r"(?:^|[\s\"'=])" + script, _slashes(command)) is not None
+    script = re.escape(harness.slashes(os.path.join(root, HOOKS_DIR))) + r"/[a-z_]+\.py\b"
+    return re.search(r"(?:^|[\s\"'=])" + script, harness.slashes(command)) is not None
 
 
 def is_our_rule(rule: str) -> bool:
     return _OUR_RULE.match(rule) is not None
-
-
-def quote(path: str) -> str:
-    """Quoted for a shell only if need be, and in double quotes if they do: what a model would type itself."""
-    if _PLAIN.match(path):
-        return path
-    return '"%s"' % path if _PLAIN_IN_DOUBLE_QUOTES.match(path) else shlex.quote(path)
 
 
 def _group(command: str, matcher: str | None) -> dict[str, Any]:
@@ -122,13 +125,5 @@ def _group(command: str, matcher: str | None) -> dict[str, Any]:
     return {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
 
 
-def _single_quotes(path: str) -> str:
-    return "'%s'" % path.replace("'", "'\"'\"'")
-
-
-def _slashes(path: str) -> str:
-    return path.replace("\\", "/")
-
-
 def _join(root: str, *parts: str, windows: bool) -> str:
-    return "/".join([_slashes(root) if windows else root, *parts])
+    return "/".join([harness.slashes(root) if windows else root, *parts])

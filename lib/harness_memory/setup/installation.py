@@ -6,12 +6,13 @@ import os
 import time
 
 from .. import __version__, store
-from . import merge, registry, settingsfile
+from . import entries, merge, registry, settingsfile
 from .settingsfile import Refused
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .entries import Entries
+    from .purge import Memory
 
 
 class Place:
@@ -44,11 +45,23 @@ class Change:
         return self.before == self.after
 
 
+class Removal(Change):
+    """Taking us out: the memories that have the install on record, and the folders that go if nothing is in them."""
+
+    __slots__ = ("folders", "stores")
+
+    def __init__(self, before: bytes | None, after: bytes | None, stores: list[str], folders: list[str]) -> None:
+        super().__init__(before, after)
+        self.stores = stores
+        self.folders = folders
+
+
 def plan_install(place: Place, wanted: Entries) -> Change:
     before = settingsfile.read(place.settings)
     text = _checked(place.settings, before)
     try:
-        after = merge.merge(text, wanted, place.root, _former_rules(place))
+        former = registry.texts(registry.find(place.store, place.settings), "rules")
+        after = merge.merge(text, wanted, place.root, tuple(former))
         return Change(before, settingsfile.encode(after) if after != text else before or settingsfile.encode(after))
     except merge.WrongShape as error:
         raise Refused("%s: %s. Correct it there and try again." % (place.settings, error)) from None
@@ -56,6 +69,7 @@ def plan_install(place: Place, wanted: Entries) -> Change:
 
 def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> None:
     settingsfile.check_writable(place.settings)
+    folders = _own_folders(place)
     try:
         store.ensure_private(place.store)
     except OSError as error:
@@ -71,57 +85,69 @@ def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> 
         "interpreter": interpreter,
         "version": __version__,
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "created": change.before is None or bool(known.get("created")),
+        "created": change.before is None or bool(known.get("created") and not os.path.exists(place.backup)),
+        "folders": folders,
         "rules": wanted.rules,
     }
     registry.put(place.store, record)
 
 
-def plan_uninstall(place: Place, wanted: Entries) -> Change:
+def plan_uninstall(place: Place, wanted: Entries) -> Removal:
     before = settingsfile.read(place.settings)
-    if before is None:
-        return Change(None, None)
     text = _checked(place.settings, before)
-    backup = settingsfile.read(place.backup)
-    if backup is not None and _is_untouched(place, wanted, text, backup):
-        return Change(before, backup)
-    original = settingsfile.decode(backup) if backup is not None and _parses(backup) else None
-    rules = tuple(wanted.rules) + _former_rules(place)
-    left = merge.strip(text, place.root, rules, original)
-    if left == text:
-        return Change(before, before)
-    if registry.find(place.store, place.settings).get("created") and left.split() == ["{}"]:
-        return Change(before, None)
-    return Change(before, settingsfile.encode(left))
+    claimed = _claimed_rules(place, text)
+    stores = list({os.path.realpath(path): path for path in [*claimed.values(), place.store]}.values())
+    records = [registry.find(path, place.settings) for path in stores]
+    rules = (*wanted.rules, *claimed, *(rule for record in records for rule in registry.texts(record, "rules")))
+    after = before
+    if before is not None:
+        after = _without_us(place, wanted, rules, before)
+        if after != before and after.split() == [b"{}"] and any(record.get("created") for record in records):
+            after = None
+    folders = [path for record in records for path in registry.texts(record, "folders")]
+    return Removal(before, after, stores, stores + folders)
 
 
-def uninstall(place: Place, change: Change) -> None:
-    if not change.is_nothing:
+def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> None:
+    """`memory` is deleted too; without it, only folders in which nothing was ever remembered."""
+    if not removal.is_nothing:
         settingsfile.check_writable(place.settings)
-        if change.after is None:
+        if removal.after is None:
             os.unlink(os.path.realpath(place.settings))
         else:
-            settingsfile.write(place.settings, change.after)
+            settingsfile.write(place.settings, removal.after)
     store.remove(place.backup)
-    registry.drop(place.store, place.settings)
-    try:
-        os.rmdir(place.store)  # only if nothing was ever remembered
-    except OSError:
-        pass
+    for path in removal.stores:
+        registry.drop(path, place.settings)
+    if memory is not None:
+        memory.delete()
+    for path in removal.folders:
+        try:
+            os.rmdir(path)
+        except OSError:
+            pass
 
 
-def _is_untouched(place: Place, wanted: Entries, text: str, backup: bytes) -> bool:
-    """Whether the file is the backup plus our entries, of whichever version, and nothing else."""
-    if not _parses(backup):
-        return False
-    original = settingsfile.as_document(backup)
+def _without_us(place: Place, wanted: Entries, rules: tuple[str, ...], before: bytes) -> bytes:
+    text, backup = settingsfile.as_document(before), settingsfile.read(place.backup)
+    original = settingsfile.as_document(backup) if backup is not None and _parses(backup) else None
+    left = merge.strip(text, place.root, rules, original)
+    if left == text:
+        return before
+    if backup is not None and original is not None and left == _there_and_back(place, wanted, rules, original):
+        return backup
+    return settingsfile.encode(left)
+
+
+def _there_and_back(place: Place, wanted: Entries, rules: tuple[str, ...], original: str) -> str | None:
+    """What is left of `original` when we have come and gone: the same is left of a file nobody else has touched."""
     if merge.holds_ours(original, place.root):
-        return False
-    former = _former_rules(place)
+        return None
     try:
-        return merge.merge(original, wanted, place.root, former) == merge.merge(text, wanted, place.root, former)
+        installed = merge.merge(original, wanted, place.root)
     except merge.WrongShape:
-        return False
+        return None
+    return merge.strip(installed, place.root, rules, original)
 
 
 def _back_up(place: Place, before: bytes | None) -> None:
@@ -129,6 +155,8 @@ def _back_up(place: Place, before: bytes | None) -> None:
     if before is None:
         store.remove(place.backup)
     elif not merge.holds_ours(settingsfile.as_document(before), place.root):
+        if os.path.islink(place.backup):
+            store.remove(place.backup)  # a repository may bring such a link along, to have us write elsewhere
         settingsfile.write(place.backup, before, like=os.path.realpath(place.settings))
 
 
@@ -146,6 +174,14 @@ def _parses(data: bytes) -> bool:
     return True
 
 
-def _former_rules(place: Place) -> tuple[str, ...]:
-    rules = registry.find(place.store, place.settings).get("rules")
-    return tuple(rule for rule in rules if isinstance(rule, str)) if isinstance(rules, list) else ()
+def _claimed_rules(place: Place, text: str) -> dict[str, str]:
+    """The rules that open a memory which has this install on record, with that memory's folder."""
+    opened = {rule: entries.opened_folder(rule) for rule in merge.allowed(text)}
+    return {rule: path for rule, path in opened.items() if path and registry.find(path, place.settings)}
+
+
+def _own_folders(place: Place) -> list[str]:
+    """Of the folders that hold the settings file and the memory, those that were or will be made by an install."""
+    made = {path for item in registry.load(place.store) for path in registry.texts(item, "folders")}
+    needed = dict.fromkeys(os.path.dirname(path) for path in (place.settings, place.store))
+    return [path for path in needed if path in made or not os.path.isdir(path)]

@@ -59,6 +59,11 @@ def commands(text: str, root: str) -> dict[str, str]:
     return found
 
 
+def allowed(text: str) -> list[str]:
+    """The permission rules of the file."""
+    return [child.string for child in _children(parse(text), ("permissions", "allow"))]
+
+
 def _check_shape(text: str, wanted: Entries) -> None:
     node = parse(text)
     paths: list[tuple[tuple[str, ...], str]] = [((), "{"), (("hooks",), "{"), (("permissions",), "{")]
@@ -109,11 +114,11 @@ def _set(text: str, path: tuple[str | int, ...], key: str, value: Any) -> str:
 def _with_rules(text: str, rules: list[str], former: tuple[str, ...]) -> str:
     for rule in rules:
         node = parse(text)
-        allowed = [child.string for child in _children(node, ("permissions", "allow"))]
-        if rule in allowed:
+        present = allowed(text)
+        if rule in present:
             continue
         bash = ours.is_our_rule(rule)
-        old = [i for i, r in enumerate(allowed) if r not in rules and (ours.is_our_rule(r) if bash else r in former)]
+        old = [i for i, r in enumerate(present) if r not in rules and (ours.is_our_rule(r) if bash else r in former)]
         if old:
             text = jsonedit.replace(text, ("permissions", "allow", old[0]), rule)
         elif node.get("permissions") is None:
@@ -146,8 +151,7 @@ def _without_hooks(text: str, event: str, root: str, *, keep: int) -> str:
 def _without_rules(text: str, rules: tuple[str, ...], before: Node | None) -> str:
     kept = {child.string for child in _children(before, ("permissions", "allow"))} if before else set()
     while True:
-        allowed = [child.string for child in _children(parse(text), ("permissions", "allow"))]
-        mine = [i for i, r in enumerate(allowed) if r not in kept and (ours.is_our_rule(r) or r in rules)]
+        mine = [i for i, r in enumerate(allowed(text)) if r not in kept and (ours.is_our_rule(r) or r in rules)]
         if not mine:
             return text
         text = jsonedit.remove(text, ("permissions", "allow", mine[-1]))

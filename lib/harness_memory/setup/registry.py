@@ -1,8 +1,9 @@
 """`installs.json` in the store root: where we are installed, for `doctor` and for taking it out again.
 
-    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, rules}]}
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules}]}
 
-`created` tells that the settings file was ours from the start; `rules` are the permission rules added.
+`created` tells that the settings file was ours from the start; `folders` were made for it and the memory to lie in;
+`rules` are the permission rules added.
 """
 
 from __future__ import annotations
@@ -30,20 +31,29 @@ def find(store_root: str, settings_path: str) -> dict[str, Any]:
     return next((item for item in load(store_root) if item.get("settings") == settings_path), {})
 
 
+def texts(install: dict[str, Any], key: str) -> list[str]:
+    value = install.get(key)
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
 def put(store_root: str, install: dict[str, Any]) -> None:
     others = [item for item in load(store_root) if item.get("settings") != install["settings"]]
     _save(store_root, [*others, install])
 
 
 def drop(store_root: str, settings_path: str) -> None:
-    left = [item for item in load(store_root) if item.get("settings") != settings_path]
-    if left:
-        _save(store_root, left)
-    else:
-        store.remove(_path(store_root))
+    _save(store_root, [item for item in load(store_root) if item.get("settings") != settings_path])
+
+
+def drop_dead(store_root: str) -> None:
+    """Forget the installs whose settings file is gone."""
+    _save(store_root, [item for item in load(store_root) if os.path.exists(str(item.get("settings")))])
 
 
 def _save(store_root: str, installs: list[dict[str, Any]]) -> None:
+    if not installs:
+        store.remove(_path(store_root))
+        return
     record = {"schema": settings.SCHEMA, "installs": installs}
     store.write(_path(store_root), jsontext.pretty(record).encode("utf-8", "surrogateescape"))
 

@@ -25,6 +25,8 @@ ANSWER = "Yes. The hooks run and the memory is written."
 _FIELDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup"},
     "UserPromptSubmit": {"prompt": PROMPT, "permission_mode": "default"},
+    "PreToolUse": {"tool_name": "Skill", "tool_input": {"skill": "self-test"}, "tool_use_id": "toolu_selftest"},
+    "SubagentStart": {"agent_id": "selftest", "agent_type": "general-purpose"},
     "Stop": {"stop_hook_active": False, "last_assistant_message": ANSWER, "permission_mode": "default"},
     "PreCompact": {"trigger": "manual", "custom_instructions": None},
     "SessionEnd": {"reason": "other"},

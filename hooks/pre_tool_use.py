@@ -1,0 +1,12 @@
+"""Claude Code hook: PreToolUse. What it does is in lib/harness_memory/handlers/pre_tool_use.py."""
+
+import os
+import sys
+
+if sys.version_info >= (3, 8):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+    try:
+        from harness_memory.runner import run
+    except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
+        sys.exit(0)
+    run("PreToolUse")

@@ -1,0 +1,48 @@
+"""Our own command line as others have to type it: the installer's permission rule, and what hooks tell the model.
+
+The client compares a rule with the text of a command, quotes included, so both must come from here.
+"""
+
+from __future__ import annotations
+
+import os
+
+SCRIPT = "harness"
+
+_PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
+_LIVE_IN_DOUBLE_QUOTES = frozenset('"$`\\!\n')
+
+
+def tree() -> str:
+    """The folder that holds `hooks/`, `lib/` and `harness`."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+
+def command(root: str, interpreter: str = "", *, windows: bool = False) -> str:
+    """The words that start our command line, up to and with `memory`."""
+    path = "/".join((slashes(root) if windows else root, SCRIPT))
+    return "%s %s memory" % (quote(slashes(interpreter)) if windows else "python3", quote(path))
+
+
+def own_command() -> str:
+    """The same for this very tree and interpreter."""
+    import sys
+
+    return command(tree(), sys.executable, windows=os.name == "nt")
+
+
+def quote(path: str) -> str:
+    """Quoted for a shell only if need be, and in double quotes if they do: what a model would type itself."""
+    if path and _PLAIN.issuperset(path):
+        return path
+    if path and not _LIVE_IN_DOUBLE_QUOTES & set(path):
+        return '"%s"' % path
+    return single_quotes(path)
+
+
+def single_quotes(path: str) -> str:
+    return "'%s'" % path.replace("'", "'\"'\"'")
+
+
+def slashes(path: str) -> str:
+    return path.replace("\\", "/")

@@ -1,0 +1,188 @@
+"""Where injected text comes from: the store's curated files and views, as parts for `inject`.
+
+Every item carries the project and the day it was written, and passes through `inert`. Nothing here
+depends on the clock: an unchanged store gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import capture, curated, harness, inert, jsontext, settings, store
+from .inject import Part
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .curated import Curated
+    from .project import Project
+
+
+def health(problems: list[str]) -> Part:
+    lines = [inert.line("- " + problem) for problem in problems]
+    return Part(
+        "health", "Something is wrong with this memory (tell the user: %s doctor)" % harness.own_command(), lines
+    )
+
+
+def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFING_LINES) -> Part:
+    found = curated.read(os.path.join(project.dir, settings.BRIEFING_FILE))
+    lines, missing = _taken(found, limit, problems)
+    title = "Briefing [%s %s]" % (project.name, found.day)
+    return Part("briefing", title, lines, found.path, found.path, missing=missing, is_whole=True)
+
+
+def notes(project: Project, store_root: str, known: set[str], problems: list[str]) -> Part:
+    """The indexes of notes, the project's and the user's, without what the client's own memory says."""
+    lines: list[str] = []
+    source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
+    for directory, scope in ((project.dir, project.name), (os.path.join(store_root, settings.USER_DIR), "user")):
+        found = curated.read(os.path.join(directory, settings.NOTES_INDEX_FILE))
+        taken, _ = _taken(found, settings.NOTES_LINES, problems)
+        taken = [text for text in taken if _key(text) not in known]
+        taken = [text for text in taken if text.strip() and not text.startswith("#")]
+        if taken:
+            lines += ["[%s %s]" % (scope, found.day), *taken]
+    return Part("notes", "Notes (index; each names a file below LEARNING/topics)", lines, source, source)
+
+
+def still_open(project: Project, own_ids: set[str]) -> Part:
+    """Open threads and tasks, without those of the session itself."""
+    path = os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
+    lines: list[str] = []
+    tasks = [task for task in _active_tasks(path) if task["id"] not in own_ids]
+    for task in tasks[: settings.OPEN_SHOWN]:
+        lines.append(inert.line("- [%s %s] %s" % (project.name, str(task["started"])[:10], task["description"])))
+        steps = [inert.line(str(step)) for step in task["next_steps"][: settings.NEXT_STEPS_SHOWN]]
+        lines += ["  next: " + step for step in steps]
+    return Part("open", "Still open", lines, path, "%s status" % harness.own_command())
+
+
+def menu(project: Project, branch: str, folder: str, own_ids: set[str]) -> Part:
+    """Past sessions, newest first, those of this branch and folder before the others."""
+    path = os.path.join(project.dir, settings.INDEX_FILE)
+    entries = [entry for entry in _menu_entries(path) if _day_and_id(entry[0])[1] not in own_ids]
+    ranked = sorted(entries, key=lambda entry: -_nearness(entry[1], branch, folder))
+    lines = []
+    for name, text in ranked[: settings.MENU_SHOWN]:
+        lines.append(inert.line("- [%s %s] %s: %s" % (project.name, *_day_and_id(name), text)))
+    return Part("menu", "Past sessions (id: what was done)", lines, path, "%s list" % harness.own_command())
+
+
+def state(project: Project, captured: dict[str, Any], day: str) -> Part:
+    """Where the work was, for a conversation that was just compressed."""
+    lines = ["- asked: " + ask for ask in capture.asks(captured)[-settings.STATE_ASKS_SHOWN :]]
+    lines += ["- todo, open: " + todo for todo in capture.open_todos(captured)]
+    files = captured["files"][-settings.STATE_FILES_SHOWN :]
+    lines += ["- files changed so far: " + ", ".join(files)] if files else []
+    for point in captured["checkpoints"].values():
+        lines += ["- decided or learnt: " + item for item in point.get("learnings", [])]
+        lines += ["- left to do: " + item for item in point.get("what_remains", [])]
+    lines += ["- failed: %s; worked: %s" % (failed, fixed) for failed, fixed in captured["fixed"]]
+    title = "Where this session's work was when its conversation was compressed [%s %s]" % (project.name, day)
+    return Part("state", title, [inert.line(text) for text in lines], settings.CAPTURE_FILE)
+
+
+def profile(project: Project, skill: str, problems: list[str]) -> list[Part]:
+    """What to know when a skill starts: its profile, and what its last sessions covered."""
+    name = skill_name(skill)
+    if not name:
+        return []
+    found = curated.read(os.path.join(project.dir, settings.PROFILES_DIR, name + ".md"))
+    lines, missing = _taken(found, settings.PROFILE_LINES, problems)
+    day = found.day
+    covered = skill_history(project, name)
+    if covered:
+        lines.append(inert.line("Last sessions with /%s here: %s" % (name, "; ".join(covered))))
+    title = "Profile of /%s [%s %s]" % (name, project.name, day) if day else "/%s [%s]" % (name, project.name)
+    return [Part("profile", title, lines, found.path, found.path, missing=missing)]
+
+
+def skill_history(project: Project, name: str) -> list[str]:
+    covered = []
+    for file, text in _menu_entries(os.path.join(project.dir, settings.INDEX_FILE)):
+        skill, colon, rest = text.partition(": ")
+        if colon and skill_name(skill) == name and skill.startswith("/"):
+            done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
+            covered.append("%s %s" % (_day_and_id(file)[0], done.partition(" [")[0]))
+    return covered[: settings.SKILL_SESSIONS_SHOWN]
+
+
+def usage(project: Project) -> Part:
+    words = harness.own_command()
+    folder = os.path.join(project.dir, settings.EPISODES_DIR)
+    lines = [
+        "Read one: %s show <id>   Search: grep -ril WORD %s" % (words, harness.quote(folder)),
+        'When a piece of work is done or has to wait: %s checkpoint --done "…" --remains "…" --learned "…"' % words,
+    ]
+    return Part("usage", "", lines)
+
+
+def skill_name(skill: str) -> str:
+    """`melt` of `/melt`, `plugin:melt`; "" for what cannot be the name of a skill."""
+    name = skill.strip().lstrip("/").rpartition(":")[2].lower()
+    is_name = 0 < len(name) <= 64 and all(char.isalnum() or char in "-_" for char in name)
+    return name if is_name else ""
+
+
+def auto_memory(transcript_path: str) -> set[str]:
+    """What the client's own memory index says, line by line: it is in the context already."""
+    if not transcript_path:
+        return set()
+    folder = os.path.join(os.path.dirname(transcript_path), settings.AUTO_MEMORY_DIR)
+    found = curated.read(os.path.join(folder, settings.NOTES_INDEX_FILE))
+    return {_key(text) for text in found.lines} - {""}
+
+
+def _taken(found: Curated, limit: int, problems: list[str]) -> tuple[list[str], int]:
+    """As many lines as may be told, and how many there are beyond."""
+    if found.problem:
+        problems.append(found.problem)
+    return [inert.line(text) for text in found.lines[:limit]], max(0, len(found.lines) - limit)
+
+
+def _key(text: str) -> str:
+    return " ".join(text.lower().split()).strip("-*# ")
+
+
+def _active_tasks(path: str) -> list[dict[str, Any]]:
+    try:
+        tasks = jsontext.loads(store.read(path) or b"{}").get("active_tasks", [])
+    except (OSError, ValueError, AttributeError):
+        return []
+    needed = {"id", "description", "started", "next_steps"}
+    return [
+        task for task in tasks if isinstance(task, dict) and needed <= {*task} and isinstance(task["next_steps"], list)
+    ]
+
+
+def _menu_entries(path: str) -> list[tuple[str, str]]:
+    """(episode's file name, text) of the newest entries of INDEX.md."""
+    try:
+        text = store.read_head(path, settings.MENU_READ_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return []
+    head = "- `%s/" % settings.EPISODES_DIR
+    found = []
+    for line in text.split("\n")[:-1]:
+        if line.startswith(head):
+            name, _, rest = line[len(head) :].partition("` - ")
+            found.append((name, rest))
+    return found
+
+
+def _day_and_id(name: str) -> tuple[str, str]:
+    """Of `session-<start>-<id>.json`, whose start has a fixed length."""
+    stamp = name[len(settings.EPISODE_PREFIX) :]
+    return stamp[:10], stamp[len("2026-11-16T060048Z-") : -len(".json")]
+
+
+def _nearness(text: str, branch: str, folder: str) -> int:
+    """How near a session was to here: `(branch; folders)` ends its line in the menu."""
+    where = text.rpartition(" (")[2].rstrip(")") if text.endswith(")") else ""
+    on, _, folders = where.partition("; ")
+    near = int(bool(branch) and on == branch)
+    if folder:
+        near += any(each == folder or each.startswith(folder + "/") for each in folders.split(", "))
+    return near
