@@ -247,7 +247,7 @@ def lacking(worker: Worker, due: int, episodes: list[dict[str, Any]]) -> list[st
 
 
 def damaged(path: Path) -> list[str]:
-    if path.name.endswith((settings.TEMP_SUFFIX, settings.LOCK_SUFFIX)):
+    if path.name.endswith((settings.TEMP_SUFFIX, settings.LOCK_SUFFIX)) or path.parent.name == settings.DIRTY_DIR:
         return []  # what a killed process may leave; nobody reads it
     try:
         text = path.read_text(encoding="utf-8")

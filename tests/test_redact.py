@@ -305,10 +305,10 @@ HOSTILE = [
 def test_hostile_repetition_takes_linear_time(unit: str) -> None:
     """Four times the text may take no more than about four times as long."""
     spent = []
-    for size in (1 << 14, 1 << 16):
+    for size in (1 << 13, 1 << 15):
         text = unit * (size // len(unit))
         rounds = []
-        for _ in range(3):
+        for _ in range(2):
             started = time.process_time()
             redact(text)
             rounds.append(time.process_time() - started)

@@ -281,9 +281,9 @@ LARGE = {
     "word": "x" * MEGABYTE,
     "words": "word " * (MEGABYTE // 5),
     "lines": "some line of text\n" * (MEGABYTE // 18),
-    "quotes": "\"'\\" * (MEGABYTE // 3),
-    "controls": "\0\x01" * (MEGABYTE // 2),
-    "breaks": "\n" * MEGABYTE,
+    "quotes": "\"'\\" * (QUARTER // 3),
+    "controls": "\0\x01" * (QUARTER // 2),
+    "breaks": "\n" * QUARTER,
 }
 
 
