@@ -11,12 +11,14 @@ transcripts of every size. Hooks run as installed. CPU time is given as the rati
 from __future__ import annotations
 
 import argparse
+import json
 import shlex
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any, Callable
@@ -31,9 +33,14 @@ PAYLOAD_BYTES = 6_000_000
 PEAK_MB = 40.0
 READ_MB_PER_SECOND = 150.0
 READS = 5
+MANY_EPISODES = 10_000
 RATIOS = {
     "SessionStart, 200 episodes": 2.5,
+    "SessionStart, briefing, 100 notes": 3.0,
+    "SessionStart, 10,000 episodes": 4.0,
     "UserPromptSubmit": 1.5,
+    "UserPromptSubmit, skill profile": 2.0,
+    "PreToolUse, skill profile": 1.6,
     "Stop, small transcript": 2.0,
     "Stop, large transcript": 2.0,
 }
@@ -151,8 +158,38 @@ def write_large(transcript: support.Transcript, size: int) -> None:
             file.write(data)
 
 
+def curate(bench: Bench) -> None:
+    """A briefing, a hundred notes and a profile, as a project of some age has them."""
+    project = support.episode_files(bench.store)[0].parent.parent
+    (project / "briefing.md").write_text("".join("- %s\n" % support.prose(70) for _ in range(80)), "utf-8")
+    notes = ("- [topic %d](topics/t%d.md): %s\n" % (n, n, support.prose(60)) for n in range(100))
+    (project / "MEMORY.md").write_text("# Notes\n" + "".join(notes), "utf-8")
+    (project / "profiles").mkdir(exist_ok=True)
+    (project / "profiles" / "melt.md").write_text("".join("- %s\n" % support.prose(60) for _ in range(30)), "utf-8")
+
+
+def multiply(bench: Bench, count: int) -> None:
+    """So many episodes that only a user who raised the cap has them."""
+    project = support.episode_files(bench.store)[0].parent.parent
+    value = support.episodes(bench.store)[0]
+    for number in range(count):
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 3600 - number * 60))
+        short_id = "%08x" % number
+        episode = {**value, "id": short_id, "thread": short_id, "session_id": short_id, "started": started}
+        name = "session-%s-%s.json" % (started.replace(":", ""), short_id)
+        (project / "episodes" / name).write_text(json.dumps({**episode, "ended": started}), "utf-8")
+    (bench.store / "config.json").write_text(json.dumps({"retention_episodes": 2 * count}), "utf-8")
+    subprocess.run(
+        [sys.executable, str(support.ROOT / "harness"), "memory", "rebuild"],
+        cwd=str(bench.repo),
+        env=support.clean_environment(bench.home),
+        stdout=subprocess.DEVNULL,
+        check=True,
+    )
+
+
 # Cases -----------------------------------------------------------------------------------------
-def add_session_start(bench: Bench) -> None:
+def add_session_start(bench: Bench, name: str) -> None:
     state: dict[str, support.Session] = {}
 
     def payload() -> Any:
@@ -161,7 +198,7 @@ def add_session_start(bench: Bench) -> None:
 
     bench.cases.append(
         ratio.Case(
-            "SessionStart, 200 episodes",
+            name,
             bench.command("session_start"),
             stdin=lambda: support.encode(payload()),
             env=lambda: bench.environment(state["session"]),
@@ -169,6 +206,32 @@ def add_session_start(bench: Bench) -> None:
             after=lambda: bench.leave(state["session"]),
         )
     )
+
+
+def add_skill(bench: Bench, name: str, script: str, payload: Callable[[support.Session], Any]) -> None:
+    """A new session each time: a profile is told once."""
+    state: dict[str, support.Session] = {}
+
+    def begin() -> Any:
+        state["session"] = bench.session()
+        bench.hook("session_start", state["session"], state["session"].start())
+        return payload(state["session"])
+
+    bench.cases.append(
+        ratio.Case(
+            name,
+            bench.command(script),
+            stdin=lambda: support.encode(begin()),
+            env=lambda: bench.environment(state["session"]),
+            cwd=str(bench.repo),
+            after=lambda: bench.leave(state["session"]),
+        )
+    )
+
+
+def skill_call(session: support.Session) -> Any:
+    own = {"tool_name": "Skill", "tool_input": {"skill": "melt", "args": ""}, "tool_use_id": "toolu_bench"}
+    return session._payload("PreToolUse", own, {}, mode=True)
 
 
 def add_prompt(bench: Bench) -> None:
@@ -212,7 +275,7 @@ def add_paste(bench: Bench, name: str, text: str) -> None:
 
 
 def add_all(bench: Bench, megabytes: int) -> Path:
-    add_session_start(bench)
+    add_session_start(bench, "SessionStart, 200 episodes")
     add_prompt(bench)
     add_turn(bench, "Stop, small transcript", "stop", lambda s: s.stop("Added the greeting."))
     large = bench.session()
@@ -296,6 +359,34 @@ def report_first_read(report: Report, bench: Bench, path: Path) -> None:
         report.problem("one Stop did not read the transcript to its end")
 
 
+def report_knowing(report: Report, directory: Path, interpreter: str, bare: str, rounds: int) -> None:
+    """What it costs to tell a session what earlier ones know: a project of some age, and a giant one."""
+    for name, episodes in (("aged", 0), ("giant", MANY_EPISODES)):
+        bench = Bench(directory / name, interpreter)
+        try:
+            bench.cases.append(ratio.baseline(bare, support.clean_environment(bench.home)))
+            fill(bench, EPISODES if not episodes else 1)
+            if episodes:
+                multiply(bench, episodes)
+                add_session_start(bench, "SessionStart, 10,000 episodes")
+            else:
+                curate(bench)
+                add_session_start(bench, "SessionStart, briefing, 100 notes")
+                add_skill(
+                    bench, "UserPromptSubmit, skill profile", "user_prompt_submit", lambda s: s.prompt("/melt it")
+                )
+                add_skill(bench, "PreToolUse, skill profile", "pre_tool_use", skill_call)
+            for case in bench.cases:
+                ratio.run_once(case)
+            for number, figure in enumerate(ratio.measure(bench.cases, rounds)):
+                report.row(figure, is_baseline=number == 0)
+            for failure in support.failures(bench.store):
+                report.problem("%s: %s" % (failure.name, failure.read_text(encoding="utf-8").strip()))
+        finally:
+            for client in bench.clients.values():
+                client.kill()
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--interpreter", default=sys.executable, help="the Python to measure")
@@ -318,6 +409,7 @@ def main() -> int:
         report = Report()
         for number, figure in enumerate(figures):
             report.row(figure, is_baseline=number == 0)
+        report_knowing(report, directory, bench.interpreter, bare, options.rounds)
         report_first_read(report, bench, path)
         for failure in support.failures(bench.store):
             report.problem("%s: %s" % (failure.name, failure.read_text(encoding="utf-8").strip()))

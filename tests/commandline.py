@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import support
+
+from harness_memory import cli
 
 HARNESS = support.ROOT / "harness"
 
@@ -28,11 +32,16 @@ class World:
         cwd: Path | None = None,
         before: list[str] | None = None,
     ) -> support.Result:
+        """In this process, which is ten times as quick; in one of its own when something goes `before` it."""
+        surroundings = support.clean_environment(self.home, env)
+        if before is None:
+            return _run_here(list(words), stdin, surroundings, str(cwd or self.repo))
+        command = [*before, sys.executable, str(HARNESS), *words]
         done = subprocess.run(
-            [*(before or []), sys.executable, str(HARNESS), *words],
+            command,
             input=stdin,
             capture_output=True,
-            env=support.clean_environment(self.home, env),
+            env=surroundings,
             cwd=str(cwd or self.repo),
             timeout=60,
             check=False,
@@ -87,3 +96,26 @@ class World:
     def files(self) -> dict[str, bytes]:
         paths = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
+
+
+def _run_here(words: list[str], stdin: bytes, env: dict[str, str], cwd: str) -> support.Result:
+    streams = sys.stdin, sys.stdout, sys.stderr
+    outside, folder = dict(os.environ), os.getcwd()
+    given, out, err = io.BytesIO(stdin), io.BytesIO(), io.BytesIO()
+    wrapped = [io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in (given, out, err)]
+    sys.stdin, sys.stdout, sys.stderr = wrapped
+    os.environ.clear()
+    os.environ.update(env)
+    os.chdir(cwd)
+    try:
+        code = cli.main(words)
+    except SystemExit as exit_:
+        code = exit_.code if isinstance(exit_.code, int) else 1
+    finally:
+        for stream in wrapped[1:]:
+            stream.flush()
+        sys.stdin, sys.stdout, sys.stderr = streams
+        os.environ.clear()
+        os.environ.update(outside)
+        os.chdir(folder)
+    return support.Result(code, out.getvalue(), err.getvalue(), 0.0)

@@ -729,6 +729,6 @@ def test_a_verb_loads_its_own_module_alone(empty: World) -> None:
 def test_times_are_stored_in_utc_and_shown_in_local_time(settled: World) -> None:
     row = settled.json("list")[0]
     assert clock.parse(row["started"]) is not None
-    east = settled.memory("list", env={"TZ": "UTC-5"}).stdout
-    west = settled.memory("list", env={"TZ": "UTC+5"}).stdout
+    east = settled.memory("list", env={"TZ": "UTC-5"}, before=[]).stdout
+    west = settled.memory("list", env={"TZ": "UTC+5"}, before=[]).stdout
     assert (east != west) == POSIX

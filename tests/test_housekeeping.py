@@ -193,13 +193,15 @@ QUIET = {
     "socket",
     "warnings",
 }
-ALWAYS = """capture clock digest events git handlers handlers.scene jsontext lock project redact runner
+ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact runner
     session settings store text yaml"""
-STOP = "handlers.stop archive episode health ledger place transcript views"
-START = """handlers.session_start config curated harness health housekeeping inert inject liveness place receipt reply
-    sources"""
+STOP = "handlers.stop archive capture episode health ledger place transcript views"
+START = """handlers.session_start capture config curated harness health housekeeping inert inject liveness place
+    receipt reply sources"""
+SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {
-    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit"},
+    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture"},
+    "pre_tool_use": {*ALWAYS.split(), *SKILL.split()},
     "stop": {*ALWAYS.split(), *STOP.split()},
     "session_start": {*ALWAYS.split(), *START.split()},
 }
@@ -210,7 +212,9 @@ def test_what_a_quiet_run_loads(life: Life, script: str) -> None:
     """Pinned, because every import is paid at every event."""
     life.start()
     life.transcript.turn("one", "One done.", files=[life.cwd / "a.py"])
+    call = {"tool_name": "Skill", "tool_input": {"skill": "melt"}}
     payload = {
+        "pre_tool_use": life.session._payload("PreToolUse", call, {}),
         "session_start": life.session.start("resume"),
         "user_prompt_submit": life.session.prompt("two"),
         "stop": life.session.stop("One done."),

@@ -57,12 +57,19 @@ def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, 
 def forget_the_old(place: Place, now: float, config: Config) -> None:
     """Delete episodes beyond the number kept, and those older than the days kept."""
     directory = os.path.join(place.project_dir, settings.EPISODES_DIR)
-    names = [name for name in store.names(directory) if sessions.is_episode_name(name)]
-    excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
-    days = now - config["retention_days"] * 86400
+    try:
+        listed = os.listdir(directory)
+    except OSError:
+        return
+    most, days = config["retention_episodes"], now - config["retention_days"] * 86400
     oldest = settings.EPISODE_PREFIX + clock.stamp(clock.iso(days))
-    aged = [name for name in names[len(excess) :] if name < oldest]
+    if len(listed) <= most and (not listed or min(listed) >= oldest):
+        return  # the usual case, told without sorting ten thousand names
+    store.remove_temporaries(directory, now - settings.STRAY_FILE_SECONDS)
+    names = sorted(name for name in listed if sessions.is_episode_name(name))
+    excess = names[: max(0, len(names) - most)]
     # A session that began long ago may have been at work yesterday.
+    aged = [name for name in names[len(excess) :] if name < oldest]
     aged = [name for name in aged if store.modified(os.path.join(directory, name)) < days]
     if excess or aged:
         from . import views
@@ -78,7 +85,7 @@ def sweep_strays(place: Place, now: float, config: Config) -> None:
     for directory in (
         place.store_root,
         project,
-        os.path.join(project, settings.EPISODES_DIR),
+        os.path.join(project, settings.PROFILES_DIR),
         state,
         live,
         os.path.join(state, settings.DIRTY_DIR),

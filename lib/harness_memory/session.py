@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 
-from . import capture, clock, jsontext, settings, store, yaml
+from . import clock, jsontext, settings, store, yaml
 from .digest import hexdigest
 from .lock import Lock
 
@@ -203,6 +203,8 @@ def find_short(project_dir: str, short_id: str) -> Session | None:
 
 def load_capture(session: Session) -> dict[str, Any]:
     """What was gathered so far; an empty state when there is none. A damaged one is put aside."""
+    from . import capture
+
     state = read_capture(session.dir)
     if state is None:
         path = os.path.join(session.dir, settings.CAPTURE_FILE)
@@ -215,6 +217,8 @@ def load_capture(session: Session) -> dict[str, Any]:
 
 def read_capture(directory: str) -> dict[str, Any] | None:
     """The state in a session's directory, new when there is none yet; None when it is damaged."""
+    from . import capture
+
     try:
         data = store.read(os.path.join(directory, settings.CAPTURE_FILE))
         return capture.restored(jsontext.loads(data)) if data else capture.new()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from . import capture, curated, harness, inert, jsontext, settings, store
+from . import curated, harness, inert, jsontext, settings, store
 from .inject import Part
 
 TYPE_CHECKING = False
@@ -72,6 +72,8 @@ def menu(project: Project, branch: str, folder: str, own_ids: set[str]) -> Part:
 
 def state(project: Project, captured: dict[str, Any], day: str) -> Part:
     """Where the work was, for a conversation that was just compressed."""
+    from . import capture
+
     lines = ["- asked: " + ask for ask in capture.asks(captured)[-settings.STATE_ASKS_SHOWN :]]
     lines += ["- todo, open: " + todo for todo in capture.open_todos(captured)]
     files = captured["files"][-settings.STATE_FILES_SHOWN :]
