@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import support
 
-from harness_memory import git, settings
+from harness_memory import git, remote, settings
 
 
 def found(start: Path | str) -> git.Repository:
@@ -399,19 +399,19 @@ UNUSABLE = [
 
 @pytest.mark.parametrize(("expected", "url"), [(name, url) for name, urls in SAME.items() for url in urls])
 def test_spellings_that_agree(expected: str, url: str) -> None:
-    assert git.normalize_remote(url) == expected
+    assert remote.normalize(url) == expected
 
 
 @pytest.mark.parametrize(("one", "other"), DIFFERENT)
 def test_remotes_that_differ(one: str, other: str) -> None:
-    assert git.normalize_remote(one)
-    assert git.normalize_remote(other)
-    assert git.normalize_remote(one) != git.normalize_remote(other)
+    assert remote.normalize(one)
+    assert remote.normalize(other)
+    assert remote.normalize(one) != remote.normalize(other)
 
 
 @pytest.mark.parametrize("url", UNUSABLE)
 def test_unusable_remotes(url: str) -> None:
-    assert git.normalize_remote(url) == ""
+    assert remote.normalize(url) == ""
 
 
 HOSTILE = [
@@ -438,7 +438,7 @@ HOSTILE = [
 
 @pytest.mark.parametrize("url", HOSTILE)
 def test_hostile_remotes_stay_printable(url: str) -> None:
-    assert git.normalize_remote(url, "/base").isprintable()
+    assert remote.normalize(url, "/base").isprintable()
 
 
 SECRETS = [
@@ -454,8 +454,8 @@ SECRETS = [
 
 @pytest.mark.parametrize("url", SECRETS)
 def test_no_credential_survives(url: str) -> None:
-    assert git.normalize_remote(url)
-    assert "hunter2" not in git.normalize_remote(url)
+    assert remote.normalize(url)
+    assert "hunter2" not in remote.normalize(url)
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX paths")
@@ -481,15 +481,15 @@ def test_local_paths(tmp_path: Path) -> None:
         ("file:///c%23/x#y", "/c#/x#y"),
     ]
     for url, path in table:
-        assert git.normalize_remote(url, here) == "file:" + path, url
-    assert git.normalize_remote("my repo") == ""
+        assert remote.normalize(url, here) == "file:" + path, url
+    assert remote.normalize("my repo") == ""
 
 
 @pytest.mark.skipif(os.name == "nt", reason="resolved on the disk there")
 @pytest.mark.parametrize("url", ["C:\\Repos\\X", "c:/repos/x/", "file:///C:/Repos/X", "C:/repos/x/.git"])
 def test_windows_paths_elsewhere(url: str) -> None:
-    assert git.normalize_remote(url) == "file:c:/repos/x"
-    assert git.normalize_remote("\\\\server\\share\\x") == "file://server/share/x"
+    assert remote.normalize(url) == "file:c:/repos/x"
+    assert remote.normalize("\\\\server\\share\\x") == "file://server/share/x"
 
 
 def test_loads_nothing_dear() -> None:

@@ -193,7 +193,7 @@ QUIET = {
     "socket",
     "warnings",
 }
-ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact runner
+ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact remote runner
     session settings store text yaml"""
 STOP = "handlers.stop archive capture episode health ledger place transcript views"
 START = """handlers.session_start capture config curated harness health housekeeping inert inject liveness place

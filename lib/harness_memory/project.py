@@ -32,6 +32,7 @@ import os
 import stat
 
 from . import digest, git, jsontext, lock, settings, store
+from .remote import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -81,7 +82,7 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
     place = _place(launch_dir, cwd)
     repo = git.find(place)
     root = repo.root if repo else place
-    remote = git.normalize_remote(git.origin_url(repo), root) if repo else ""
+    remote = normalize(git.origin_url(repo), root) if repo else ""
     candidates = _identities(root, remote, repo)
     identity = ""
     memory = None
