@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from . import clock, settings
+from . import clock, commands, settings
 from .redact import redact
 from .text import brief, brief_of, clean, cut, identifier, passage
 
@@ -402,41 +402,14 @@ def relative_path(path: str, roots: tuple[str, ...]) -> str:
 
 
 def _command(state: dict[str, Any], command: str, failed: bool) -> None:
-    """Pair a command that failed with the different form of it that then passed."""
-    waiting = state["failed"]
     if not failed and ">" in command.partition(settings.CHECKPOINT_PREFIX)[0] and settings.CHECKPOINT_PREFIX in command:
         state["wrote_checkpoint"] = True
     if failed:
-        _add(waiting, command, settings.FAILED_KEPT)
+        _add(state["failed"], command, settings.FAILED_KEPT)
         return
-    for earlier in reversed(waiting):
-        if earlier == command:
-            waiting.remove(earlier)
-            return
-        if _is_variant(earlier, command):
-            waiting.remove(earlier)
-            _add(state["fixed"], [earlier, command], settings.FIXES_KEPT)
-            return
-
-
-def _is_variant(one: str, other: str) -> bool:
-    words, others = _words(one), _words(other)
-    if not words or not others:
-        return False
-    if words[0] != others[0]:
-        # The same thing done by another program: `python x.py` → `python3 x.py`.
-        return len(words) > 1 and words[1:] == others[1:]
-    shared = len(set(words) & set(others))
-    return shared >= 2 or len(words) <= 2 or len(others) <= 2
-
-
-def _words(command: str) -> list[str]:
-    """A command's words from its program on, without a leading `cd x &&` and assignments."""
-    last = command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command
-    words = last.split()
-    while words and ("=" in words[0].partition("/")[0] or words[0] in ("sudo", "env", "time")):
-        words.pop(0)
-    return words
+    earlier = commands.put_right(state["failed"], command)
+    if earlier:
+        _add(state["fixed"], [earlier, command], settings.FIXES_KEPT)
 
 
 def _typed_skill(state: dict[str, Any], prompt_id: str, text: str) -> None:
