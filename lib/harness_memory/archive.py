@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import capture, clock, episode, health, settings, store, transcript, views
+from . import capture, clock, episode, settings, store, transcript, views
 from . import session as sessions
 from .text import brief
 
@@ -44,7 +44,7 @@ def gather(
     state = sessions.load_capture(session)
     seen = state["last"]
     state, is_whole = _read(place, session, state, message)
-    health.survive(place.store_root, "checkpoint", _take_checkpoints, place, session, state)
+    _take_checkpoints(place, session, state)
     if message:
         capture.answered(state, message)
     if title:
@@ -144,8 +144,13 @@ def _date(state: dict[str, Any], seen: float | None, session: Session, now: floa
 
 def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
     names = [name for folder in (*place.folders, session.artifacts) for name in store.names(folder)]
-    if not any(name.startswith((settings.CHECKPOINT_PREFIX, settings.ARTIFACT_PREFIX)) for name in names):
-        return
+    if any(name.startswith((settings.CHECKPOINT_PREFIX, settings.ARTIFACT_PREFIX)) for name in names):
+        from . import health
+
+        health.survive(place.store_root, "checkpoint", _archive_checkpoints, place, session, state)
+
+
+def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
     from . import checkpoint
 
     is_mine = _ownership(place, session, state)

@@ -104,6 +104,11 @@ def _before_escape(data: bytes | bytearray, at: int) -> int:
 
 
 def compact(value: Any) -> str:
+    if _encode is not None:
+        try:
+            return "".join(_encode(value, 0))
+        except (ValueError, TypeError, RecursionError):
+            pass  # what JSON has no word for, and what nobody should nest: said or refused below
     return _render(value, None, 0)
 
 
@@ -175,4 +180,21 @@ def _make_scan() -> Any:
     return None
 
 
+def _make_encode() -> Any:
+    try:
+        from _json import make_encoder
+
+        encode: Any = make_encoder(None, _refuse, _quote, None, ": ", ", ", False, False, False)
+        if "".join(encode({"a": [1, "é", None]}, 0)) == '{"a": [1, "é", null]}':
+            return encode
+    except Exception:  # noqa: BLE001  (a private interface: any surprise means "do without")
+        pass
+    return None
+
+
+def _refuse(value: object) -> None:
+    raise TypeError("not a JSON value: %s" % type(value).__name__)
+
+
 _scan = _make_scan()
+_encode = _make_encode()

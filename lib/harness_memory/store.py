@@ -225,10 +225,17 @@ def remove_temporaries(directory: str, before: float) -> None:
 
 
 def touch(path: str) -> None:
+    """Set a file's time to now; an empty one is made where there is none."""
     try:
         os.utime(path)
     except FileNotFoundError:
-        write(path, b"")
+        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | _O_BINARY
+        try:
+            fd = os.open(path, flags, settings.FILE_MODE)
+        except FileNotFoundError:
+            ensure_dir(os.path.dirname(path))
+            fd = os.open(path, flags, settings.FILE_MODE)
+        os.close(fd)
 
 
 def _replace(source: str, target: str) -> None:
