@@ -49,6 +49,7 @@ def load(root: str) -> Config:
 def _problem(key: str, value: object) -> str:
     if key not in settings.DEFAULTS:
         return 'unknown key "%s" (known: %s)' % (brief(key, 40), ", ".join(sorted(settings.DEFAULTS)))
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value < 1_000_000:
-        return '"%s" must be a whole number above 0; %s is used' % (key, settings.DEFAULTS[key])
+    least = settings.MINIMUMS.get(key, 1)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
+        return '"%s" must be a whole number, %d or more; %s is used' % (key, least, settings.DEFAULTS[key])
     return ""

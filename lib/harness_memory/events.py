@@ -54,7 +54,7 @@ class Event:
         self.cwd = _path(payload.get("cwd"))
         self.transcript_path = _path(payload.get("transcript_path"))
         self.agent_id = text("agent_id")
-        self.agent_type = text("agent_type")
+        self.agent_type = name_of("agent_type")
         self.source = text("source")
         self.reason = name_of("reason")
         self.model = name_of("model")

@@ -1,15 +1,15 @@
 """Making remembered text inert: what reads like an order, a command or a tag when it is injected.
 
 The stored file keeps its words; only what is shown to the model is changed, and as little as it takes.
-Tags lose their angle bracket, slash commands and role names at the start of a line their power to be
-taken for one, and a line that addresses the model is said to be a quotation.
+Tags lose their angle bracket, a slash command at the start of a line is quoted, and a line that speaks
+as somebody or addresses the model is said to be a quotation.
 """
 
 from __future__ import annotations
 
 from .text import one_line
 
-_ROLES = ("system:", "human:", "user:", "assistant:", "developer:", "tool:", "claude:")
+_ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude")
 # Pairs of words that together make a sentence an order to the model.
 _ORDERS = (
     ("ignore", "instruction"),
@@ -25,32 +25,47 @@ _ORDERS = (
     ("without asking", ""),
 )
 _QUOTED = "(quoted from a record) "
+_MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
 
 def line(text: str) -> str:
     """One line of a record, safe to show."""
     text = one_line_of(text)
-    bare = text.lstrip("-*#> \t")
-    lower = bare.lower()
-    if bare.startswith("/") and bare[1:2].isalpha() and "/" not in bare[1:].partition(" ")[0]:  # no path
-        text = text.replace("/", "∕", 1)
-    if lower.startswith(_ROLES) or any(one in lower and other in lower for one, other in _ORDERS):
-        return text[: len(text) - len(bare)] + _QUOTED + text[len(text) - len(bare) :]
+    bare = text.lstrip(_MARKERS)
+    before = text[: len(text) - len(bare)]
+    plain = _folded(bare).lower()
+    if _is_command(bare):
+        command, blank, rest = bare.rstrip("`").partition(" ")
+        return before.rstrip("`") + "`%s`" % command + blank + rest
+    if plain.partition(":")[0].strip() in _ROLES and ":" in plain:
+        return before + _QUOTED + bare
+    if any(one in plain and other in plain for one, other in _ORDERS):
+        return before + _QUOTED + bare
     return text
 
 
 def one_line_of(text: str) -> str:
     """Indentation and words of a line, without control characters and with its tags disarmed."""
     indent = text[: len(text) - len(text.lstrip(" "))]
-    words = one_line(text)
+    words = one_line(text).replace("＜", "<")
     return indent[:8] + (_disarmed(words) if "<" in words or "`" in words else words)
 
 
+def _is_command(bare: str) -> bool:
+    word = bare.partition(" ")[0]
+    return word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word  # else a path
+
+
 def _disarmed(text: str) -> str:
-    parts = text.split("<")
-    for number, part in enumerate(parts[1:], 1):
-        if part[:1].isalpha() or part[:1] in "/!?":
-            parts[number] = "‹" + part
-        else:
-            parts[number] = "<" + part
-    return "".join(parts).replace("```", "'''")
+    head, *parts = text.split("<")
+    for number, part in enumerate(parts):
+        is_tag = part[:1].isalpha() or part.lstrip(" ").startswith(("/", "!", "?", "|"))
+        parts[number] = ("‹" if is_tag else "<") + part
+    return (head + "".join(parts)).replace("```", "'''")
+
+
+def _folded(text: str) -> str:
+    """Full-width letters and signs as the plain ones they look like."""
+    if text.isascii():
+        return text
+    return "".join([chr(ord(char) - 0xFEE0) if "！" <= char <= "～" else char for char in text])

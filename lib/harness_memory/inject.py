@@ -77,7 +77,7 @@ def compose(parts: Sequence[Part], cap: int, project: str) -> Injection:
     body = []
     for part, grant in zip(parts, grants):
         count = _fitting(part, grant)
-        if count:
+        if _cost(part, count) <= grant:  # with no line of it, its title and where to read it
             shown.append((part, count))
             body.append(_text(part, count))
     return Injection(head + "".join(body) + _TAIL if body else "", shown)
@@ -120,7 +120,8 @@ def _cost(part: Part, count: int) -> int:
 
 def _text(part: Part, count: int) -> str:
     lines = part.lines[:count]
-    if left_out(part, count):
-        lines = [*lines, "(%d more lines; %s)" % (left_out(part, count), part.rest or part.source)]
+    left = left_out(part, count)
+    if left:
+        lines = [*lines, "(%d more line%s; %s)" % (left, "" if left == 1 else "s", part.rest or part.source)]
     title = ["", "## " + part.title] if part.title else [""]
     return "\n".join([*title, *lines]) + "\n"

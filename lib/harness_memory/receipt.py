@@ -1,7 +1,7 @@
 """What was injected into a session: nothing is told twice, and anybody can see what was told and why.
 
-    injected.json               {schema, own: [sessions a fork comes from], seen: [hash of each line told],
-                                 profiles: [skill told of],
+    injected.json               {schema, own: [sessions a fork comes from], seen: [hash of each item offered],
+                                 wholes: {part: hash}, profiles: [skill told of],
                                  log: [{at, event, why, units, tokens, parts: [{name, file, lines, left_out}]}]}
     session_memory_context.md   the same for people, with the text itself
 
@@ -25,24 +25,34 @@ if TYPE_CHECKING:
     from .session import Session
 
 _TITLE = "# What Harness Memory told this session\n"
+_FENCE = "~" * 12
 
 
 def load(session_dir: str) -> dict[str, Any]:
     try:
         told = jsontext.loads(store.read(os.path.join(session_dir, settings.INJECTED_FILE)) or b"")
     except (OSError, ValueError):
-        told = None
-    fresh: dict[str, Any] = {"schema": settings.SCHEMA, "own": [], "seen": [], "profiles": [], "log": []}
-    told = {**fresh, **told} if isinstance(told, dict) else fresh
-    return told if all(isinstance(told[key], type(value)) for key, value in fresh.items()) else fresh
+        told = {}
+    return _checked(told)
+
+
+def inherited(session_dir: str) -> dict[str, Any]:
+    """What a fork of that session knows already; it has been told nothing itself."""
+    told = load(session_dir)
+    told.update(own=[*told["own"], os.path.basename(session_dir)], log=[])
+    return told
 
 
 def forget(told: dict[str, Any]) -> None:
-    told.update(seen=[], profiles=[])
+    told.update(seen=[], wholes={}, profiles=[])
 
 
-def note_seen(told: dict[str, Any], injection: Injection) -> None:
-    keys = [_key(part, line) for part, count in injection.shown for line in part.lines[:count]]
+def note_offered(told: dict[str, Any], parts: list[Part]) -> None:
+    """Everything offered counts as told, shown or cut: what was cut is no news next time."""
+    for part in parts:
+        if part.is_whole:
+            told["wholes"][part.name] = _digest(part.name, part.lines)
+    keys = [_digest(part.name, item) for part in parts if not part.is_whole for item in _items(part)]
     told["seen"] = list(dict.fromkeys([*told["seen"], *keys]))
 
 
@@ -51,9 +61,11 @@ def news(parts: list[Part], told: dict[str, Any]) -> list[Part]:
     seen = set(told["seen"])
     for part in parts:
         if part.is_whole:
-            part.lines = part.lines if any(_key(part, line) not in seen for line in part.lines) else []
+            part.lines = part.lines if told["wholes"].get(part.name) != _digest(part.name, part.lines) else []
         else:
-            part.lines = [line for line in part.lines if _key(part, line) not in seen]
+            items = [item for item in _items(part) if _digest(part.name, item) not in seen]
+            part.lines = [line for item in items for line in item]
+        part.missing = part.missing if part.lines else 0
     return parts
 
 
@@ -72,9 +84,19 @@ def record(session: Session, told: dict[str, Any], injection: Injection, event: 
     }
     told["log"].append(entry)
     save(session.dir, told)
-    path = os.path.join(session.dir, settings.RECEIPT_FILE)
-    page = (store.read_text(path) or _TITLE) + _section(entry, injection.text)
-    store.write(path, page.encode("utf-8", "replace"))
+    _write_page(os.path.join(session.dir, settings.RECEIPT_FILE), _section(entry, injection.text))
+
+
+def _write_page(path: str, section: str) -> None:
+    """The page is for people: whatever is wrong with it must not keep the session from being told."""
+    try:
+        page = store.read_text(path, settings.RECEIPT_MAX_BYTES) or _TITLE
+    except OSError:
+        page = _TITLE  # too long, or no file of ours
+    try:
+        store.write(path, (page + section).encode("utf-8", "replace"))
+    except OSError:
+        pass
 
 
 def save(session_dir: str, told: dict[str, Any]) -> None:
@@ -98,8 +120,42 @@ def parent_of_fork(project_dir: str, now: float, silent_seconds: float) -> str:
     return best
 
 
-def _key(part: Part, line: str) -> str:
-    return hexdigest(part.name + " " + line)[:12]
+def _checked(told: object) -> dict[str, Any]:
+    """The parts of a receipt that are what they should be, nothing else."""
+    given = told if isinstance(told, dict) else {}
+
+    def texts(key: str) -> list[str]:
+        items = given.get(key)
+        return [item for item in items if isinstance(item, str)] if isinstance(items, list) else []
+
+    wholes, log = given.get("wholes"), given.get("log")
+    return {
+        "schema": settings.SCHEMA,
+        "own": texts("own"),
+        "seen": texts("seen"),
+        "wholes": dict(wholes) if isinstance(wholes, dict) else {},
+        "profiles": texts("profiles"),
+        "log": [entry for entry in log if isinstance(entry, dict) and "parts" in entry]
+        if isinstance(log, list)
+        else [],
+    }
+
+
+def _items(part: Part) -> list[list[str]]:
+    """A line and the indented ones that belong to it."""
+    items: list[list[str]] = []
+    for line in part.lines:
+        if items and line.startswith("  "):
+            items[-1].append(line)
+        else:
+            items.append([line])
+    return items
+
+
+def _digest(name: str, lines: list[str]) -> str:
+    # Without the `[project day]` an item begins with: a file touched on another day is no news.
+    words = [line.partition("] ")[2] or line for line in lines]
+    return hexdigest("\n".join([name, *words]))[:12]
 
 
 def _section(entry: dict[str, Any], text: str) -> str:
@@ -109,4 +165,4 @@ def _section(entry: dict[str, Any], text: str) -> str:
         left = ", %d left out" % part["left_out"] if part["left_out"] else ""
         origin = " from `%s`" % part["file"] if part["file"] else ""
         lines.append("- %s: %d lines%s%s" % (part["name"], part["lines"], origin, left))
-    return "\n".join([*lines, "", "~~~~text", text.replace("~~~~", "~~~"), "~~~~", ""])
+    return "\n".join([*lines, "", _FENCE + "text", text.replace(_FENCE, "~~~"), _FENCE, ""])

@@ -173,6 +173,8 @@ SUBAGENT_BRIEFING_LINES = 25
 PROFILE_UNITS = 4000
 FORK_TOLERANCE_SECONDS = 5.0
 CURATED_MAX_BYTES = 256 * 1024
+CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
+RECEIPT_MAX_BYTES = 1024 * 1024
 DIRS_IN_INDEX = 3
 
 DEFAULTS = {
@@ -182,3 +184,4 @@ DEFAULTS = {
     "async_task_days": 7,
     "injection_units": 8000,
 }
+MINIMUMS = {"injection_units": 1000}  # below that the frame leaves no room for anything

@@ -10,6 +10,8 @@ import os
 
 from . import curated, harness, inert, jsontext, settings, store
 from .inject import Part
+from .redact import redact
+from .text import cut
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,15 +38,16 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
 def notes(project: Project, store_root: str, known: set[str], problems: list[str]) -> Part:
     """The indexes of notes, the project's and the user's, without what the client's own memory says."""
     lines: list[str] = []
+    beyond = 0
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     for directory, scope in ((project.dir, project.name), (os.path.join(store_root, settings.USER_DIR), "user")):
         found = curated.read(os.path.join(directory, settings.NOTES_INDEX_FILE))
-        taken, _ = _taken(found, settings.NOTES_LINES, problems)
-        taken = [text for text in taken if _key(text) not in known]
-        taken = [text for text in taken if text.strip() and not text.startswith("#")]
-        if taken:
-            lines += ["[%s %s]" % (scope, found.day), *taken]
-    return Part("notes", "Notes (index; each names a file below LEARNING/topics)", lines, source, source)
+        taken, missing = _taken(found, settings.NOTES_LINES, problems)
+        taken = [text for text in taken if text.strip() and not _is_heading(text)]
+        lines += ["- [%s %s] %s" % (scope, found.day, text.lstrip("-* ")) for text in taken if _key(text) not in known]
+        beyond += missing
+    title = "Notes (index; each names a file below LEARNING/topics)"
+    return Part("notes", title, lines, source, source, missing=beyond)
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:
@@ -56,7 +59,8 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
         lines.append(inert.line("- [%s %s] %s" % (project.name, str(task["started"])[:10], task["description"])))
         steps = [inert.line(str(step)) for step in task["next_steps"][: settings.NEXT_STEPS_SHOWN]]
         lines += ["  next: " + step for step in steps]
-    return Part("open", "Still open", lines, path, "%s status" % harness.own_command())
+    beyond = max(0, len(tasks) - settings.OPEN_SHOWN)
+    return Part("open", "Still open", lines, path, "%s status" % harness.own_command(), missing=beyond)
 
 
 def menu(project: Project, branch: str, folder: str, own_ids: set[str]) -> Part:
@@ -141,7 +145,12 @@ def _taken(found: Curated, limit: int, problems: list[str]) -> tuple[list[str], 
     """As many lines as may be told, and how many there are beyond."""
     if found.problem:
         problems.append(found.problem)
-    return [inert.line(text) for text in found.lines[:limit]], max(0, len(found.lines) - limit)
+    lines = [cut(inert.line(redact(text)), settings.CURATED_LINE_CHARS) for text in found.lines[:limit]]
+    return lines, max(0, len(found.lines) - limit)
+
+
+def _is_heading(text: str) -> bool:
+    return text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
 
 
 def _key(text: str) -> str:

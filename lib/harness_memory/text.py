@@ -7,7 +7,15 @@ from .redact import redact
 
 _CONTROLS: dict[int, str | None] = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 # Bidirectional overrides reorder what a terminal shows; zero-width characters hide text.
-_HIDDEN = (*range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xFEFF)
+_HIDDEN = (
+    *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
+    *range(0x180B, 0x180F),
+    *range(0x200B, 0x2010),
+    *range(0x202A, 0x202F),
+    *range(0x2060, 0x2070),
+    *range(0xFE00, 0xFE10),
+    *range(0xE0000, 0xE0080),
+)
 _HIDDEN_GONE: dict[int, str | None] = dict.fromkeys(_HIDDEN)
 _CONTROLS.update(_HIDDEN_GONE)
 _KEPT_IN_BLOCKS = {**_CONTROLS, 9: "\t", 10: "\n"}

@@ -69,15 +69,14 @@ def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) ->
         receipt.forget(told)  # a conversation that begins, or was compressed
     elif not told["log"] and _is_fork(run):
         parent = receipt.parent_of_fork(scene.project.dir, run.now, event.silent_seconds)
-        told = receipt.load(parent)
-        told["own"].append(os.path.basename(parent))
+        told = receipt.inherited(parent) if parent else told
     own_ids = {session.id, *told["own"]}
     parts = receipt.news(_parts(scene, session, own_ids, problems), told)
     if not any(part.lines for part in parts if part.name != "usage"):
         receipt.save(session.dir, told)
         return ""
     injection = inject.compose(parts, min(int(cap), settings.INJECTION_MAX_UNITS), scene.project.name)
-    receipt.note_seen(told, injection)
+    receipt.note_offered(told, parts)
     receipt.record(session, told, injection, event.name, event.source or "start", run.now)
     return injection.text
 
