@@ -208,6 +208,19 @@ def test_what_was_cut_is_no_news_on_resume(life: Life) -> None:
         assert life.start("resume").stdout == ""
 
 
+def test_other_news_do_not_bring_the_briefing_again(life: Life) -> None:
+    earlier = past(life)
+    path = brief(earlier, "- [ ] Prices are in cents.\n")
+    life.start()
+    for number in range(2):
+        past(life, ask="job %d" % number, answer="Job number %d was done quite well." % number)
+        told = life.start("resume").context
+        assert "Job number %d" % number in told
+        assert "cents" not in told
+    path.write_text("- [x] Prices are in cents.\n", "utf-8")
+    assert "- [x] Prices are in cents." in life.start("resume").context
+
+
 def test_a_briefing_taken_back_is_news(life: Life) -> None:
     earlier = past(life)
     path = brief(earlier, "- Prices are in cents.\n")

@@ -50,9 +50,9 @@ def forget(told: dict[str, Any]) -> None:
 def note_offered(told: dict[str, Any], parts: list[Part]) -> None:
     """Everything offered counts as told, shown or cut: what was cut is no news next time."""
     for part in parts:
-        if part.is_whole:
+        if part.is_whole and part.lines:
             told["wholes"][part.name] = _digest(part.name, part.lines)
-    keys = [_digest(part.name, item) for part in parts if not part.is_whole for item in _items(part)]
+    keys = [_key(part, item) for part in parts if not part.is_whole for item in _items(part)]
     told["seen"] = list(dict.fromkeys([*told["seen"], *keys]))
 
 
@@ -63,7 +63,7 @@ def news(parts: list[Part], told: dict[str, Any]) -> list[Part]:
         if part.is_whole:
             part.lines = part.lines if told["wholes"].get(part.name) != _digest(part.name, part.lines) else []
         else:
-            items = [item for item in _items(part) if _digest(part.name, item) not in seen]
+            items = [item for item in _items(part) if _key(part, item) not in seen]
             part.lines = [line for item in items for line in item]
         part.missing = part.missing if part.lines else 0
     return parts
@@ -152,10 +152,13 @@ def _items(part: Part) -> list[list[str]]:
     return items
 
 
-def _digest(name: str, lines: list[str]) -> str:
+def _key(part: Part, item: list[str]) -> str:
     # Without the `[project day]` an item begins with: a file touched on another day is no news.
-    words = [line.partition("] ")[2] or line for line in lines]
-    return hexdigest("\n".join([name, *words]))[:12]
+    return _digest(part.name, [item[0].partition("] ")[2] or item[0], *item[1:]])
+
+
+def _digest(name: str, lines: list[str]) -> str:
+    return hexdigest("\n".join([name, *lines]))[:12]
 
 
 def _section(entry: dict[str, Any], text: str) -> str:
