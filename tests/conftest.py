@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -26,9 +27,17 @@ def home(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.fixture(scope="session")
+def pristine_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return support.make_repo(tmp_path_factory.mktemp("pristine") / "project")
+
+
 @pytest.fixture
-def repo(tmp_path: Path) -> Path:
-    return support.make_repo(tmp_path / "project")
+def repo(tmp_path: Path, pristine_repo: Path) -> Path:
+    """A repository of the test's own, copied: git itself takes longer than most tests."""
+    path = tmp_path / "project"
+    shutil.copytree(str(pristine_repo), str(path))
+    return path
 
 
 @pytest.fixture

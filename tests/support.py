@@ -106,9 +106,8 @@ class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"], stdin=subprocess.PIPE
-        )
+        idle = ["sleep", "600"] if os.name == "posix" else [sys.executable, "-c", "import time; time.sleep(600)"]
+        self._process = subprocess.Popen(idle)
         self.pid = self._process.pid
 
     def __enter__(self) -> Client:
@@ -124,8 +123,6 @@ class Client:
             else:
                 self._process.send_signal(signal.SIGKILL)
         self._process.wait()
-        assert self._process.stdin is not None
-        self._process.stdin.close()
 
 
 def bound_by_modes() -> list[str]:
