@@ -1,8 +1,10 @@
 """Claude Code hook: SessionStart. What it does is in lib/harness_memory/handlers/session_start.py."""
 
+import gc
 import os
 import sys
 
+gc.disable()  # the process is over before there is anything to collect
 if sys.version_info >= (3, 8):
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
     try:

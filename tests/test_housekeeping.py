@@ -195,12 +195,12 @@ QUIET = {
 }
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact remote runner
     session settings store text yaml"""
-STOP = "handlers.stop archive capture commands episode ledger place transcript views"
-START = """handlers.session_start capture commands config curated harness health housekeeping inert inject liveness
+STOP = "handlers.stop archive capture episode ledger place transcript views"
+START = """handlers.session_start capture config curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
 SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {
-    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture", "commands"},
+    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture"},
     "pre_tool_use": {*ALWAYS.split(), *SKILL.split()},
     "stop": {*ALWAYS.split(), *STOP.split()},
     "session_start": {*ALWAYS.split(), *START.split()},

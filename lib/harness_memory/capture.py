@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from . import clock, commands, settings
+from . import clock, settings
 from .redact import redact
 from .text import brief, brief_of, clean, cut, identifier, passage
 
@@ -407,6 +407,10 @@ def _command(state: dict[str, Any], command: str, failed: bool) -> None:
     if failed:
         _add(state["failed"], command, settings.FAILED_KEPT)
         return
+    if not state["failed"]:
+        return
+    from . import commands
+
     earlier = commands.put_right(state["failed"], command)
     if earlier:
         _add(state["fixed"], [earlier, command], settings.FIXES_KEPT)

@@ -10,7 +10,6 @@ error, always. A failure is stamped in the store (see `health`) and the session 
 from __future__ import annotations
 
 import _thread
-import gc
 import os
 import time
 
@@ -53,7 +52,6 @@ class Run:
 
 def run(name: str) -> None:
     """Handle one event and leave the process; never returns, never fails."""
-    gc.disable()  # the process is over before there is anything to collect
     env = os.environ
     root = ""
     reply = b""

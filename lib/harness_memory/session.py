@@ -115,14 +115,16 @@ def load_marker(path: str) -> dict[str, Any]:
     return {**marker, "process": process if isinstance(process, dict) else {}}
 
 
-def mark_live(project_dir: str, session: Session, process: dict[str, Any], root: str) -> None:
-    """`root` is where this session works: its files are relative to it, also after its death."""
+def mark_live(
+    project_dir: str, session: Session, process: dict[str, Any], root: str, known: dict[str, Any] | None = None
+) -> None:
+    """`root` is where this session works: its files are relative to it, also after its death. `known` is
+    the marker as it was read before."""
     claude_id = str(session.meta["claude_session"])
     work = "%s/%s" % (os.path.basename(os.path.dirname(session.dir)), os.path.basename(session.dir))
     marker = {"schema": settings.SCHEMA, "claude_session": claude_id, "work": work, "root": root, "process": process}
-    path = _marker_path(project_dir, claude_id)
-    if load_marker(path) != marker:
-        store.write(path, jsontext.pretty(marker).encode())
+    if marker != known:
+        store.write(_marker_path(project_dir, claude_id), jsontext.pretty(marker).encode("utf-8", "replace"))
 
 
 def unmark_live(project_dir: str, claude_id: str) -> None:

@@ -167,7 +167,7 @@ def _save(scene: Scene, session: sessions.Session, value: dict[str, Any]) -> str
         project.record(scene.project, session.started)
         # Our own ancestors say nothing about a session we are not in.
         is_ours = os.environ.get(settings.ENV_SESSION_ID) == scene.run.event.session_id
-        scene.activate(session, scene.process() if is_ours else {})
+        scene.activate(session, scene.process({}) if is_ours else {}, {})
     name = checkpoints.save(session.artifacts, value, scene.run.now)
     is_active = session.meta["status"] == settings.ACTIVE
     place = scene.place()

@@ -40,26 +40,28 @@ class Scene:
     def branch(self) -> str:
         return brief(self.project.branch, settings.NAME_CHARS)
 
-    def process(self) -> dict[str, Any]:
+    def marker(self) -> dict[str, Any]:
+        return sessions.read_marker(self.project.dir, self.run.event.session_id)
+
+    def process(self, marker: dict[str, Any]) -> dict[str, Any]:
         """The client's process; as marked before, while its number is the same."""
-        told = self.run.event.client_pid
-        known = sessions.read_marker(self.project.dir, self.run.event.session_id).get("process")
+        told, known = self.run.event.client_pid, marker.get("process")
         if told and isinstance(known, dict) and known.get("pid") == told:
             return known
         from .. import liveness
 
         return liveness.client_process(told)
 
-    def activate(self, session: Session, process: dict[str, Any]) -> None:
+    def activate(self, session: Session, process: dict[str, Any], marker: dict[str, Any]) -> None:
         """ACTIVE on disk: the marker first, so that recovery finds whatever we leave."""
-        sessions.mark_live(self.project.dir, session, process, self.project.root)
+        sessions.mark_live(self.project.dir, session, process, self.project.root, marker)
         if sessions.set_active(session, self.run.event, process, self.branch()):
             session.save(durable=session.is_new)
 
     def refresh(self, session: Session) -> None:
         """Take a session up in the middle of its life, whether or not its start was seen."""
         if session.is_new:
-            self.activate(session, self.process())
+            self.activate(session, self.process({}), {})
             return
         for key, value in (("transcript", self.run.event.transcript_path), ("branch", self.branch())):
             session.meta[key] = value or session.meta.get(key)

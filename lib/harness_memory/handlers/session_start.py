@@ -50,7 +50,7 @@ def _register(scene: Scene, session: Session, process: dict[str, Any]) -> None:
     if scene.run.event.source == "compact" and not session.is_new:
         return  # the same session in the middle of its life
     is_fork = session.is_new and _is_fork(scene.run)
-    scene.activate(session, process)
+    scene.activate(session, process, scene.marker())
     if is_fork:
         sessions.save_capture(session, capture.new(since=scene.run.now))
 

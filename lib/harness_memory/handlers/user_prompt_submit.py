@@ -16,7 +16,8 @@ if TYPE_CHECKING:
 def handle(run: Run) -> dict[str, Any] | None:
     scene = Scene(run)
     with scene as session:
-        scene.activate(session, scene.process())
+        marker = scene.marker()
+        scene.activate(session, scene.process(marker), marker)
         state = sessions.load_capture(session)
         if capture.told(state, run.event.prompt_id, run.event.prompt):
             sessions.save_capture(session, state)
