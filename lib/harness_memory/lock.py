@@ -49,8 +49,9 @@ class Lock:
 
     def __exit__(self, *exc: object) -> None:
         if self.fd >= 0:
-            _unlock(self.fd)
-            os.close(self.fd)
+            if fcntl is None:
+                _unlock(self.fd)
+            os.close(self.fd)  # on POSIX this is the unlocking
             self.fd = -1
             if self.is_discarded and os.name == "nt":
                 store.remove(self.path)  # no open file can be removed there; one that another opened stays
@@ -93,12 +94,6 @@ if fcntl is not None:
 
     def _lock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _unlock(fd: int) -> None:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_UN)
-        except OSError:
-            pass
 
 else:
 

@@ -52,8 +52,14 @@ def ensure_dir(path: str) -> None:
 
 def ensure_private(path: str) -> bool:
     """Make the directory and close it to others; True when its mode had to be repaired."""
-    ensure_dir(path)
-    if os.name == "nt" or not os.stat(path).st_mode & 0o077:
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        ensure_dir(path)
+        mode = os.stat(path).st_mode
+    if not stat.S_ISDIR(mode):
+        raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+    if os.name == "nt" or not mode & 0o077:
         return False
     os.chmod(path, settings.DIR_MODE)
     return True
@@ -79,15 +85,13 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES) -> bytes | None:
             raise Unreadable(errno.EINVAL, "not a plain file", path)
         if info.st_size > limit:
             raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
-        chunks = []
-        left = limit + 1
-        while left > 0:
-            chunk = os.read(fd, min(left, 1 << 20))
-            if not chunk:
+        data = os.read(fd, info.st_size + 1)
+        while len(data) != info.st_size and len(data) <= limit:  # read in part, or grown under our hands
+            more = os.read(fd, limit)
+            if not more:
                 break
-            chunks.append(chunk)
-            left -= len(chunk)
-        return b"".join(chunks)
+            data += more
+        return data
     finally:
         os.close(fd)
 
