@@ -25,8 +25,7 @@ def past(
 ) -> Life:
     """A finished earlier session that left something open."""
     earlier = another(life)
-    earlier.start()
-    earlier.prompt(ask)
+    earlier.transcript.prompt(ask)
     tool = earlier.transcript.tool_use("TaskCreate", {"subject": "test the guest cart"})
     earlier.transcript.tool_result(tool, "Task #1 created", result={"task": {"id": "1"}})
     earlier.transcript.write(earlier.cwd / "cart" / "totals.py").text(answer)
