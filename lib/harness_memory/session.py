@@ -84,6 +84,12 @@ def episode_name(started: str, short_id: str) -> str:
     return "%s%s-%s.json" % (settings.EPISODE_PREFIX, clock.stamp(started), short_id)
 
 
+def day_and_id(episode: str) -> tuple[str, str]:
+    """The day and the short id in an episode's name; its start has a fixed length."""
+    stamp = episode[len(settings.EPISODE_PREFIX) :]
+    return stamp[:10], stamp[len("2026-11-16T060048Z-") : -len(".json")]
+
+
 def is_episode_name(name: str) -> bool:
     return name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")
 

@@ -11,6 +11,7 @@ import os
 from . import curated, harness, inert, jsontext, settings, store
 from .inject import Part
 from .redact import redact
+from .session import day_and_id
 from .text import cut
 
 TYPE_CHECKING = False
@@ -66,11 +67,11 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
 def menu(project: Project, branch: str, folder: str, own_ids: set[str]) -> Part:
     """Past sessions, newest first, those of this branch and folder before the others."""
     path = os.path.join(project.dir, settings.INDEX_FILE)
-    entries = [entry for entry in _menu_entries(path) if _day_and_id(entry[0])[1] not in own_ids]
+    entries = [entry for entry in _menu_entries(path) if day_and_id(entry[0])[1] not in own_ids]
     ranked = sorted(entries, key=lambda entry: -_nearness(entry[1], branch, folder))
     lines = []
     for name, text in ranked[: settings.MENU_SHOWN]:
-        lines.append(inert.line("- [%s %s] %s: %s" % (project.name, *_day_and_id(name), text)))
+        lines.append(inert.line("- [%s %s] %s: %s" % (project.name, *day_and_id(name), text)))
     return Part("menu", "Past sessions (id: what was done)", lines, path, "%s list" % harness.own_command())
 
 
@@ -111,7 +112,7 @@ def skill_history(project: Project, name: str) -> list[str]:
         skill, colon, rest = text.partition(": ")
         if colon and skill_name(skill) == name and skill.startswith("/"):
             done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
-            covered.append("%s %s" % (_day_and_id(file)[0], done.partition(" [")[0]))
+            covered.append("%s %s" % (day_and_id(file)[0], done.partition(" [")[0]))
     return covered[: settings.SKILL_SESSIONS_SHOWN]
 
 
@@ -181,12 +182,6 @@ def _menu_entries(path: str) -> list[tuple[str, str]]:
             name, _, rest = line[len(head) :].partition("` - ")
             found.append((name, rest))
     return found
-
-
-def _day_and_id(name: str) -> tuple[str, str]:
-    """Of `session-<start>-<id>.json`, whose start has a fixed length."""
-    stamp = name[len(settings.EPISODE_PREFIX) :]
-    return stamp[:10], stamp[len("2026-11-16T060048Z-") : -len(".json")]
 
 
 def _nearness(text: str, branch: str, folder: str) -> int:

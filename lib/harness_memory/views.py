@@ -16,6 +16,7 @@ import os
 
 from . import episode, jsontext, ledger, settings, store
 from .lock import Lock
+from .session import day_and_id
 from .text import one_line
 
 TYPE_CHECKING = False
@@ -108,7 +109,7 @@ def _update(project_dir: str, marked: list[str], index: dict[str, str], lines: d
     loaded = {name: episode.load(project_dir, name) for name in marked}
     touched: set[str] = set()
     for name, value in loaded.items():
-        quoted = '"%s"' % _short_id(name)
+        quoted = '"%s"' % day_and_id(name)[1]
         touched.update(key for key, line in lines.items() if quoted in line)
         if value:
             index[name] = index_line(name, value)
@@ -116,7 +117,7 @@ def _update(project_dir: str, marked: list[str], index: dict[str, str], lines: d
             _grow_tasks(project_dir, value)
         else:
             index.pop(name, None)
-    names_by_id = {_short_id(name): name for name in index}
+    names_by_id = {day_and_id(name)[1]: name for name in index}
     for key in touched:
         members = ledger.thread_at(lines[key])["sessions"] if key in lines else []
         names = {*loaded, *(names_by_id[member] for member in members if member in names_by_id)}
@@ -198,11 +199,6 @@ def _read_index(text: str | None) -> dict[str, str] | None:
         return None
     lines = [line for line in text[len(_INDEX_HEAD) :].split("\n") if line.startswith(_LINE_HEAD)]
     return {line[len(_LINE_HEAD) :].partition("`")[0]: line for line in lines}
-
-
-def _short_id(name: str) -> str:
-    """The id in `session-<start>-<id>.json`; the start has a fixed length."""
-    return name[len(settings.EPISODE_PREFIX) + len("2026-11-16T060048Z-") : -len(".json")]
 
 
 def _lock(project_dir: str, seconds: float) -> Lock:
