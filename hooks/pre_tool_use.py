@@ -1,14 +1,18 @@
-"""Claude Code hook: PreToolUse. What it does is in lib/harness_memory/handlers/pre_tool_use.py."""
+"""Claude Code hook: PreToolUse. What it does is in lib/harness_memory/guard/gate.py."""
 
 import gc
-import os
 import sys
 
 gc.disable()  # the process is over before there is anything to collect
 if sys.version_info >= (3, 8):
-    sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
+    tree = __file__.replace("\\", "/").rpartition("/hooks/")[0]
+    sys.path.insert(0, tree + "/lib")
     try:
-        from harness_memory.runner import run
-    except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
+        from harness_memory.guard.gate import run
+    except Exception:  # noqa: BLE001  (an incomplete installation is told, not passed over)
+        print(
+            '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask",'
+            ' "permissionDecisionReason": "Harness guard: the installation is incomplete. Run install.py again."}}'
+        )
         sys.exit(0)
-    run("PreToolUse")
+    run(tree)

@@ -55,7 +55,8 @@ def gather(
     if not capture.has_substance(state):
         session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))
         return Gathered(None, is_whole)
-    value = episode.build(session, state, place.root, place.remote, is_over)
+    head = _audit_head(place.project_dir, session.episode_name)
+    value = episode.build(session, state, place.root, place.remote, is_over, head)
     session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
     for key in ("branch", "model"):
         session.meta[key] = value[key] or session.meta.get(key)
@@ -165,6 +166,16 @@ def _find_parent(place: Place, session: Session, state: dict[str, Any]) -> None:
     parent = episode.find_by_root(place.project_dir, state["root"], session.episode_name)
     state["thread"] = parent["thread"] if parent else session.id
     session.meta["parent"] = parent["id"] if parent else None
+
+
+def _audit_head(project_dir: str, name: str) -> str:
+    """Known before or found now; nothing is loaded where nothing was ever stopped."""
+    known = episode.audit_head(project_dir, name)
+    if not known and not os.path.isdir(os.path.join(project_dir, settings.SECURITY_DIR)):
+        return ""
+    from .guard import audit
+
+    return audit.next_head(project_dir, known)
 
 
 def _ownership(place: Place, session: Session, state: dict[str, Any]) -> Callable[[str, dict[str, Any]], bool]:

@@ -20,6 +20,7 @@ Fields, in order (about 500 bytes to 4 KB of JSON):
     transcript, source       where it comes from: source is checkpoint | transcript
     taint                    tools that brought in text from outside the machine
     thread, parent, root     the chain of sessions it belongs to; first entry of its history
+    audit_head               `<number>:<hash>` of the last audit event then, where there was one
 """
 
 from __future__ import annotations
@@ -38,12 +39,23 @@ if TYPE_CHECKING:
 
 
 _REQUIRED_TEXTS = ("id", "started", "ended", "what_was_done", "outcome", "thread")
-_OPTIONAL_TEXTS = ("session_id", "headline", "branch", "skill_used", "model", "channel", "title", "parent", "root")
+_OPTIONAL_TEXTS = (
+    "session_id",
+    "headline",
+    "branch",
+    "skill_used",
+    "model",
+    "channel",
+    "title",
+    "parent",
+    "root",
+    "audit_head",
+)
 _TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
 _RECORD_LISTS = (("tasks", {"id", "title"}), ("commands_failed_then_fixed", {"failed", "fixed"}))
 
 
-def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_over: bool) -> dict[str, Any]:
+def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_over: bool, head: str) -> dict[str, Any]:
     meta = session.meta
     points = sorted((name, point) for name, point in state["checkpoints"].items() if point)
     said = _merged([point for _, point in points])
@@ -78,6 +90,7 @@ def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_ove
         "thread": state["thread"] or session.id,
         "parent": meta.get("parent") or None,
         "root": state["root"],
+        **({"audit_head": head} if head else {}),
     }
     return _fitted(episode)
 
@@ -122,6 +135,16 @@ def names(project_dir: str) -> list[str]:
     """Names of all episode files, oldest first (the name starts with the session's start)."""
     listed = store.names(os.path.join(project_dir, settings.EPISODES_DIR))
     return [name for name in listed if is_episode_name(name)]
+
+
+def audit_head(project_dir: str, name: str) -> str:
+    """The head of the audit trail that an episode knows; "" when it knows none."""
+    try:
+        data = store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b""
+    except OSError:
+        return ""
+    value = load(project_dir, name) if b'"audit_head"' in data else None
+    return str(value.get("audit_head") or "") if value else ""
 
 
 def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:

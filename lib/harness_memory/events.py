@@ -7,16 +7,13 @@ a path before `session.safe_id` or `project.locate` has looked at it.
 from __future__ import annotations
 
 from . import settings
+from .payload import BadPayload
 from .text import brief_of, clean, identifier
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
-
-
-class BadPayload(ValueError):
-    """Standard input held no usable payload."""
 
 
 class Event:

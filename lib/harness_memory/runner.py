@@ -14,7 +14,8 @@ import os
 import time
 
 from . import jsontext, settings, store
-from .events import BadPayload, Event
+from .events import Event
+from .payload import read_payload
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +72,21 @@ def is_off(env: Mapping[str, str]) -> bool:
 
 
 def _answer(name: str, env: Mapping[str, str], root: str, ends: float) -> bytes:
-    payload = read_payload()
+    return _reply(name, read_payload(), env, root, ends)
+
+
+def handle(name: str, payload: dict[str, Any]) -> bytes:
+    """The reply to a payload that is already read; a failure is stamped and answered with nothing."""
+    env = os.environ
+    root = store.root_from(env)
+    try:
+        return _reply(name, payload, env, root, time.monotonic() + settings.GUARD_DEADLINE_SECONDS)
+    except Exception as error:  # noqa: BLE001  (the failure policy of every hook)
+        _stamp(root, name, error)
+        return b""
+
+
+def _reply(name: str, payload: dict[str, Any], env: Mapping[str, str], root: str, ends: float) -> bytes:
     event = Event(name, payload, env)
     # Whatever this process might start must not come back here.
     os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
@@ -88,32 +103,6 @@ def _handler(name: str) -> Any:
     # Each hook loads its own handler and nothing of the others.
     module = "%s.handlers.%s" % (__package__, HANDLERS[name])
     return __import__(module, fromlist=["handle"]).handle
-
-
-def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
-    """The payload, as soon as it is whole: the other end may never close the pipe."""
-    data = bytearray()
-    tried = 0
-    while True:
-        try:
-            chunk = os.read(fd, 1 << 20)
-        except OSError:
-            chunk = b""
-        data += chunk
-        if len(data) > limit:
-            raise BadPayload("the payload is larger than %d bytes" % limit)
-        # Tried again only when there is twice as much: every attempt reads it all.
-        if not chunk or (chunk[-1:] in (b"\n", b"}") and len(data) >= 2 * tried):
-            tried = len(data)
-            try:
-                payload = jsontext.loads(jsontext.shortened(data))
-            except ValueError as error:
-                if chunk:
-                    continue
-                raise BadPayload("the payload is no JSON (%d bytes): %s" % (len(data), error)) from None
-            if not isinstance(payload, dict):
-                raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
-            return payload
 
 
 def _watch(name: str, root: str, ends: float) -> None:

@@ -16,12 +16,16 @@ ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
 ENV_CLIENT_PID = "CLAUDE_PID"
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
+ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where nobody can answer a question
 OFF_WORDS = ("off", "0", "false", "no")
 
 # Store layout ----------------------------------------------------------------------------------
 CLAUDE_DIR = ".claude"
 STORE_DIR = "memory"
 CONFIG_FILE = "config.json"
+GUARD_FILE = "guard.json"  # in the store, and in a project's .claude folder
+GUARD_DIR = "guard"
+ALLOWED_DIR = "allowed"
 INSTALLS_FILE = "installs.json"
 HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
@@ -103,6 +107,9 @@ TEXT_FIELD_MAX_CHARS = 64 * 1024  # what is kept of a prompt or an answer before
 HOOK_TIMEOUT_SECONDS = 5  # what install.py asks the client for
 DEADLINE_SECONDS = 4.0  # our own, so that the client never has to kill us
 SESSION_END_DEADLINE_SECONDS = 1.0  # clients before 2.1.74 kill SessionEnd at 1.5 s
+GUARD_DEADLINE_SECONDS = 2.5  # then the user is asked
+GUARD_LOCK_SECONDS = 0.8  # for the audit trail; the answer does not wait longer
+ALLOWANCE_SECONDS = 10 * 60  # how long a permission for one call waits for it
 WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
 WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5
@@ -124,6 +131,7 @@ EARLIER_CHARS = 300  # of the answer of an earlier turn
 EARLIER_KEPT = 6
 SUBSTANTIAL_CHARS = 80  # a shorter answer to a turn without changes is a courtesy
 TERSE_CHARS = 16  # "Done.": the question says more
+GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 ITEM_CHARS = 240
@@ -144,6 +152,27 @@ ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its ses
 ACTIVE_TASKS_SHOWN = 20
 EPISODE_MAX_BYTES = 4096
 FAILURES_KEPT = 50
+
+# Audit -----------------------------------------------------------------------------------------
+SECURITY_DIR = "SECURITY"
+AUDIT_FILE = "audit.jsonl"
+AUDIT_LOCK = "audit.lock"
+AUDIT_EVENTS = (
+    "tool_blocked",
+    "confirm_prompted",
+    "path_access_denied",
+    "tool_noted",
+    "memory_forgotten",
+    "guard_degraded",
+    "settings_changed",
+)
+AUDIT_COMMAND_CHARS = 500
+AUDIT_PATH_CHARS = 1000
+AUDIT_TEXT_CHARS = 300  # of a reason, and of any other text
+AUDIT_LINE_MAX_BYTES = 64 * 1024  # none of ours comes near it
+AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
+AUDIT_TAIL_MAX_BYTES = 4 * 1024 * 1024  # more than this without one event is somebody else's doing
+AUDIT_CONFIRM_BYTES = 256 * 1024  # how far back an episode looks for the head it knew: about 600 events
 
 # Injection -------------------------------------------------------------------------------------
 INJECTION_MAX_UNITS = 9500  # at 10,001 the client shows a file preview instead

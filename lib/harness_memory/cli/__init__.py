@@ -25,6 +25,7 @@ VERBS = (
     ("checkpoint", "write:checkpoint", "record what was done and what remains, for the present session"),
     ("briefing", "curate:briefing", "the page every session here starts with: show, set, rollback, history"),
     ("profile", "curate:profile", "what to know when a skill starts: list, show, set"),
+    ("audit", "audit:audit", "what was stopped and asked about: show, verify, stats"),
     ("rebuild", "maintain:rebuild", "make INDEX.md and the other views anew from the episodes"),
     ("verify", "maintain:verify", "check every file of a memory against the rules of the store"),
     ("doctor", "doctor:doctor", "is it installed, does it run, what went wrong and what to do"),

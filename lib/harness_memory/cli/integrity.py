@@ -11,6 +11,7 @@ import stat
 import time
 
 from .. import clock, project, settings
+from ..guard import chain
 from . import replay
 from .rules import DAMAGED, RULE, STRAY, Unfit, accept, checker
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 MODE = "mode"
 VIEW = "view"
+AUDIT_REMEDY = "trust only the events before it; compare with a backup, and leave the file as it is"
 
 _MAX_DEPTH = 12
 _FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattributes", ".git", ".stfolder", ".stignore")
@@ -62,6 +64,18 @@ def check_project(project_dir: str) -> Iterator[Finding]:
 def check_files(project_dir: str) -> Iterator[Finding]:
     if os.path.lexists(project_dir):
         yield from _check_directory(project_dir, project_dir, 0, lambda name: True)
+        yield from check_audit(project_dir)
+
+
+def check_audit(project_dir: str) -> Iterator[Finding]:
+    try:
+        broken = chain.verify(project_dir).broken
+    except OSError as error:
+        path = error.filename or os.path.join(project_dir, settings.SECURITY_DIR)
+        yield Finding(path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read", DAMAGED)
+        return
+    if broken:
+        yield Finding(broken.path, broken.what, AUDIT_REMEDY, DAMAGED, broken.line)
 
 
 def check_views(project_dir: str) -> Iterator[Finding]:
@@ -141,7 +155,7 @@ def _check_file(path: str, parts: tuple[str, ...], info: os.stat_result) -> Iter
         if info.st_mtime < time.time() - settings.STRAY_FILE_SECONDS:
             yield Finding(path, "is a temporary file nobody writes any more", "delete it", STRAY)
         return
-    check = checker(parts)
+    check = _check_security(parts) if parts[0] == settings.SECURITY_DIR else checker(parts)
     if check is None:
         yield Finding(path, "is no file of the store", "move it elsewhere", STRAY)
         return
@@ -154,6 +168,12 @@ def _check_file(path: str, parts: tuple[str, ...], info: os.stat_result) -> Iter
             yield Finding(
                 path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read", DAMAGED
             )
+
+
+def _check_security(parts: tuple[str, ...]) -> Callable[[str], object] | None:
+    """The lines of the trail are looked at together, by `check_audit`."""
+    is_trail = len(parts) == 4 and parts[-1] == settings.AUDIT_FILE
+    return accept if is_trail or parts[1:] == (settings.AUDIT_LOCK,) else None
 
 
 def _kind(mode: int) -> str:

@@ -1,0 +1,122 @@
+#!/usr/bin/env python3
+"""Processes appending to one audit trail at once, some killed: the chain must hold, no acknowledged event be missing.
+
+    python3 bench/audit_storm.py [--processes 32] [--events 500] [--seed 1] [--interpreter PYTHON]
+
+A quarter of the processes is killed with SIGKILL at a random moment; half of those kill themselves
+after half a line. An event is acknowledged once its writer has said the hash that `append` returned.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+
+from harness_memory.guard import audit, chain
+
+LIB = Path(__file__).resolve().parent.parent / "lib"
+WAIT_SECONDS = 120
+WRITER = (
+    """
+import os, signal, sys, time
+sys.path.insert(0, sys.argv[1])
+from harness_memory.guard import audit
+project, who, events, last = sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
+
+def tear(fd, data):
+    os.write(fd, data[: len(data) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
+
+for number in range(events):
+    if number == last:
+        audit.store.write_all = tear
+    command = "rm -rf ~ # \\u00e9\\n" * (1 + number %% 30)
+    fields = {"event": "tool_blocked", "tool": "Bash", "command": command, "session": who, "number": number}
+    os.write(1, (audit.append(project, fields, time.time(), %d) + "\\n").encode())
+"""
+    % WAIT_SECONDS
+)
+
+
+class Writer:
+    """One process; a torn one dies by itself in its `last` event, a killed one after `delay` seconds."""
+
+    def __init__(self, command: list[str], said: Path, delay: float | None) -> None:
+        self.said = said
+        self.delay = delay
+        with said.open("wb") as out:
+            self.process = subprocess.Popen(command, stdout=out)
+
+    def acknowledged(self) -> list[str]:
+        return self.said.read_text("ascii").split("\n")[:-1]
+
+
+class Storm:
+    def __init__(self, directory: Path, *, processes: int, events: int, seed: int, interpreter: str) -> None:
+        self.project = directory / "project"
+        self.random = random.Random(seed)
+        began = time.monotonic()
+        victims = self.random.sample(range(processes), processes // 4)
+        self.writers = []
+        for number in range(processes):
+            is_torn = number in victims[::2]
+            last = self.random.randrange(events) if is_torn else -1
+            words = [str(LIB), str(self.project), str(number), str(events), str(last)]
+            delay = self.random.uniform(0.05, 0.02 * events) if number in victims[1::2] else None
+            command = [interpreter, "-I", "-S", "-c", WRITER, *words]
+            self.writers.append(Writer(command, directory / ("said-%d" % number), delay))
+        self._kill(began)
+        self.codes = [writer.process.wait() for writer in self.writers]
+        self.seconds = time.monotonic() - began
+
+    def _kill(self, began: float) -> None:
+        doomed = [(writer.delay, writer) for writer in self.writers if writer.delay is not None]
+        for delay, writer in sorted(doomed, key=lambda item: item[0]):
+            time.sleep(max(0.0, began + delay - time.monotonic()))
+            writer.process.kill()
+
+    @property
+    def killed(self) -> int:
+        return sum(code != 0 for code in self.codes)
+
+    def problems(self) -> list[str]:
+        found = chain.verify(str(self.project))
+        problems = ["%s:%d %s" % (found.broken.path, found.broken.line, found.broken.what)] if found.broken else []
+        hashes = {event["hash"] for event in audit.events(str(self.project))}
+        for writer in self.writers:
+            missing = [digest for digest in writer.acknowledged() if digest not in hashes]
+            problems += ["an acknowledged event is missing: %s" % digest for digest in missing]
+        if found.count != len(hashes):
+            problems.append("%d events are sound, %d are there" % (found.count, len(hashes)))
+        return problems
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--processes", type=int, default=32)
+    parser.add_argument("--events", type=int, default=500)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--interpreter", default=sys.executable)
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory(prefix="audit-storm-") as scratch:
+        options = {"processes": args.processes, "events": args.events, "seed": args.seed}
+        storm = Storm(Path(scratch), interpreter=os.path.abspath(args.interpreter), **options)
+        problems = storm.problems()
+        found = chain.verify(str(storm.project))
+        said = sum(len(writer.acknowledged()) for writer in storm.writers)
+    print("%d processes, %d killed; %d events acknowledged, %d in the chain, %d torn lines; %.1f s" % (
+        args.processes, storm.killed, said, found.count, found.torn, storm.seconds))  # fmt: skip
+    print("\n".join(problems) or "the chain is whole, nothing acknowledged is missing")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

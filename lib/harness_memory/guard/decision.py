@@ -1,0 +1,141 @@
+"""From findings to an answer: the firmest rule decides, the audit trail hears of it, Claude is told why."""
+
+from __future__ import annotations
+
+import time
+
+from .. import jsontext, settings
+from . import rules
+from .policy import Policy, load
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .gate import Environment, Question
+
+EVENT = "PreToolUse"
+_EVENTS = {rules.DENY: "tool_blocked", rules.ASK: "confirm_prompted", rules.LOG: "tool_noted"}
+
+
+class Verdict:
+    __slots__ = ("about", "detail", "rule", "tier")
+
+    def __init__(self, rule: str, tier: str, detail: str, about: str) -> None:
+        self.rule = rule
+        self.tier = tier
+        self.detail = detail
+        self.about = about
+
+
+def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None:
+    """The firmest of the findings; the first among equals."""
+    best: Verdict | None = None
+    for rule, detail, about in found:
+        tier = policy.tier(rule)
+        if tier != rules.OFF and (best is None or rules.TIERS.index(tier) > rules.TIERS.index(best.tier)):
+            best = Verdict(rule, tier, detail, about)
+    return best
+
+
+def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -> bytes:
+    policy = policy if isinstance(policy, Policy) else load(question.root, question.project)
+    best = verdict(found, policy)
+    if best is None:
+        return b""
+    if best.tier != rules.LOG and is_allowed_once(question):
+        best.tier = rules.LOG
+    tier = best.tier
+    attended = is_attended(question.env, question.payload)
+    if tier == rules.ASK and not attended:
+        tier = policy.unattended
+    recorded = record(question, best, tier, policy)
+    if tier == rules.LOG:
+        return b""
+    text = sentence(best, policy)
+    if tier != best.tier:
+        text += " Nobody can confirm it in this session, so it is not done."
+    if not recorded:
+        text += " (The audit trail could not be written: harness memory doctor.)"
+    return reply(tier, text)
+
+
+def sentence(best: Verdict, policy: Policy) -> str:
+    """What Claude and the user read."""
+    reason, remedy = policy.text(best.rule)
+    detail = " ".join(best.detail.split())
+    if len(detail) > settings.GUARD_DETAIL_CHARS:
+        detail = detail[: settings.GUARD_DETAIL_CHARS] + "…"
+    text = "Harness guard [%s]: `%s` %s." % (best.rule, detail.replace("`", "'"), reason)
+    return text + (" Instead: " + remedy if remedy else "")
+
+
+def reply(tier: str, text: str) -> bytes:
+    answer = {"hookEventName": EVENT, "permissionDecision": tier, "permissionDecisionReason": text}
+    return jsontext.compact({"hookSpecificOutput": answer}).encode("utf-8", "replace")
+
+
+def is_attended(env: Environment, payload: dict[str, Any]) -> bool:
+    """Whether somebody can answer a question."""
+    if payload.get("permission_mode") == "dontAsk":
+        return False
+    told = env.get(settings.ENV_ATTENDED)
+    if told:
+        return told != "0"
+    entry = env.get(settings.ENV_ENTRYPOINT)
+    return not entry.startswith("sdk")
+
+
+def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
+    """True when the event is in the audit trail."""
+    from .. import health, project
+    from . import audit
+
+    now = time.time()
+    command = question.given.get("command")
+    is_path = not isinstance(command, str)
+    event = _EVENTS[best.tier]
+    if tier == rules.DENY and best.rule.startswith("path."):
+        event = "path_access_denied"
+    elif tier == rules.DENY:
+        event = _EVENTS[rules.DENY]
+    fields: dict[str, Any] = {
+        "event": event,
+        "tool": question.tool,
+        "reason": policy.text(best.rule)[0],
+        "session": str(question.payload.get("session_id") or ""),
+        "rule": best.rule,
+        "decision": tier,
+    }
+    if is_path or best.rule.startswith("path."):
+        fields["path"] = best.about or best.detail
+    if not is_path:
+        fields["command"] = command
+    if question.payload.get("agent_id"):
+        fields["agent"] = str(question.payload["agent_id"])
+    try:
+        place = project.locate(question.root, question.project, question.cwd)
+        audit.append(place.dir, fields, now, settings.GUARD_LOCK_SECONDS)
+    except Exception as error:  # noqa: BLE001  (a full disk must not turn the guard off)
+        health.note_failure(question.root, EVENT, error)
+        return False
+    return True
+
+
+def is_allowed_once(question: Question) -> bool:
+    """Whether a person has let this very call pass, once; using it up."""
+    from . import allowance
+
+    return allowance.take(question.root, question.tool, question.given, question.cwd, time.time())
+
+
+def failed(env: Environment, error: BaseException) -> bytes:
+    """The answer when there is no verdict."""
+    from .. import health
+    from .gate import store_root
+
+    root = store_root(env, env.get("HOME") or env.get("USERPROFILE"))
+    health.note_failure(root, EVENT, error)
+    reason, remedy = Policy().text("guard.failed")
+    what = "%s: %s" % (type(error).__name__, error)
+    return reply(rules.ASK, "Harness guard [guard.failed]: this call %s (%s). %s" % (reason, what[:200], remedy))

@@ -1,0 +1,206 @@
+"""PreToolUse, the way in: every tool call passes here, nearly all of them in less time than an empty Python takes.
+
+    payload → findings (none: silence) → `decision` → reply
+
+So nothing is imported before it is needed, `os` included. Whatever goes wrong is answered with a question to the
+user, never with silence.
+"""
+
+from __future__ import annotations
+
+import _thread
+import time
+
+from .. import settings
+from ..payload import read_payload, system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Environment:
+    """The environment as text, without `os`."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    def get(self, name: str, default: str = "") -> str:
+        value = self.raw.get(name.encode("utf-8", "replace") if system.__name__ == "posix" else name)
+        if value is None:
+            return default
+        return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+    def __getitem__(self, name: str) -> str:
+        return self.get(name)
+
+
+class Quiet:
+    """The policy of those who have none of their own; loads what it is asked for."""
+
+    custom = ()
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        from .gitrules import PROTECTED
+
+        return PROTECTED
+
+    def branch(self, cwd: str) -> str:
+        from .policy import branch
+
+        return branch(cwd)
+
+
+class Question:
+    """One tool call, and where it is asked."""
+
+    __slots__ = ("cwd", "env", "given", "home", "payload", "project", "root", "tool", "tree")
+
+    def __init__(self, payload: dict[str, Any], env: Environment, tree: str) -> None:
+        self.payload = payload
+        self.env = env
+        self.tree = tree
+        self.tool = _text(payload.get("tool_name"))
+        given = payload.get("tool_input")
+        self.given: dict[str, Any] = given if isinstance(given, dict) else {}
+        self.home = (env.get("HOME") or env.get("USERPROFILE")).replace("\\", "/").rstrip("/") or "/"
+        self.cwd = _text(payload.get("cwd")).replace("\\", "/") or env.get("PWD") or self.home
+        self.project = env.get(settings.ENV_PROJECT_DIR).replace("\\", "/").rstrip("/") or self.cwd
+        self.root = store_root(env, self.home)
+
+    def is_plain(self) -> bool:
+        """Whether nobody has rules of their own here."""
+        return not any(
+            _exists(path + "/" + settings.GUARD_FILE) for path in (self.root, self.project + "/" + settings.CLAUDE_DIR)
+        )
+
+    def scope(self) -> Any:
+        from .paths import Scope
+
+        return Scope(home=self.home, project=self.project, cwd=self.cwd, root=self.root, tree=self.tree, env=self.env)
+
+
+def run(tree: str) -> None:
+    """Answer one call and leave the process. `tree` is where this installation lies."""
+    env = Environment(system.environ)
+    reply = b""
+    try:
+        if env.get(settings.ENV_SWITCH).strip().lower() not in settings.OFF_WORDS:
+            _watch(env, tree)
+            reply = answer(env, tree)
+    except BaseException as error:  # noqa: BLE001  (what cannot be judged is asked)
+        reply = unsure(env, tree, error)
+    leave(reply)
+
+
+def answer(env: Environment, tree: str) -> bytes:
+    payload = read_payload()
+    question = Question(payload, env, tree)
+    if question.tool == "Skill":
+        return _skill(payload)
+    policy: Any = Quiet()
+    if not question.is_plain():
+        from .policy import load
+
+        policy = load(question.root, question.project)
+    found = findings(question, policy)
+    reply = b""
+    if found:
+        from .decision import decide
+
+        reply = decide(question, policy, found)
+    _stamp(question.root)
+    return reply
+
+
+def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
+    """Every rule that stands against a call, with what it is about."""
+    scope = question.scope()
+    if not isinstance(policy, Quiet):
+        policy.confine(scope)
+    if question.tool == "Bash":
+        from .judge import findings as judged
+
+        command = question.given.get("command")
+        return judged(command, scope, question.env, policy) if isinstance(command, str) else []
+    from .tools import findings as of_tool
+
+    return of_tool(question.tool, question.given, scope, question.env, policy)
+
+
+def _skill(payload: dict[str, Any]) -> bytes:
+    """A skill is no danger but an occasion: it is handed its profile."""
+    from .. import runner
+
+    return runner.handle("PreToolUse", payload)
+
+
+def unsure(env: Environment, tree: str, error: BaseException) -> bytes:
+    try:
+        from .decision import failed
+
+        return failed(env, error)
+    except BaseException:  # noqa: BLE001  (even then not in silence)
+        return _LAST_RESORT
+
+
+_LAST_RESORT = (
+    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason":'
+    b' "Harness guard: this call could not be judged. See: harness memory doctor"}}'
+)
+
+
+def _watch(env: Environment, tree: str) -> None:
+    def wait() -> None:
+        time.sleep(settings.GUARD_DEADLINE_SECONDS)
+        leave(unsure(env, tree, TimeoutError("no verdict within %.1f seconds" % settings.GUARD_DEADLINE_SECONDS)))
+
+    try:
+        _thread.start_new_thread(wait, ())
+    except RuntimeError:  # no more threads: the client's own timeout is left
+        pass
+
+
+def leave(reply: bytes) -> None:
+    try:
+        while reply:
+            reply = reply[system.write(1, reply) :]
+    except OSError:
+        pass
+    system._exit(0)
+
+
+def store_root(env: Environment, home: str) -> str:
+    """As `store.root_from`, without `os`; a relative path is from where the client runs."""
+    own = env.get(settings.ENV_HOME)
+    if own[:1] == "~":
+        own = home + own[1:]
+    root = own or (env.get(settings.ENV_CONFIG_DIR) or home + "/" + settings.CLAUDE_DIR) + "/" + settings.STORE_DIR
+    root = root.replace("\\", "/") if system.__name__ == "nt" else root
+    return root if root[:1] == "/" or root[1:2] == ":" else env.get("PWD") + "/" + root
+
+
+def _exists(path: str) -> bool:
+    try:
+        system.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _stamp(root: str) -> None:
+    """`doctor` sees by this that the hook runs."""
+    path = "%s/%s/%s/PreToolUse" % (root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    try:
+        system.utime(path)
+    except OSError:
+        from .. import store
+
+        store.touch(path)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,555 @@
+"""What a path is: a secret, a start-up file, a part of the system, ours, or nobody's business.
+
+Paths are compared in one form: absolute, folded, in lower case, with forward slashes, a drive as `/c`, the home
+directory (anyone's) as `~`. Both the path as written and the place it really leads to are looked at.
+"""
+
+from __future__ import annotations
+
+from ..payload import system
+from .calls import folded, joined
+from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .gate import Environment
+
+READ = "read"
+WRITE = "write"
+DELETE = "delete"
+
+SECRET = "path.secret"
+ENV = "path.env"
+SENSITIVE = "path.sensitive"
+STARTUP = "path.startup"
+SYSTEM = "path.system"
+GIT_INTERNALS = "path.git-hooks"
+CI = "path.ci"
+NO_DELETE = "path.no-delete"
+AUDIT = "self.audit"
+MEMORY = "self.memory"
+GUARD = "self.guard"
+SETTINGS = "self.settings"
+
+# A text without any of these holds no path that is secret. Lower case.
+HINTS = """
+    .ssh id_rsa id_dsa id_ecdsa id_ed25519 _sk .gnupg .gpg .aws gcloud .azure .kube .docker .npmrc .pypirc netrc
+    credential .env env. secret .pem .key .p12 .pfx .jks .keystore .kdbx .ppk keychain keyring keytab password
+    passwd shadow sudoers vault _history mozilla firefox chrom brave microsoft .tfstate .tfvars .pgpass .my.cnf
+    mylogin .terraform .s3cfg .boto .config auth.json .m2 .gradle .gem .cargo hosts.yml service-account
+    service_account serviceaccount htpasswd environ kubeconfig .oci .databricks .snow .dbt bitcoin ethereum
+    .electrum /proc .claude .codex .gemini cookies .fly .bitwarden .1password appdata library .age .sops 169.254
+    metadata .yarnrc .composer admin.conf k3s.yaml master.key token ssh_host .nuget .bundle bitwarden .config/
+    serviceaccount
+    """.split()
+
+_SECRET_DIRS = frozenset(
+    """
+    .ssh .gnupg .aws .azure .password-store .1password .bitwarden .electrum
+    """.split()
+)
+_SECRET_HOME = tuple(
+    ".config/gcloud/|.kube/|.docker/config.json|.npmrc|.yarnrc.yml|.config/git/credentials|.config/gh/|.config/hub|.config/op/"
+    "|.cargo/credentials|.gem/credentials|.m2/settings|.gradle/gradle.properties|.composer/auth.json|.config/composer/auth.json"
+    "|.terraform.d/|.terraformrc|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
+    "|.config/bravesoftware|.config/microsoft-edge|library/application support/google/chrome"
+    "|library/application support/firefox|library/application support/bravesoftware|library/cookies|library/safari"
+    "|library/application support/chromium|library/application support/microsoft edge|snap/firefox|snap/chromium"
+    "|appdata/local/google/chrome|appdata/roaming/mozilla|appdata/local/microsoft/edge|appdata/roaming/microsoft/credentials"
+    "|appdata/local/microsoft/credentials|appdata/roaming/microsoft/protect|appdata/roaming/npm/.npmrc|.config/rclone/"
+    "|.claude/.credentials.json|.codex/auth.json|.gemini/oauth_creds.json|.config/github-copilot/|.config/doctl/"
+    "|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc|.local/share/kwalletd|.oci/"
+    "|.databrickscfg|.snowsql/|.snowflake/|.dbt/profiles.yml|.config/ngrok|.ngrok2/|.bitcoin/|.ethereum/|.vault-token"
+    "|.config/pypoetry/auth.toml|.config/glab-cli/|.config/containers/auth.json|.nuget/nuget/nuget.config|.bundle/config|.age/"
+    "|.config/bitwarden|.config/stripe/|.config/netlify/|.config/configstore/|.wrangler/|.config/.wrangler/|.supabase/access-token".split(
+        "|"
+    )
+)
+_SECRET_NAMES = frozenset(
+    """
+    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk .netrc _netrc .pgpass .my.cnf .mylogin.cnf
+    .git-credentials .pypirc .htpasswd .vault-token .vault_pass .vault_password .dockercfg .s3cfg .boto
+    credentials.json master.key kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml secret.key
+    credentials.toml .credentials.json oauth_creds.json private.key private_key gcp-key.json login.keychain-db
+    logins.json key4.db wallet.dat
+    """.split()
+)
+_SECRET_SUFFIXES = (
+    ".pem",
+    ".key",
+    ".p12",
+    ".pfx",
+    ".jks",
+    ".keystore",
+    ".kdbx",
+    ".ppk",
+    ".pkcs12",
+    ".p8",
+    ".keytab",
+    ".kubeconfig",
+)
+_SECRET_SYSTEM = (
+    "/etc/shadow",
+    "/etc/gshadow",
+    "/etc/sudoers",
+    "/etc/krb5.keytab",
+    "/etc/kubernetes/admin.conf",
+    "/etc/rancher/k3s/k3s.yaml",
+    "/run/secrets/",
+    "/var/run/secrets/",
+    "/dev/mem",
+    "/dev/kmem",
+    "/proc/kcore",
+    "/etc/ssl/private/",
+    "/etc/security/opasswd",
+    "/library/keychains/",
+    "/system/library/keychains/",
+    "/c/windows/system32/config/sam",
+)
+_SENSITIVE_NAMES = frozenset(
+    """
+    .bash_history .zsh_history .python_history .mysql_history .psql_history .node_repl_history .sqlite_history
+    .rediscli_history .lesshst fish_history consolehost_history.txt terraform.tfstate terraform.tfvars
+    """.split()
+)
+_SENSITIVE_SUFFIXES = (".tfstate", ".tfstate.backup", ".auto.tfvars")
+_HARMLESS_ENV = frozenset(
+    """
+    example sample template tmpl tpl dist default defaults schema examples samples ts js py md d
+    """.split()
+)
+_HARMLESS_PEM = ("cert", "chain", "public", "pub", "ca-", "ca.", "cacert", "bundle", "csr", "root", "dhparam")
+_FIXTURES = frozenset(
+    """
+    test tests testdata test-data fixtures testing spec __tests__ node_modules site-packages vendor
+    """.split()
+)
+_STARTUP = frozenset(
+    """
+    ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
+    ~/.zlogin ~/.zlogout ~/.config/fish/config.fish ~/.xprofile ~/.xinitrc ~/.xsession ~/.pam_environment ~/.cshrc
+    ~/.tcshrc ~/.kshrc ~/.inputrc ~/.ssh/rc
+    """.split()
+)
+_STARTUP_DIRS = ("~/.config/fish/conf.d/", "~/.config/autostart/", "~/library/launchagents/", "~/.config/systemd/user/")
+_SYSTEM_DIRS = frozenset(
+    """
+    etc usr bin sbin lib lib32 lib64 libx32 boot sys proc system library
+    """.split()
+)
+_SYSTEM_PREFIXES = ("/c/windows", "/c/program files", "/var/spool/cron", "/var/lib/dpkg", "/var/lib/rpm")
+_FREE_PREFIXES = ("/usr/local/", "/usr/src/", "/library/caches/", "/proc/self/fd/", "/etc/hosts.d/")
+_CI_NAMES = frozenset(
+    """
+    .gitlab-ci.yml .travis.yml jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .drone.yml .woodpecker.yml
+    appveyor.yml .appveyor.yml cloudbuild.yaml buildspec.yml codemagic.yaml
+    """.split()
+)
+_CI_DIRS = ("/.github/workflows/", "/.github/actions/", "/.circleci/", "/.buildkite/", "/.woodpecker/", "/.gitlab/ci/")
+_NO_DELETE = frozenset(
+    """
+    claude.md license license.md license.txt .gitignore .gitattributes agents.md
+    """.split()
+)
+_GIT_RUNS = ("hooks", "config", "objects", "refs", "head", "index", "packed-refs")
+_GIT_SAFE = (
+    ".lock",
+    ".sample",
+    "/rebase-merge",
+    "/rebase-apply",
+    "/merge_head",
+    "/cherry_pick_head",
+    "/orig_head",
+    "/gc.log",
+    "/fetch_head",
+)
+_SAMPLES = (
+    *sorted(_SECRET_DIRS),
+    *sorted(_SECRET_NAMES),
+    ".env",
+    ".env.local",
+    ".env.production",
+    ".kube",
+    ".docker",
+    "config.json",
+    "credentials",
+    ".npmrc",
+    "server.key",
+    "key.pem",
+    "shadow",
+    "hosts.yml",
+    "gcloud",
+    "known_hosts",
+    ".config",
+    "audit.jsonl",
+)
+
+
+class Scope:
+    """Where a call is made: the directories that rules speak of, in the form that paths are compared in."""
+
+    __slots__ = (
+        "config",
+        "confirm",
+        "cwd",
+        "home",
+        "homes",
+        "no_delete",
+        "places",
+        "project",
+        "root",
+        "temps",
+        "tree",
+        "user",
+        "zero",
+    )
+
+    def __init__(self, *, home: str, project: str, cwd: str, root: str, tree: str, env: Environment) -> None:
+        self.home = home
+        self.project = project or cwd
+        self.cwd = cwd
+        self.user = (env.get("USER") or env.get("LOGNAME") or home.rpartition("/")[2]).lower()
+        self.homes = tuple(dict.fromkeys([_form(home), _form(_real(home))]))
+        self.root = [_form(root), _form(_real(root))] if root else []
+        self.tree = [_form(tree), _form(_real(tree))] if tree else []
+        config = env.get("CLAUDE_CONFIG_DIR") or home + "/.claude"
+        self.config = [_form(config), _form(_real(config))]
+        temps = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders", "/c/temp", "/c/tmp", "/c/windows/temp"]
+        self.temps = temps + [_form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
+        self.places = (_form(cwd), _form(self.project))
+        self.zero: list[str] = []
+        self.confirm: list[str] = []
+        self.no_delete: list[str] = []
+
+
+def absolute(word: str, cwd: str, scope: Scope) -> str:
+    """A word as a path in the form described above; relative ones as seen from `cwd`."""
+    path = word
+    if path.startswith("file:"):
+        path = "/" + path[5:].lstrip("/")
+    lower = path[:14].lower()
+    for variable in ("%userprofile%", "%homepath%", "%home%", UNKNOWN + ":userprofile", UNKNOWN + ":home"):
+        if lower.startswith(variable):
+            path = TILDE + path[len(variable) :]
+            break
+    if path[:1] == TILDE and path[1:2] not in ("", "/", "\\"):
+        path = _other_home(path[1:], scope)
+    return _form(joined(_form(cwd, scope), _form(path, scope)), scope)
+
+
+def _other_home(path: str, scope: Scope) -> str:
+    name, slash, rest = path.replace("\\", "/").partition("/")
+    if name in ("+", "-"):
+        return (scope.cwd if name == "+" else UNKNOWN) + slash + rest
+    if name.lower() == scope.user:
+        return TILDE + slash + rest
+    return ("/root" if name == "root" else "/home/" + name) + slash + rest
+
+
+def _form(path: str, scope: Scope | None = None) -> str:
+    if "\\" in path:
+        path = path.replace("\\", "/")
+    if path[1:2] == ":" and path[:1].isalpha():
+        path = "/" + path[0] + path[2:]
+    if path.startswith("//?/"):
+        path = path[3:]
+    path = folded(path).lower()
+    if path.startswith("/mnt/c/"):
+        path = path[4:]
+    if path.startswith(("/private/tmp", "/private/var", "/private/etc")):
+        path = path[8:]
+    if scope is not None:
+        if path[:1] == TILDE:
+            path = scope.homes[0] + path[1:]
+        while path.startswith(("/proc/self/root", "/proc/1/root", "/proc/thread-self/root")):
+            path = path[path.index("/root") + 5 :] or "/"
+        if path.startswith("/proc/self/cwd"):
+            path = _form(scope.cwd) + path[14:]
+    return path
+
+
+def _real(path: str) -> str:
+    """Where a path leads, as far as links can be read; without `os`, which costs a hook a millisecond."""
+    done = ""
+    waiting = path.split("/")[1:] if path.startswith("/") else []
+    jumps = 0
+    while waiting:
+        piece = waiting.pop(0)
+        if piece == "..":
+            done = done.rpartition("/")[0]
+            continue
+        if piece in ("", "."):
+            continue
+        here = done + "/" + piece
+        try:
+            target = system.readlink(here) if jumps < 20 else ""
+        except (OSError, ValueError):
+            target = ""
+        if not target:
+            done = here
+            continue
+        jumps += 1
+        if target.startswith("/"):
+            done = ""
+        waiting = target.split("/") + waiting
+    return done or path
+
+
+def has_link(path: str) -> bool:
+    """Whether a link stands anywhere on the way."""
+    return _real(path) != folded(path)
+
+
+def home_relative(path: str, scope: Scope) -> str:
+    """`~/...` for a path below anyone's home directory; `~` for one itself; else the path."""
+    for home in scope.homes:
+        if path == home or path.startswith(home + "/"):
+            return "~" + path[len(home) :]
+    pieces = path.split("/", 4)
+    if path.startswith(("/home/", "/users/")) and len(pieces) > 2 and pieces[2] not in ("", "shared"):
+        return "/".join(["~", *pieces[3:]])
+    if path.startswith("/c/users/") and len(pieces) > 3 and pieces[3] not in ("", "public"):
+        return "/".join(["~", *path.split("/")[4:]])
+    if path == "/root" or path.startswith("/root/"):
+        return "~" + path[5:]
+    return path
+
+
+def is_temporary(path: str, scope: Scope) -> bool:
+    """Below a folder for temporary files, unless that holds the home or the project."""
+    for temp in scope.temps:
+        if path == temp or path.startswith(temp.rstrip("/") + "/"):
+            return not any(_is_within(path, place) for place in (*scope.homes, scope.places[1]))
+    return False
+
+
+def _is_within(path: str, place: str) -> bool:
+    return path == place or path.startswith(place.rstrip("/") + "/")
+
+
+def is_inside(path: str, place: str) -> bool:
+    return _is_within(path, _form(place))
+
+
+def variants(word: str, cwd: str, scope: Scope) -> Iterator[str]:
+    """The paths that a word may stand for: as written, as patterns may complete it, as links lead it."""
+    path = absolute(word, cwd, scope)
+    if not any(marker in path for marker in GLOBS):
+        yield path
+    else:
+        yield from _completed(path)
+    if UNKNOWN not in path and not any(marker in path for marker in GLOBS):
+        # Links are followed from the words as written: file systems may know upper and lower case.
+        exact = joined(joined(scope.cwd, cwd), word.replace(TILDE, scope.home, 1) if word[:1] == TILDE else word)
+        real = _real(exact)
+        if real != exact:
+            yield _form(real, scope)
+
+
+def _completed(path: str) -> Iterator[str]:
+    found = [""]
+    for piece in path.split("/")[1:]:
+        choices = [piece]
+        if any(marker in piece for marker in GLOBS):
+            at_home = piece[:1] == "." and len(piece) == 2
+            if at_home or sum(1 for char in piece if char not in GLOBS) > 1 or BRACKET in piece or QUESTION in piece:
+                # `*.yml` is no reach for secrets.yml, `*.pem` is one for keys.
+                samples = (
+                    _SAMPLES if piece[:1] != STAR else [name for name in _SAMPLES if name.endswith(_SECRET_SUFFIXES)]
+                )
+                choices = [piece, *(sample for sample in samples if matches(piece, sample))]
+        found = [before + "/" + choice for before in found for choice in choices][:60]
+    return iter(found)
+
+
+def matches(pattern: str, name: str) -> bool:
+    """Whether the shell could complete `pattern`, with its markers, to `name`."""
+    if pattern[:1] in GLOBS and name[:1] == ".":
+        return False
+    at = 0
+    index = 0
+    star = -1
+    mark = 0
+    while index < len(name):
+        char = pattern[at : at + 1]
+        if char == STAR:
+            star, mark = at, index
+            at += 1
+            continue
+        width = 1
+        is_equal = char == name[index] or char in (QUESTION, UNKNOWN)
+        if char == BRACKET:
+            end = pattern.find("]", at + 1)
+            width = end + 1 - at if end > 0 else 1
+            is_equal = end > 0 and _in_class(pattern[at + 1 : end], name[index])
+        if char and is_equal:
+            at += width
+            index += 1
+        elif star >= 0:
+            mark += 1
+            at, index = star + 1, mark
+        else:
+            return False
+    return not pattern[at:].strip(STAR)
+
+
+def _in_class(text: str, char: str) -> bool:
+    negated = text[:1] in ("!", "^")
+    chars = text[1:] if negated else text
+    found = char in chars
+    for at in range(1, len(chars) - 1):
+        if chars[at] == "-" and chars[at - 1] <= char <= chars[at + 1]:
+            found = True
+    return found != negated
+
+
+# What a path is ------------------------------------------------------------------------------------
+
+
+def rule_for(word: str, access: str, cwd: str, scope: Scope) -> str:
+    """The id of the rule that stands against this access; "" when none does."""
+    for path in variants(word, cwd, scope):
+        rule = _rule(path, access, scope)
+        if rule:
+            return rule
+    return ""
+
+
+def _rule(path: str, access: str, scope: Scope) -> str:
+    name = path.rpartition("/")[2]
+    local = home_relative(path, scope)
+    rule = _secret(path, name, local, scope)
+    if rule and not (local == path and is_temporary(path, scope)):
+        return rule
+    if any(_fits(pattern, path, local, name) for pattern in scope.zero):
+        return SECRET
+    if access == READ:
+        return ""
+    return _own(path, access, scope) or _guarded(path, name, local, access, scope)
+
+
+def _secret(path: str, name: str, local: str, scope: Scope) -> str:
+    pieces = path.split("/")
+    if name.endswith(".pub") or name.startswith("known_hosts") or name == "allowed_signers":
+        return ""
+    if not _SECRET_DIRS.isdisjoint(pieces[1:]):
+        return SECRET
+    if name in _SECRET_NAMES or (
+        name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
+    ):
+        return SECRET
+    if local[:2] == "~/" and (local[2:] + "/").startswith(_SECRET_HOME):
+        return SECRET
+    if path.startswith(_SECRET_SYSTEM) or (path.startswith("/etc/ssh/ssh_host_") and name.endswith("_key")):
+        return SECRET
+    if pieces[1:2] == ["proc"] and pieces[-1] in ("environ", "mem") and len(pieces) > 3:
+        return SECRET
+    if name.endswith(_SECRET_SUFFIXES):
+        is_public = name.endswith((".pem", ".key")) and any(part in name for part in _HARMLESS_PEM)
+        if is_public or not _FIXTURES.isdisjoint(pieces):
+            return ""
+        return "" if len(name) < 5 or path.startswith("/etc/ssl/certs/") else SECRET
+    if name.endswith(".json") and name.startswith(
+        ("service-account", "service_account", "serviceaccount", "client_secret")
+    ):
+        return SECRET
+    if name.endswith("-credentials.json") or (
+        "serviceaccount" in name.replace("-", "").replace("_", "") and name.endswith(".json")
+    ):
+        return SECRET
+    if is_env(name):
+        return ENV if _FIXTURES.isdisjoint(pieces) else ""
+    if name in _SENSITIVE_NAMES or name.endswith(_SENSITIVE_SUFFIXES):
+        return SENSITIVE
+    return ""
+
+
+def is_env(name: str) -> bool:
+    """`.env` and its kin; examples and templates are for everyone."""
+    if not (
+        name in (".env", ".envrc", ".flaskenv") or name.startswith(".env.") or (name.endswith(".env") and len(name) > 4)
+    ):
+        return False
+    return _HARMLESS_ENV.isdisjoint(name.replace("-", ".").replace("_", ".").split("."))
+
+
+def _own(path: str, access: str, scope: Scope) -> str:
+    for root in scope.root:
+        if _is_within(path, root):
+            return AUDIT if "/security" in path[len(root) :] else MEMORY
+        if access == DELETE and _is_within(root, path):
+            return MEMORY
+    for config in scope.config:
+        if path in (config + "/settings.json", config + "/settings.local.json"):
+            return SETTINGS
+    if path.endswith(("/.claude/settings.json", "/.claude/settings.local.json", "/.claude/guard.json")):
+        return "self.project-settings"
+    if path.endswith(("/managed-settings.json",)):
+        return SETTINGS
+    for tree in scope.tree:
+        if _is_within(path, tree) and not _is_within(_form(scope.project), tree):
+            return GUARD
+    return ""
+
+
+def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str:
+    if (
+        local in _STARTUP
+        or local.startswith(_STARTUP_DIRS)
+        or path in ("/etc/profile", "/etc/bash.bashrc", "/etc/zshrc")
+    ):
+        return STARTUP
+    if is_system(path) and not is_temporary(path, scope):
+        return SYSTEM
+    if "/.git/" in path and path.partition("/.git/")[2].split("/")[0] in _GIT_RUNS:
+        return "" if path.endswith((".sample", ".lock")) else GIT_INTERNALS
+    if name in _CI_NAMES or any(each in path for each in _CI_DIRS):
+        return CI
+    if any(_fits(pattern, path, local, name) for pattern in scope.confirm):
+        return "path.confirm-write"
+    if (
+        access == DELETE
+        and any(_is_within(path, config) for config in scope.config)
+        and "/" not in path.partition("/.claude/")[2]
+    ):
+        return NO_DELETE
+    if access == DELETE and (
+        name in _NO_DELETE or any(_fits(pattern, path, local, name) for pattern in scope.no_delete)
+    ):
+        return NO_DELETE
+    return ""
+
+
+def is_system(path: str) -> bool:
+    if path.startswith(_FREE_PREFIXES):
+        return False
+    pieces = path.split("/", 2)
+    return (len(pieces) > 1 and pieces[1] in _SYSTEM_DIRS and pieces[0] == "") or path.startswith(_SYSTEM_PREFIXES)
+
+
+def is_git_internal(path: str) -> bool:
+    """A part of a repository that cannot be lost without loss."""
+    if path.endswith("/.git"):
+        return True
+    _, found, rest = path.partition("/.git/")
+    return bool(found) and not any(safe in "/" + rest for safe in _GIT_SAFE)
+
+
+def fits(pattern: str, path: str, scope: Scope) -> bool:
+    return _fits(pattern, path, home_relative(path, scope), path.rpartition("/")[2])
+
+
+def _fits(pattern: str, path: str, local: str, name: str) -> bool:
+    """A pattern of a person's own: a name, a path, or either with `*`, `?` and `**`."""
+    given = pattern.lower().replace("\\", "/")
+    marked = given.replace("*", STAR).replace("?", QUESTION).replace("[", BRACKET)
+    if "/" not in given.rstrip("/"):
+        return matches(marked.rstrip("/"), name) or name == given or "/" + given.strip("/") + "/" in path + "/"
+    for form in (path, local):
+        if matches(marked.rstrip("/"), form) or form.startswith(given.rstrip("*").rstrip("/") + "/"):
+            return True
+        if given[:1] not in ("/", "~") and matches(STAR + "/" + marked.rstrip("/"), form):
+            return True
+    return False

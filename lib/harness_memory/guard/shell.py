@@ -1,0 +1,810 @@
+"""A reader of shell text: what would run, as a tree, without running or expanding anything.
+
+    tree    ("cmd", assignments, words, redirections)   one simple command
+            ("seq", trees)     in order, whatever joins them; the branches of if, while and case too
+            ("pipe", trees)    each one's output is the next one's input
+            ("sub", tree, redirections)     ( ... ), with a state of its own
+            ("group", tree, redirections)   { ...; }, loops and conditions
+            ("for", name, words, tree)      words is None where the positional parameters are meant
+            ("function", name, tree)
+    word    str, or a list of parts: str, ("var", name, operator, word, quoted), ("run", tree, quoted), ("file", tree)
+    assignment   (name, word) or (name, list of words, "array")
+    redirection  (descriptor, operator, word); of a here-document the word is its body
+
+Quotes are gone from a word; what was active in it is a marker character (below), so `r\\m "-rf" '*'` gives
+"rm", "-rf", "*" and a bare `*` gives STAR. Linear in the text; deeper or longer than the limits is Unreadable.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+UNKNOWN = "\ue000"  # text that only the shell will know
+STAR = "\ue001"
+QUESTION = "\ue002"
+BRACKET = "\ue003"
+TILDE = "\ue004"
+OPEN = "\ue005"  # of a brace expansion
+COMMA = "\ue006"
+CLOSE = "\ue007"
+MARKERS = "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007"
+GLOBS = frozenset((STAR, QUESTION, BRACKET))
+PLAIN = {0xE000: "…", 0xE001: "*", 0xE002: "?", 0xE003: "[", 0xE004: "~", 0xE005: "{", 0xE006: ",", 0xE007: "}"}
+
+MAX_DEPTH = 50
+MAX_WORDS = 20_000
+MAX_ARITHMETIC_CHARS = 1000
+MAX_BRACKET_CHARS = 20_000
+
+_BLANK = " \t\r"
+_ENDS_WORD = frozenset(" \t\r\n;&|<>()")
+_SPECIAL = _ENDS_WORD | frozenset("\\'\"$`*?[~{},=:")
+_IN_QUOTES = frozenset('"\\$`')
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
+_DIGITS = frozenset("0123456789")
+_SPECIAL_VARIABLES = frozenset("@*#?$!-")
+_RESERVED = frozenset(
+    """
+    if then elif else fi while until for select do done case esac function { } [[ ! time coproc
+    """.split()
+)
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_SCRUBBED = dict.fromkeys(PLAIN, "�")
+
+
+class Unreadable(ValueError):
+    """Not shell text, or beyond the limits."""
+
+
+def read(text: str, depth: int = 0) -> Any:
+    """The tree of a script; Unreadable when it is none."""
+    if not depth and not text.isascii():
+        text = text.translate(_SCRUBBED)  # nobody but us may write markers
+    reader = _Reader(text, depth)
+    tree = reader.sequence(frozenset())
+    if reader.at < len(reader.text):
+        raise Unreadable("unexpected %r at character %d" % (reader.text[reader.at], reader.at))
+    reader.take_bodies()
+    return tree
+
+
+def plain(word: str) -> str:
+    """A word as a person would write it."""
+    return word if word.isascii() else word.translate(PLAIN)
+
+
+class _Reader:
+    __slots__ = ("at", "bodies", "depth", "text", "words_left")
+
+    def __init__(self, text: str, depth: int) -> None:
+        self.text = text
+        self.at = 0
+        self.depth = depth
+        self.words_left = MAX_WORDS
+        self.bodies: list[list[Any]] = []  # here-documents announced on this line
+
+    # Lists and pipelines -------------------------------------------------------------------------
+
+    def sequence(self, stops: frozenset[str]) -> Any:
+        """Commands up to a closing bracket, `;;` or one of the reserved words `stops`, which is left unread."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+        text = self.text
+        found = []
+        while True:
+            self.blanks()
+            char = text[self.at : self.at + 1]
+            if not char or char == ")" or text.startswith(";;", self.at):
+                break
+            if char == "\n":
+                self.newline()
+            elif (char == "&" and text[self.at + 1 : self.at + 2] != ">") or char in ";|":
+                self.at += 1
+            elif stops and self.peek() in stops:
+                break
+            else:
+                found.append(self.pipeline())
+                if text[self.at : self.at + 1] == "&" and text[self.at + 1 : self.at + 2] not in ("&", ">"):
+                    found[-1] = ("sub", found[-1], [])  # in the background, with a state of its own
+        self.depth -= 1
+        return found[0] if len(found) == 1 else ("seq", found)
+
+    def pipeline(self) -> Any:
+        found = []
+        while True:
+            while self.peek() in ("!", "time"):
+                self.at += len(self.peek())
+                self.blanks()
+                if self.text.startswith("-p", self.at):
+                    self.at += 2
+                    self.blanks()
+            found.append(self.command())
+            self.blanks()
+            if self.text[self.at : self.at + 1] != "|" or self.text[self.at + 1 : self.at + 2] == "|":
+                break
+            self.at += 2 if self.text.startswith("|&", self.at) else 1
+            self.lines()
+        return found[0] if len(found) == 1 else ("pipe", found)
+
+    def command(self) -> Any:
+        char = self.text[self.at : self.at + 1]
+        if char == "(":
+            return self.arithmetic() if self.text.startswith("((", self.at) else self.subshell()
+        word = self.peek()
+        if word not in _RESERVED:
+            return self.simple()
+        compound = {
+            "{": self.braces,
+            "if": self.condition,
+            "while": self.loop,
+            "until": self.loop,
+            "for": self.iteration,
+            "select": self.iteration,
+            "case": self.cases,
+            "function": self.function,
+            "[[": self.test,
+            "coproc": self.coprocess,
+        }.get(word)
+        if compound is None:
+            raise Unreadable("unexpected %r at character %d" % (word, self.at))
+        self.at += len(word)
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+        tree = compound()
+        self.depth -= 1
+        return tree
+
+    # Compound commands ---------------------------------------------------------------------------
+
+    def subshell(self) -> Any:
+        self.at += 1
+        tree = self.sequence(frozenset())
+        self.expect(")")
+        return ("sub", tree, self.redirections())
+
+    def arithmetic(self) -> Any:
+        end = self.arithmetic_end(self.at)
+        if end < 0:
+            return self.subshell()
+        inner = self.text[self.at + 2 : end - 2]
+        self.at = end
+        return ("cmd", [], ["((", self.substitutions(inner)], self.redirections())
+
+    def arithmetic_end(self, at: int) -> int:
+        """The position after `((...))`; -1 where these are the brackets of two subshells."""
+        end = self.closing("(", ")", at + 1, MAX_ARITHMETIC_CHARS)
+        return end + 1 if end > 0 and self.text[end : end + 1] == ")" else -1
+
+    def braces(self) -> Any:
+        tree = self.sequence(frozenset("}"))
+        self.expect("}")
+        return ("group", tree, self.redirections())
+
+    def condition(self) -> Any:
+        found = [self.sequence(frozenset(("then",)))]
+        self.expect("then")
+        while True:
+            found.append(self.sequence(frozenset(("elif", "else", "fi"))))
+            word = self.peek()
+            self.at += len(word)
+            if word == "fi":
+                return ("group", ("seq", found), self.redirections())
+            if word == "elif":
+                found.append(self.sequence(frozenset(("then",))))
+                self.expect("then")
+            elif word != "else":
+                raise Unreadable("an `if` without `fi`")
+
+    def loop(self) -> Any:
+        test = self.sequence(frozenset(("do",)))
+        body = self.body()
+        return ("group", ("seq", [test, body]), self.redirections())
+
+    def body(self) -> Any:
+        self.lines()
+        if self.peek() == "{":
+            self.at += 1
+            return self.braces()
+        self.expect("do")
+        tree = self.sequence(frozenset(("done",)))
+        self.expect("done")
+        return tree
+
+    def iteration(self) -> Any:
+        self.blanks()
+        if self.text.startswith("((", self.at):
+            head = self.arithmetic()
+            self.lines_and_semicolons()
+            return ("group", ("seq", [head, self.body()]), self.redirections())
+        name = self.word()
+        self.lines()
+        words: list[Any] | None = None
+        if self.peek() == "in":
+            self.at += 2
+            words = []
+            self.blanks()
+            while self.text[self.at : self.at + 1] not in ("", ";", "\n", "&"):
+                words.append(self.word())
+                self.blanks()
+        self.lines_and_semicolons()
+        tree = ("for", name if isinstance(name, str) else "", words, self.body())
+        return ("group", tree, self.redirections())
+
+    def cases(self) -> Any:
+        self.blanks()
+        found: list[Any] = [("cmd", [], ["case", self.word()], [])]
+        self.lines()
+        self.expect("in")
+        while True:
+            self.lines()
+            if self.peek() == "esac":
+                self.at += 4
+                return ("group", ("seq", found), self.redirections())
+            if self.text[self.at : self.at + 1] == "(":
+                self.at += 1
+            while True:
+                self.blanks()
+                self.word()
+                self.blanks()
+                if self.text[self.at : self.at + 1] != "|":
+                    break
+                self.at += 1
+            self.expect(")")
+            found.append(self.sequence(frozenset(("esac",))))
+            while self.text[self.at : self.at + 1] in (";", "&") and self.at < len(self.text):
+                self.at += 1
+
+    def function(self) -> Any:
+        self.blanks()
+        name = self.word()
+        self.blanks()
+        if self.text[self.at : self.at + 1] == "(":
+            self.at += 1
+            self.blanks()
+            self.expect(")")
+        return self.definition(name)
+
+    def definition(self, name: Any) -> Any:
+        self.lines()
+        return ("function", name if isinstance(name, str) else "", self.command())
+
+    def test(self) -> Any:
+        words: list[Any] = ["[["]
+        while True:
+            self.lines()
+            char = self.text[self.at : self.at + 1]
+            if not char:
+                raise Unreadable("a `[[` without `]]`")
+            if char in "<>&|();":
+                self.at += 1
+                continue
+            word = self.word()
+            if word == "]]":
+                return ("cmd", [], words, self.redirections())
+            words.append(word)
+
+    def coprocess(self) -> Any:
+        self.blanks()
+        return self.command()
+
+    # Simple commands -----------------------------------------------------------------------------
+
+    def simple(self) -> Any:
+        assignments: list[Any] = []
+        words: list[Any] = []
+        redirections: list[Any] = []
+        text = self.text
+        while True:
+            self.blanks()
+            char = text[self.at : self.at + 1]
+            if char in ("<", ">") and text[self.at + 1 : self.at + 2] == "(":
+                words.append(self.word())
+            elif char in ("<", ">") or text.startswith("&>", self.at):
+                redirections.append(self.redirection("<" if char == "<" else ">"))
+            elif not char or char in "\n;&|)":
+                break
+            elif char == "(":
+                if len(words) != 1 or assignments or redirections:
+                    raise Unreadable("unexpected '(' at character %d" % self.at)
+                self.at += 1
+                self.blanks()
+                self.expect(")")
+                return self.definition(words[0])
+            elif char in _DIGITS and self.is_descriptor():
+                redirections.append(self.redirection(""))
+            else:
+                self.operand(assignments, words)
+        if not words and not assignments and not redirections:
+            raise Unreadable("nothing to run at character %d" % self.at)
+        return ("cmd", assignments, words, redirections)
+
+    def operand(self, assignments: list[Any], words: list[Any]) -> None:
+        name = self.assigned() if not words else ""
+        if not name:
+            words.append(self.word())
+        elif self.text[self.at : self.at + 1] == "(":
+            self.at += 1
+            values = []
+            while True:
+                self.lines()
+                if self.text[self.at : self.at + 1] in ("", ")"):
+                    break
+                values.append(self.word())
+            self.expect(")")
+            assignments.append((name, values, "array"))
+        else:
+            at = self.at
+            value = "" if self.text[at : at + 1] in _ENDS_WORD or at >= len(self.text) else self.word(assigning=True)
+            assignments.append((name, value))
+
+    def assigned(self) -> str:
+        """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
+        text, at = self.text, self.at
+        end = at
+        while end < len(text) and text[end] in _NAME:
+            end += 1
+        name = text[at:end]
+        if not name or name[0] in _DIGITS:
+            return ""
+        if text[end : end + 1] == "[":
+            close = text.find("]", end)
+            if close < 0 or text[close + 1 : close + 2] not in ("=", "+"):
+                return ""
+            end = close + 1
+        if text[end : end + 2] == "+=":
+            end += 1
+        if text[end : end + 1] != "=":
+            return ""
+        self.at = end + 1
+        return name
+
+    def is_descriptor(self) -> bool:
+        end = self.at
+        while end < len(self.text) and self.text[end] in _DIGITS:
+            end += 1
+        return self.text[end : end + 1] in ("<", ">")
+
+    def redirections(self) -> list[Any]:
+        found = []
+        while True:
+            self.blanks()
+            char = self.text[self.at : self.at + 1]
+            if char in ("<", ">") or self.text.startswith("&>", self.at):
+                found.append(self.redirection("<" if char == "<" else ">"))
+            elif char and char in _DIGITS and self.is_descriptor():
+                found.append(self.redirection(""))
+            else:
+                return found
+
+    def redirection(self, _kind: str) -> Any:
+        text, at = self.text, self.at
+        while text[at] in _DIGITS:
+            at += 1
+        descriptor = text[self.at : at]
+        for operator in ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">"):
+            if text.startswith(operator, at):
+                break
+        else:
+            raise Unreadable("no redirection at character %d" % at)
+        self.at = at + len(operator)
+        self.blanks()
+        if operator in ("<<", "<<-"):
+            body = [self.delimiter(), operator == "<<-", ""]
+            self.bodies.append(body)
+            return (descriptor, "<<", body)
+        if self.text[self.at : self.at + 1] in ("", "\n"):
+            raise Unreadable("a redirection to nothing")
+        return (descriptor, operator, self.word())
+
+    # Here-documents ------------------------------------------------------------------------------
+
+    def delimiter(self) -> tuple[str, bool]:
+        """The word that ends the body, and whether it was quoted: then nothing in the body is expanded."""
+        start = self.at
+        word = self.word()
+        raw = self.text[start : self.at]
+        quoted = "'" in raw or '"' in raw or "\\" in raw
+        return (plain(word) if isinstance(word, str) else raw.strip("\"'"), quoted)
+
+    def take_bodies(self) -> None:
+        """Read the here-documents that were announced; `self.at` is at the start of a line."""
+        waiting, self.bodies = self.bodies, []
+        for body in waiting:
+            (end, quoted), tabs, _ = body
+            text = self.body_text(end, tabs)
+            body[2] = text if quoted else self.substitutions(text)
+
+    def body_text(self, end: str, tabs: bool) -> str:
+        text, start = self.text, self.at
+        at = start
+        while at < len(text):
+            stop = text.find("\n", at)
+            stop = len(text) if stop < 0 else stop
+            line = text[at:stop]
+            if (line.lstrip("\t") if tabs else line).rstrip("\r") == end:
+                self.at = min(stop + 1, len(text))
+                return text[start:at]
+            # Inside $( ) the closing bracket may follow the delimiter on its line.
+            if line.rstrip(" )") == end and line.endswith(")"):
+                self.at = at + len(end)
+                return text[start:at]
+            at = stop + 1
+        self.at = len(text)
+        return text[start:]
+
+    def substitutions(self, text: str) -> Any:
+        """Text as between double quotes, where a quote itself means nothing."""
+        if "$" not in text and "`" not in text:
+            return text
+        inner = _Reader(text, self.depth)
+        parts: list[Any] = []
+        while inner.at < len(text):
+            inner.quoted_piece(parts, quote="")
+        return _joined(parts)
+
+    # Words ---------------------------------------------------------------------------------------
+
+    def word(self, *, assigning: bool = False) -> Any:
+        self.words_left -= 1
+        if self.words_left < 0:
+            raise Unreadable("too long")
+        text = self.text
+        start = self.at
+        end = start
+        size = len(text)
+        while end < size and text[end] not in _SPECIAL:
+            end += 1
+        self.at = end
+        if end > start and (end == size or text[end] in _ENDS_WORD) and not text.startswith("(", end):
+            return text[start:end]
+        parts: list[Any] = [text[start:end]] if end > start else []
+        braces = 0
+        while self.at < size:
+            char = text[self.at]
+            if char in _ENDS_WORD:
+                if char in "<>" and text[self.at + 1 : self.at + 2] == "(" and not parts:
+                    parts.append(self.process())
+                    continue
+                if (
+                    char == "("
+                    and parts
+                    and isinstance(parts[-1], str)
+                    and parts[-1][-1:] in (STAR, QUESTION, "@", "+", "!")
+                ):
+                    end = self.closing("(", ")", self.at)
+                    if end > 0:  # an extended pattern
+                        parts[-1] = parts[-1][:-1]
+                        parts.append(STAR)
+                        self.at = end
+                        continue
+                break
+            braces = self.piece(parts, char, braces, assigning)
+        if self.at == start:
+            raise Unreadable("unexpected %r at character %d" % (text[start : start + 1], start))
+        word = _joined(parts)
+        return "[" if word == BRACKET else word
+
+    def piece(self, parts: list[Any], char: str, braces: int, assigning: bool) -> int:
+        text = self.text
+        self.at += 1
+        if char == "'":
+            end = text.find("'", self.at)
+            if end < 0:
+                raise Unreadable("an open '")
+            parts.append(text[self.at : end])
+            self.at = end + 1
+        elif char == '"':
+            parts.append("")
+            while text[self.at : self.at + 1] != '"':
+                if self.at >= len(text):
+                    raise Unreadable('an open "')
+                self.quoted_piece(parts, quote='"')
+            self.at += 1
+        elif char == "\\":
+            follows = text[self.at : self.at + 1]
+            if (follows.isalnum() or follows == ".") and _is_windows(text[max(0, self.at - 60) : self.at - 1]):
+                follows = "\\" + follows
+            parts.append("" if follows == "\n" else follows or "\\")
+            self.at += 1
+        elif char == "$":
+            self.dollar(parts, quoted=False)
+        elif char == "`":
+            parts.append(("run", self.backquoted(), False))
+        elif char == "~":
+            last = parts[-1][-1:] if parts and isinstance(parts[-1], str) else ""
+            parts.append(TILDE if not parts or last in ("=", ":") else "~")
+        elif char == "{":
+            if text.startswith("}", self.at):
+                parts.append("{}")
+                self.at += 1
+            else:
+                parts.append(OPEN)
+                braces += 1
+        elif char == "," and braces:
+            parts.append(COMMA)
+        elif char == "}" and braces:
+            parts.append(CLOSE)
+            braces -= 1
+        elif char in "*?[":
+            parts.append(STAR if char == "*" else QUESTION if char == "?" else BRACKET)
+        else:
+            end = self.at
+            while end < len(text) and text[end] not in _SPECIAL:
+                end += 1
+            parts.append(text[self.at - 1 : end])
+            self.at = end
+        return braces
+
+    def quoted_piece(self, parts: list[Any], quote: str) -> None:
+        """One more piece of text between double quotes, or of a here-document (`quote` is "")."""
+        text, at = self.text, self.at
+        end = at
+        size = len(text)
+        while end < size and text[end] not in _IN_QUOTES:
+            end += 1
+        if end > at:
+            parts.append(text[at:end])
+            self.at = end
+            return
+        char = text[at]
+        self.at += 1
+        if char == "\\":
+            follows = text[self.at : self.at + 1]
+            if follows == "\n":
+                parts.append("")
+            else:
+                parts.append(follows if follows and follows in ("$", "`", "\\", quote or "\0") else "\\" + follows)
+            self.at += 1
+        elif char == "$":
+            self.dollar(parts, quoted=True)
+        elif char == "`":
+            parts.append(("run", self.backquoted(), True))
+        else:
+            parts.append(char)
+
+    def dollar(self, parts: list[Any], *, quoted: bool) -> None:
+        text, at = self.text, self.at
+        char = text[at : at + 1]
+        if char == "(":
+            end = self.arithmetic_end(at) if text.startswith("((", at) else -1
+            if end > 0:
+                parts.append(UNKNOWN)  # arithmetic
+                parts.append(_runs_of(self.substitutions(text[at + 2 : end - 2])))
+                self.at = end
+                return
+            self.at += 1
+            tree = self.sequence(frozenset())
+            if self.bodies:  # `$(cat <<EOF ... EOF)`: a body that begins after the bracket is no body
+                self.bodies = []
+            self.expect(")")
+            parts.append(("run", tree, quoted))
+        elif char == "{":
+            parts.append(self.parameter(quoted))
+        elif char == "'" and not quoted:
+            parts.append(self.ansi())
+        elif char == '"' and not quoted:
+            pass  # a string to be translated: the quote is read next
+        elif char and char in _NAME and char not in _DIGITS:
+            end = at
+            while end < len(text) and text[end] in _NAME:
+                end += 1
+            self.at = end
+            parts.append(("var", text[at:end], "", "", quoted))
+        elif char and (char in _DIGITS or char in _SPECIAL_VARIABLES):
+            self.at += 1
+            parts.append(("var", char, "", "", quoted))
+        else:
+            parts.append("$")
+
+    def parameter(self, quoted: bool) -> Any:
+        text = self.text
+        self.at += 1
+        end = self.at
+        if text[end : end + 1] in ("!", "#") and text[end + 1 : end + 2] != "}":
+            close = self.closing("{", "}", self.at - 1)
+            if close < 0:
+                raise Unreadable("an open ${")
+            self.at = close
+            return UNKNOWN
+        while end < len(text) and text[end] in _NAME:
+            end += 1
+        if end == self.at:
+            end += 1
+        name = text[self.at : end]
+        self.at = end
+        if text[end : end + 1] == "[":
+            close = text.find("]", end)
+            if close < 0:
+                raise Unreadable("an open ${")
+            self.at = close + 1
+        close = self.closing("{", "}", text.rfind("{", 0, end))
+        if close < 0:
+            raise Unreadable("an open ${")
+        rest = text[self.at : close - 1]
+        self.at = close
+        operator = rest[:2] if rest[:2] in (":-", ":=", ":?", ":+", "%%", "##", "//") else rest[:1]
+        argument = self.substitutions(rest[len(operator) :]) if rest else ""
+        if isinstance(argument, str) and argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
+            argument = argument[1:-1]
+        return ("var", name, operator, argument, quoted)
+
+    def ansi(self) -> str:
+        """The text of $'...'."""
+        text = self.text
+        at = self.at + 1
+        found = []
+        while True:
+            char = text[at : at + 1]
+            if not char:
+                raise Unreadable("an open $'")
+            at += 1
+            if char == "'":
+                break
+            if char == "\\":
+                decoded, at = _escape(text, at)
+                found.append(decoded)
+            else:
+                found.append(char)
+        self.at = at
+        return "".join(found).translate(_SCRUBBED)
+
+    def backquoted(self) -> Any:
+        text, at = self.text, self.at
+        found = []
+        while True:
+            char = text[at : at + 1]
+            if not char:
+                raise Unreadable("an open `")
+            at += 1
+            if char == "`":
+                break
+            if char == "\\" and text[at : at + 1] in ("`", "\\", "$"):
+                char = text[at]
+                at += 1
+            found.append(char)
+        self.at = at
+        return read("".join(found), self.depth + 1)
+
+    def process(self) -> Any:
+        self.at += 2
+        tree = self.sequence(frozenset())
+        self.expect(")")
+        return ("file", tree)
+
+    # Between words -------------------------------------------------------------------------------
+
+    def blanks(self) -> None:
+        text = self.text
+        while True:
+            char = text[self.at : self.at + 1]
+            if char and char in _BLANK:
+                self.at += 1
+            elif char == "\\" and text[self.at + 1 : self.at + 2] == "\n":
+                self.at += 2
+            elif char == "\\" and text.startswith("\r\n", self.at + 1):
+                self.at += 3
+            elif char == "#" and (self.at == 0 or text[self.at - 1] in " \t\r\n;&|()`"):
+                end = text.find("\n", self.at)
+                self.at = len(text) if end < 0 else end
+            else:
+                return
+
+    def newline(self) -> None:
+        self.at += 1
+        if self.bodies:
+            self.take_bodies()
+
+    def lines(self) -> None:
+        self.blanks()
+        while self.text[self.at : self.at + 1] == "\n":
+            self.newline()
+            self.blanks()
+
+    def lines_and_semicolons(self) -> None:
+        self.lines()
+        while self.text[self.at : self.at + 1] == ";":
+            self.at += 1
+            self.lines()
+
+    def peek(self) -> str:
+        """The reserved word that stands here, if one does."""
+        text, at = self.text, self.at
+        end = at
+        while end < len(text) and end - at < 9 and text[end] not in _ENDS_WORD:
+            end += 1
+        word = text[at:end]
+        return word if word in _RESERVED or word == "in" else ""
+
+    def expect(self, token: str) -> None:
+        self.lines()
+        if not self.text.startswith(token, self.at):
+            raise Unreadable("%r is missing at character %d" % (token, self.at))
+        self.at += len(token)
+
+    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS) -> int:
+        """The position after the bracket that closes the one at `at`; -1 when it stays open."""
+        text = self.text
+        depth = 0
+        end = min(len(text), at + limit)
+        while at < end:
+            char = text[at]
+            if char == "\\":
+                at += 1
+            elif char == "'":
+                at = text.find("'", at + 1)
+                if at < 0:
+                    return -1
+            elif char == opener:
+                depth += 1
+            elif char == closer:
+                depth -= 1
+                if depth == 0:
+                    return at + 1
+            at += 1
+        return -1
+
+
+def _is_windows(before: str) -> bool:
+    """Whether a backslash after this stands in a path of Windows: no shell of ours would leave one there."""
+    word = before.rpartition(" ")[2].lower()
+    return (word[1:2] == ":" and word[:1].isalpha()) or word.startswith(
+        ("%userprofile%", "%home", "%appdata%", "$env:")
+    )
+
+
+def _joined(parts: list[Any]) -> Any:
+    """Neighbouring strings made one; a word of nothing else is a plain string."""
+    found: list[Any] = []
+    for part in parts:
+        if isinstance(part, list):
+            found.extend(part)
+        elif isinstance(part, str) and found and isinstance(found[-1], str):
+            found[-1] += part
+        elif part != "":
+            found.append(part)
+    if not found:
+        return ""
+    return found[0] if len(found) == 1 and isinstance(found[0], str) else found
+
+
+def _runs_of(word: Any) -> list[Any]:
+    return [part for part in word if isinstance(part, tuple) and part[0] == "run"] if isinstance(word, list) else []
+
+
+def unescaped(text: str) -> str:
+    """Text as `echo -e` and `printf` print it."""
+    pieces: list[str] = []
+    at = 0
+    while True:
+        next_at = text.find("\\", at)
+        if next_at < 0 or next_at + 1 >= len(text):
+            return ("".join(pieces) + text[at:]).translate(_SCRUBBED if pieces else {})
+        decoded, end = _escape(text, next_at + 1)
+        pieces.append(text[at:next_at] + decoded)
+        at = end
+
+
+def _escape(text: str, at: int) -> tuple[str, int]:
+    char = text[at : at + 1]
+    if char in _ESCAPES:
+        return _ESCAPES[char], at + 1
+    if char and char in "01234567":
+        return _number(text, at, 3, 8)
+    if char in ("x", "u", "U"):
+        return _number(text, at + 1, {"x": 2, "u": 4, "U": 8}[char], 16)
+    if char == "c":
+        return chr(ord(text[at + 1 : at + 2] or "@") & 31), at + 2
+    return char, at + 1
+
+
+def _number(text: str, at: int, most: int, base: int) -> tuple[str, int]:
+    end = at
+    digits = "0123456789abcdefABCDEF" if base == 16 else "01234567"
+    while end < len(text) and end - at < most and text[end] in digits:
+        end += 1
+    code = int(text[at:end] or "0", base)
+    return (chr(code) if code < 0x110000 else "\ufffd"), end

@@ -1,0 +1,159 @@
+"""`harness memory audit`: what it shows of a trail, and how it says that one is broken."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from commandline import World
+
+from harness_memory import clock, project
+from harness_memory.guard import audit
+
+NOW = time.time()
+EVENTS: tuple[tuple[float, dict[str, Any]], ...] = (
+    (40, {"event": "tool_blocked", "tool": "Bash", "command": "rm -rf /", "rule": "delete-root", "reason": "Old"}),
+    (
+        3,
+        {"event": "confirm_prompted", "tool": "Bash", "command": "git push -f", "rule": "force-push", "reason": "Asks"},
+    ),
+    (3, {"event": "path_access_denied", "path": "~/.ssh/id_rsa", "rule": "zero-access", "reason": "A private key"}),
+    (0, {"event": "tool_blocked", "tool": "Bash", "command": "mkfs\n\x1b]0;x\x07 \u202e/dev/sda", "rule": "mkfs"}),
+    (0, {"event": "settings_changed", "reason": "rule mkfs disabled"}),
+)
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    """A project with a trail of five events, and no other memory."""
+    world = World(home, repo)
+    there = project.locate(str(world.root), str(repo), str(repo)).dir
+    for number, (days, fields) in enumerate(EVENTS):
+        audit.append(there, {"session": "%08d-aaaa" % (number // 2), **fields}, NOW - days * 86400)
+    return world
+
+
+def trail(world: World) -> list[Path]:
+    return [Path(path) for path in audit.files(str(next(world.root.glob("*/SECURITY")).parent))]
+
+
+def shown(world: World, *words: str) -> list[int]:
+    return [event["seq"] for event in world.json("audit", "show", *words)]
+
+
+def test_show_is_newest_first_and_harmless(world: World) -> None:
+    result = world.memory("audit")
+    assert result.code == 0
+    lines = result.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["#", "5", "4", "3", "2", "1"]
+    assert "~/.ssh/id_rsa (A private key)" in lines[3]
+    assert "rule mkfs disabled" in lines[1]
+    assert "00000001" in lines[2]
+    assert "\x1b" not in result.stdout
+    assert "\u202e" not in result.stdout
+    assert world.memory("audit", "show").stdout == result.stdout
+
+
+def test_show_json_is_what_is_stored(world: World) -> None:
+    stored = [json.loads(line) for path in trail(world) for line in path.read_bytes().splitlines()]
+    assert world.json("audit", "show") == stored[::-1]
+
+
+@pytest.mark.parametrize(
+    ("words", "numbers"),
+    [
+        (("--since", "7d"), [5, 4, 3, 2]),
+        (("--since", "36h"), [5, 4]),
+        (("--event", "tool_blocked"), [4, 1]),
+        (("--session", "00000001-aaaa"), [4, 3]),
+        (("--session", "00000001"), [4, 3]),
+        (("-n", "2"), [5, 4]),
+        (("--event", "tool_blocked", "--since", "7d"), [4]),
+        (("--event", "guard_degraded"), []),
+    ],
+)
+def test_show_narrowed(world: World, words: tuple[str, ...], numbers: list[int]) -> None:
+    assert shown(world, *words) == numbers
+
+
+def test_show_says_what_it_left_out(world: World) -> None:
+    assert world.memory("audit", "show", "-n", "2").stdout.splitlines()[-1] == "3 more: -n 5"
+    assert world.memory("audit", "show", "--event", "guard_degraded").stdout == "No event matches.\n"
+
+
+@pytest.mark.parametrize("words", [("shw",), ("show", "--event", "x"), ("show", "-n", "0"), ("show", "--since", "x")])
+def test_wrong_usage(world: World, words: tuple[str, ...]) -> None:
+    assert world.memory("audit", *words).code == 2
+
+
+@pytest.mark.parametrize("action", ["show", "verify", "stats"])
+def test_no_trail(home: Path, repo: Path, action: str) -> None:
+    world = World(home, repo)
+    result = world.memory("audit", action)
+    assert (result.code, result.stdout) == (0, "No event has been recorded here.\n")
+    assert (
+        world.json("audit", action)
+        == {
+            "show": [],
+            "verify": {"is_whole": True, "events": 0, "head": None, "torn": 0, "broken": None},
+            "stats": {"events": 0, "by_event": {}, "by_rule": {}, "by_day": {}},
+        }[action]
+    )
+    assert not world.root.exists()
+
+
+def test_a_whole_trail(world: World) -> None:
+    result = world.memory("audit", "verify")
+    assert (result.code, result.stdout.count("\n")) == (0, 1)
+    assert result.stdout.startswith("5 events in %d files, the chain is whole. Last: 5:" % len(trail(world)))
+    with trail(world)[-1].open("ab") as file:
+        file.write(b'{"ts": "2026')
+    result = world.memory("audit", "verify")
+    assert (result.code, "killed in mid-line 1 time;" in result.stdout) == (0, True)
+    assert world.json("audit", "verify")["torn"] == 1
+
+
+def test_a_broken_trail(world: World) -> None:
+    path = trail(world)[0]
+    path.write_bytes(path.read_bytes().replace(b"rm -rf /", b"ls -la /"))
+    before = world.files()
+    result = world.memory("audit", "verify")
+    first, second = result.stdout.splitlines()
+    assert result.code == 1
+    assert first.endswith("audit.jsonl:1 was changed: its hash is not that of its content.")
+    assert first.startswith("~" + os.sep)
+    assert second.startswith("Changed: trust only the events before it")
+    broken = world.json("audit", "verify", code=1)["broken"]
+    assert (broken["file"], broken["line"], broken["kind"]) == (str(path), 1, "changed")
+    for verb in ("verify", "doctor"):
+        result = world.memory(verb)
+        assert result.code == 1
+        assert "audit.jsonl:1 was changed" in result.stdout
+    assert {**world.files(), **before} == world.files()  # nothing is repaired, all is evidence
+
+
+def test_the_trail_is_part_of_a_sound_store(world: World) -> None:
+    findings = world.json("verify")["findings"]
+    assert findings == []
+    stray = trail(world)[0].with_name("notes.md")
+    stray.write_text("x")
+    stray.chmod(0o600)
+    (finding,) = world.json("verify", code=1)["findings"]
+    assert (finding["file"], finding["what"]) == (str(stray), "is no file of the store")
+
+
+def test_stats(world: World) -> None:
+    found = world.json("audit", "stats")
+    assert found["events"] == 5
+    assert found["by_event"]["tool_blocked"] == 2
+    assert found["by_rule"] == {"delete-root": 1, "force-push": 1, "zero-access": 1, "mkfs": 1, "-": 1}
+    day = time.strftime("%Y-%m-%d", time.localtime(clock.parse(clock.iso(NOW - 3 * 86400)) or 0))
+    assert found["by_day"][day] == 2
+    assert world.json("audit", "stats", "--since", "7d")["events"] == 4
+    text = world.memory("audit", "stats").stdout
+    assert text.startswith("5 events in 3 days\n\nBy event\n  tool_blocked        2  ####")
+    assert ["%s  2  %s" % (day, "#" * 40)] == [line.strip() for line in text.splitlines() if day in line]
