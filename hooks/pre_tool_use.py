@@ -5,7 +5,7 @@ import sys
 
 gc.disable()  # the process is over before there is anything to collect
 if sys.version_info >= (3, 8):
-    tree = __file__.replace("\\", "/").rpartition("/hooks/")[0]
+    tree = __file__.replace("\\", "/").rpartition("hooks/")[0].rstrip("/") or "."
     sys.path.insert(0, tree + "/lib")
     try:
         from harness_memory.guard.gate import run

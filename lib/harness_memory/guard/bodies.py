@@ -7,13 +7,14 @@ shell text, one that goes to a deleting function as a path.
 from __future__ import annotations
 
 from . import paths
-from .calls import SHELLS, Call
 from .shell import TILDE, UNKNOWN
+from .wrappers import SHELLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from .calls import Call
     from .paths import Scope
 
 MAX_CHARS = 200_000

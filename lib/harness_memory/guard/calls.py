@@ -5,8 +5,11 @@ Nothing is run. What cannot be known is `shell.UNKNOWN` in a word. Bounded by `M
 
 from __future__ import annotations
 
-from . import shell
-from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, UNKNOWN, Unreadable
+from . import shell, wrappers
+from .outputs import LISTS_NAMES, decodes, fetches, found_by, said
+from .shell import OPEN, TILDE, UNKNOWN, Unreadable
+from .words import MAX_VALUES, SPLIT, distinct, has_blank, joined, name_of, quoted, split, unbraced
+from .wrappers import REMOTE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,133 +20,9 @@ if TYPE_CHECKING:
 MAX_CALLS = 500
 MAX_INNER_CHARS = 40_000  # of scripts within scripts, all levels together
 MAX_DEPTH = 12
-MAX_VALUES = 24
 MAX_ROUNDS = 4
-MAX_BRACED_CHARS = 1000
 
-SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh".split())
-REMOTE = "remote"
-CONTAINER = "container"
-
-# Programs that run the program named in their arguments: (options that take a value, operands before it).
-_PREFIXES: dict[str, tuple[str, int]] = {
-    "sudo": ("-u -g -h -p -C -r -t -T -U -D -R --user --group --host --prompt --chdir --role --type", 0),
-    "doas": ("-u -C", 0),
-    "env": ("-u --unset -C --chdir", 0),
-    "nice": ("-n --adjustment", 0),
-    "nohup": ("", 0),
-    "time": ("-f -o --format --output", 0),
-    "timeout": ("-s -k --signal --kill-after", 1),
-    "gtimeout": ("-s -k --signal --kill-after", 1),
-    "stdbuf": ("-i -o -e", 0),
-    "setsid": ("", 0),
-    "ionice": ("-c -n -p", 0),
-    "chrt": ("", 1),
-    "taskset": ("", 1),
-    "command": ("", 0),
-    "builtin": ("", 0),
-    "exec": ("-a", 0),
-    "busybox": ("", 0),
-    "toybox": ("", 0),
-    "chroot": ("--userspec --groups", 1),
-    "unshare": ("", 0),
-    "nsenter": ("-t --target", 0),
-    "strace": ("-e -o -p -s -u", 0),
-    "ltrace": ("-e -o -p -s -u", 0),
-    "pkexec": ("--user", 0),
-    "gosu": ("", 1),
-    "su-exec": ("", 1),
-    "caffeinate": ("-t -w", 0),
-    "xvfb-run": ("-s -n -e -f -w", 0),
-    "proxychains": ("-f", 0),
-    "proxychains4": ("-f", 0),
-    "torsocks": ("", 0),
-    "rlwrap": ("", 0),
-    "unbuffer": ("", 0),
-    "winpty": ("", 0),
-    "flock": ("-w --timeout -E", 1),
-    "systemd-run": ("-p --property -u --unit --uid --gid --slice -E --setenv", 0),
-    "screen": ("-S -t -c -h", 0),
-    "runuser": ("-u --user -g --group", 0),
-    "setarch": ("", 1),
-    "wsl": ("-d -u --distribution --user", 0),
-    "noglob": ("", 0),
-    "nocorrect": ("", 0),
-    "npx": ("-p --package -c --call", 0),
-    "bunx": ("", 0),
-    "uvx": ("--from --with -p --python", 0),
-    "entr": ("", 0),
-}
-# The same, where words of its own come first: `poetry run pytest`.
-_SUBCOMMANDS: dict[str, tuple[tuple[str, ...], str, int]] = {
-    "poetry": (("run",), "", 0),
-    "pipenv": (("run",), "", 0),
-    "uv": (("run",), "--with --from -p --python --project --directory --extra --group --env-file", 0),
-    "hatch": (("run",), "", 0),
-    "pdm": (("run",), "", 0),
-    "rye": (("run",), "", 0),
-    "bundle": (("exec",), "", 0),
-    "conda": (("run",), "-n -p --name --prefix --cwd", 0),
-    "mamba": (("run",), "-n -p --name --prefix", 0),
-    "micromamba": (("run",), "-n -p", 0),
-    "pnpm": (("exec", "dlx"), "-C --dir --filter -F", 0),
-    "yarn": (("exec", "dlx"), "", 0),
-    "npm": (("exec", "x"), "-p --package", 0),
-    "direnv": (("exec",), "", 1),
-    "doppler": (("run",), "-p -c --project --config", 0),
-    "op": (("run",), "--env-file", 0),
-    "aws-vault": (("exec",), "-d --duration", 1),
-    "lerna": (("exec",), "--scope --ignore", 0),
-    "devbox": (("run",), "", 0),
-    "mise": (("exec", "x"), "", 0),
-    "asdf": (("exec",), "", 0),
-    "pyenv": (("exec",), "", 0),
-    "rbenv": (("exec",), "", 0),
-    "heroku": (("run",), "-a --app", 0),
-    "fly": (("ssh",), "", 0),
-}
-_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "kubectl", "oc", "lxc", "finch"))
-_CONTAINER_VALUES = frozenset(
-    """
-    -v -e -p -w -u -h -l -m -c -n -f --volume --env --publish --workdir --user --name --network --net --mount
-    --platform --entrypoint --env-file --label --memory --cpus --hostname --ip --link --log-driver --restart --gpus
-    --shm-size --tmpfs --ulimit --add-host --cap-add --cap-drop --device --dns --expose --index --detach-keys --pull
-    --context --namespace --container --kubeconfig --cluster --file --project-name --profile --project-directory
-    --runtime --security-opt --stop-signal --volumes-from --userns --pid --ipc --uts --cgroupns --annotation
-    --cidfile
-    """.split()
-)
-_SSH_VALUES = frozenset(
-    """
-    -i -p -l -o -F -L -R -D -J -b -c -E -m -S -W -w -B -e -I -O -Q
-    """.split()
-)
-_XARGS_VALUES = frozenset(
-    """
-    -I -J -n -P -L -d -a -E -s --max-args --max-procs --max-lines --delimiter --arg-file
-    """.split()
-)
-_PARALLEL_VALUES = frozenset(
-    """
-    --halt --timeout --retries --delay -j -I -n -N -a --jobs --colsep -S --sshlogin --arg-file --joblog --results
-    """.split()
-)
-_TEXT_OPTIONS = {  # programs that hand the value of an option to a shell
-    "su": ("-c", "--command", "--session-command"),
-    "runuser": ("-c", "--command"),
-    "script": ("-c", "--command"),
-    "nix-shell": ("--run", "--command"),
-    "flock": ("-c", "--command"),
-    "npx": ("-c", "--call"),
-    "tar": ("--to-command",),
-    "cmd": ("/c", "/C", "/k", "/K"),
-    "powershell": ("-c", "-command", "-Command", "-C"),
-    "pwsh": ("-c", "-command", "-Command", "-C"),
-}
-_GIT_COMMANDS = ("core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "sequence.editor", "diff.external")
 _DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
-_LISTS_NAMES = frozenset(("find", "fd", "fdfind"))
-_DECODES = frozenset(("base64", "gbase64", "base32", "xxd", "openssl", "rev", "tac"))
 _MAKES = frozenset(("mkdir", "mktemp", "touch", "git", "tar", "unzip", "cp", "python", "python3", "virtualenv"))
 
 
@@ -158,7 +37,7 @@ class Call:
 
     def __init__(self, program: str, args: list[str], cwd: str) -> None:
         self.word = program
-        self.program = _name(program)
+        self.program = name_of(program)
         self.args = args
         self.cwd = cwd
         self.redirections: list[tuple[str, str]] = []
@@ -196,11 +75,11 @@ def trace(text: str, cwd: str, home: str, project: str, env: Environment, depth:
     found = Trace(home, project, env)
     if depth:
         found.left = MAX_CALLS // 5
-    _Shell(found, cwd).run(shell.read(text, depth))
+    Shell(found, cwd).run(shell.read(text, depth))
     return found
 
 
-class _Shell:
+class Shell:
     __slots__ = (
         "active",
         "aliases",
@@ -232,8 +111,8 @@ class _Shell:
         self.depth = 0
         self.is_kept = False
 
-    def copy(self, *, deeper: int = 0) -> _Shell:
-        other = _Shell(self.trace, self.cwd)
+    def copy(self, *, deeper: int = 0) -> Shell:
+        other = Shell(self.trace, self.cwd)
         other.variables = dict(self.variables)
         other.functions = dict(self.functions)
         other.aliases = self.aliases
@@ -291,14 +170,14 @@ class _Shell:
     def output(self, made: list[Call], tree: Any) -> Any:
         """What a command writes: its text where that can be known, else the calls that write it."""
         if tree[0] == "cmd" and made:
-            text = _said(made[0], self.trace)
+            text = said(made[0], self.trace)
             if text is not None:
                 return text
         upstream = made[0].stdin if made and isinstance(made[0].stdin, list) else []
         return upstream + made
 
     def iterate(self, name: str, words: list[Any] | None, body: Any) -> None:
-        values = _distinct(self.variables.get("@", []) if words is None else self.words(words)) or [UNKNOWN]
+        values = distinct(self.variables.get("@", []) if words is None else self.words(words)) or [UNKNOWN]
         for value in values[:MAX_ROUNDS]:
             self.variables[name] = [value]
             self.run(body)
@@ -359,7 +238,7 @@ class _Shell:
                         call.stdin = self.files.get(word) or self.pipe_of(word)
 
     def text_of(self, word: Any) -> str:
-        return " ".join(self.words([word] if not isinstance(word, list) else [_quoted(word)]))
+        return " ".join(self.words([word] if not isinstance(word, list) else [quoted(word)]))
 
     def pipe_of(self, word: str) -> Any:
         if word.startswith("/dev/fd/") and word[8:].isdigit() and int(word[8:]) < len(self.trace.pipes):
@@ -369,7 +248,7 @@ class _Shell:
     def remember_file(self, call: Call) -> None:
         """A script that the script writes itself can be followed when it is run."""
         targets = [word for operator, word in call.redirections if operator in (">", ">>", ">|")]
-        text = _said(call, self.trace) if targets else None
+        text = said(call, self.trace) if targets else None
         if (
             fetches(call)
             or decodes(call)
@@ -415,7 +294,7 @@ class _Shell:
         else:
             if name in _MAKES:
                 self.creates(name, args)
-            self.wrapper(call)
+            wrappers.follow(self, call)
 
     def invoke(self, name: str, args: list[str], stdin: Any) -> None:
         if name in self.active:
@@ -449,8 +328,8 @@ class _Shell:
     def read_names(self, args: list[str]) -> None:
         values = [UNKNOWN]
         if isinstance(self.stdin, str):
-            values = _distinct(self.stdin.split("\n"))[:MAX_VALUES]
-        elif self.stdin and self.stdin[-1].program in _LISTS_NAMES:
+            values = distinct(self.stdin.split("\n"))[:MAX_VALUES]
+        elif self.stdin and self.stdin[-1].program in LISTS_NAMES:
             values = found_by(self.stdin[-1])
         for arg in args:
             if not arg.startswith("-"):
@@ -470,68 +349,7 @@ class _Shell:
             operands = [arg for flag, arg in zip(args, args[1:]) if flag in ("-C", "-d")]
         self.trace.made.update((self.cwd, operand) for operand in operands)
 
-    # Wrappers ------------------------------------------------------------------------------------
-
-    def wrapper(self, call: Call) -> None:
-        """Follow a program into what it runs."""
-        name, args = call.program, call.args
-        if name in _TEXT_OPTIONS and self.option_text(name, args):
-            return
-        if name in SHELLS:
-            self.shell(call)
-        elif name in _PREFIXES:
-            self.prefix(name, args)
-        elif name in _SUBCOMMANDS:
-            verbs, values, operands = _SUBCOMMANDS[name]
-            if args and args[0] in verbs:
-                self.follow(_rest(args[1:], values, operands), via=name)
-        elif name == "xargs":
-            self.xargs(call)
-        elif name == "parallel":
-            self.parallel(call)
-        elif name in _LISTS_NAMES:
-            self.find(name, args, call)
-        elif name in ("tee", "curl", "wget"):
-            self.fetch(call)
-        elif name in ("at", "batch") and isinstance(call.stdin, str):
-            self.text(call.stdin, via=name)
-        elif name == "tar":
-            for arg in args:
-                if arg.startswith(("--checkpoint-action=exec=", "--to-command=")):
-                    self.text(arg.partition("exec=")[2] or arg.partition("=")[2], via=name)
-        elif name == "watch":
-            self.text(" ".join(_rest(args, "-n -d --interval", 0)), via="watch")
-        elif name == "ssh":
-            self.ssh(call)
-        elif name in _CONTAINERS:
-            self.container(args)
-        elif name == "git":
-            self.git(args)
-        elif name == "tmux" and args[:1] in (
-            ["send-keys"],
-            ["send"],
-            ["new-session"],
-            ["new"],
-            ["split-window"],
-            ["neww"],
-        ):
-            for arg in args[1:]:
-                if " " in arg:
-                    self.text(arg, via="tmux")
-        elif call.word in self.files or "./" + call.word in self.files:
-            self.script([call.word], call)
-
-    def fetch(self, call: Call) -> None:
-        """Files that hold what the network sent."""
-        if call.program == "tee":
-            if isinstance(call.stdin, list) and any(fetches(each) for each in call.stdin):
-                self.trace.fetched.update(arg for arg in call.args if arg[:1] != "-")
-            return
-        for flag, value in zip(call.args, call.args[1:]):
-            if flag[:1] == "-" and (
-                flag in ("--output", "--output-document") or (flag[1:2] != "-" and flag[-1:] in ("o", "O"))
-            ):
-                self.trace.fetched.update((value, "./" + value))
+    # Scripts within the script ------------------------------------------------------------------
 
     def follow(self, words: list[str], *, via: str = "", where: str = "") -> None:
         if not words:
@@ -569,52 +387,6 @@ class _Shell:
         if not via:
             self.cwd = inner.cwd
 
-    def prefix(self, name: str, args: list[str]) -> None:
-        values, operands = _PREFIXES[name]
-        if name in ("command", "builtin") and args[:1] in (["-v"], ["-V"]):
-            return
-        if name == "env":
-            for flag in ("-S", "--split-string"):
-                if flag in args[:-1]:
-                    self.text(" ".join(args[args.index(flag) + 1 :]), via=name)
-                    return
-            for arg in args:
-                if arg.startswith("-S") and len(arg) > 2:
-                    self.text(" ".join([arg[2:], *args[args.index(arg) + 1 :]]), via=name)
-                    return
-        self.follow(_rest(args, values, operands, assignments=True), via=name)
-
-    def option_text(self, name: str, args: list[str]) -> bool:
-        for at, arg in enumerate(args):
-            if arg in _TEXT_OPTIONS[name]:
-                rest = args[at + 1 :]
-                self.text(" ".join(rest) if name in ("cmd", "powershell", "pwsh") else (rest or [""])[0], via=name)
-                return True
-        return False
-
-    def shell(self, call: Call) -> None:
-        args = call.args
-        at = 0
-        while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
-            flag = args[at]
-            if flag.startswith("-") and not flag.startswith("--") and "c" in flag:
-                rest = (
-                    [arg for arg in args[at + 1 :] if arg != "--"]
-                    if args[at + 1 : at + 2] == ["--"]
-                    else args[at + 1 :]
-                )
-                if rest:
-                    self.text(rest[0], via=call.program, args=rest[2:])
-                return
-            at += 2 if flag in ("--rcfile", "--init-file") or (flag[1:2] != "-" and flag[-1:] in ("o", "O")) else 1
-            if flag == "-s":
-                at = len(args)
-        operands = [arg for arg in args[at:] if arg not in ("-", "--")]
-        if operands and operands[0] != "/dev/stdin":
-            self.script(operands, call)
-        elif isinstance(call.stdin, str):
-            self.text(call.stdin, via=call.program)
-
     def script(self, operands: list[str], call: Call) -> None:
         """A script file that this script has written itself, or a pipe with a known end."""
         for name in operands[:1]:
@@ -623,96 +395,9 @@ class _Shell:
             if name in ("/dev/stdin", "-") and isinstance(call.stdin, str):
                 known = call.stdin
             elif made:
-                known = _said(made[-1], self.trace)
+                known = said(made[-1], self.trace)
             if known:
                 self.text(known, via=name, args=operands[1:])
-
-    def xargs(self, call: Call) -> None:
-        args = call.args
-        rest = _rest(args, _XARGS_VALUES, 0) or ["echo"]
-        replaced = ""
-        for at, arg in enumerate(args[: len(args) - len(rest)]):
-            if arg == "-I" and at + 1 < len(args):
-                replaced = args[at + 1]
-            elif arg.startswith("-I") and len(arg) > 2:
-                replaced = arg[2:]
-            elif arg in ("-i", "--replace") or arg.startswith("--replace="):
-                replaced = arg.partition("=")[2] or "{}"
-            elif arg == "-J" and at + 1 < len(args):
-                replaced = args[at + 1]
-        stdin = None if "-a" in args or any(arg.startswith("--arg-file") for arg in args) else call.stdin
-        operands = fed_words(stdin, lines=bool(replaced))
-        if len(rest) > 1 and rest[-1] == "-c" and _name(rest[0]) in SHELLS:
-            operands = [" ".join(operands)]
-        self.follow(_applied(rest, operands, replaced if any(replaced in word for word in rest) else ""), via="xargs")
-
-    def parallel(self, call: Call) -> None:
-        args = _rest(call.args, _PARALLEL_VALUES, 0)
-        given = [word for word in (":::", "::::") if word in args]
-        at = args.index(given[0]) if given else len(args)
-        operands = args[at + 1 :] if given and given[0] == ":::" else fed_words(call.stdin, lines=True)
-        words = args[:at]
-        if not words:
-            for operand in operands:
-                self.text(operand, via="parallel")
-        elif len(words) == 1 and " " in words[0]:
-            self.text(words[0].replace("{}", " ".join(operands)), via="parallel")
-        else:
-            self.follow(_applied(words, operands, "{}" if any("{}" in word for word in words) else ""), via="parallel")
-
-    def find(self, name: str, args: list[str], call: Call) -> None:
-        flags = ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else ("-x", "-X", "--exec", "--exec-batch")
-        at = 0
-        while at < len(args):
-            if args[at] in flags:
-                end = at + 1
-                while end < len(args) and args[end] not in (";", "+"):
-                    end += 1
-                inner = args[at + 1 : end]
-                has_place = any("{}" in word for word in inner)
-                self.follow(_applied(inner, found_by(call), "{}" if has_place or name == "find" else ""), via=name)
-                at = end
-            at += 1
-
-    def ssh(self, call: Call) -> None:
-        rest = _rest(call.args, _SSH_VALUES, 1)
-        if not rest and isinstance(call.stdin, str):
-            rest = [call.stdin]
-        if rest:
-            self.text(" ".join(rest), via="ssh", where=REMOTE)
-
-    def container(self, args: list[str]) -> None:
-        for at, arg in enumerate(args):
-            if arg in ("exec", "run"):
-                rest = args[at + 1 :]
-                if "--" in rest:
-                    rest = rest[rest.index("--") + 1 :]
-                else:
-                    entry = [value for flag, value in zip(rest, rest[1:]) if flag == "--entrypoint"]
-                    rest = entry + _rest(rest, _CONTAINER_VALUES, 1)
-                self.follow(rest, via="container", where=CONTAINER)
-                return
-            if arg in ("build", "get", "logs", "ps", "images"):
-                return
-
-    def git(self, args: list[str]) -> None:
-        for at, arg in enumerate(args):
-            if arg == "-c" and at + 1 < len(args):
-                key, _, value = args[at + 1].partition("=")
-                if value.startswith("!") or key.lower() in _GIT_COMMANDS:
-                    self.text(value.lstrip("!"), via="git")
-            elif arg == "config" and len(args) > at + 2 and args[-1].startswith("!"):
-                self.text(args[-1][1:], via="git")
-            elif arg in ("-x", "--exec") and "rebase" in args[:at]:
-                self.text(" ".join(args[at + 1 : at + 2]), via="git")
-            elif arg.startswith("--exec=") and "rebase" in args[:at]:
-                self.text(arg[7:], via="git")
-            elif arg == "foreach" and "submodule" in args[:at]:
-                self.text(" ".join([word for word in args[at + 1 :] if word != "--recursive"]), via="git")
-                return
-            elif arg == "run" and args[at - 1 : at] == ["bisect"]:
-                self.follow(args[at + 1 :], via="git")
-                return
 
     # Expansion -----------------------------------------------------------------------------------
 
@@ -721,7 +406,7 @@ class _Shell:
         for word in words:
             if isinstance(word, str):
                 if OPEN in word:
-                    found.extend(_unbraced(word))
+                    found.extend(unbraced(word))
                 else:
                     found.append(word)
             else:
@@ -730,13 +415,13 @@ class _Shell:
 
     def quoted(self, word: Any) -> list[str]:
         """The values of an assignment: no splitting into words."""
-        return [word] if isinstance(word, str) else self.expanded(_quoted(word), True) or [""]
+        return [word] if isinstance(word, str) else self.expanded(quoted(word), True) or [""]
 
     def expanded(self, parts: list[Any], kept: bool) -> list[str]:
         if len(parts) == 1 and not isinstance(parts[0], str):
             values = self.part(parts[0], kept)
             if not parts[0][-1]:  # unquoted: each value may be several words, or none
-                return [each for value in values for each in _split(value)]
+                return [each for value in values for each in split(value)]
             return values
         results = [""]
         for part in parts:
@@ -747,15 +432,15 @@ class _Shell:
                 values = [UNKNOWN]
             if not isinstance(part, str) and not part[-1]:
                 values = (
-                    [_SPLIT.join(value.split()) if value.strip() else _SPLIT for value in values]
-                    if _has_blank(values)
+                    [SPLIT.join(value.split()) if value.strip() else SPLIT for value in values]
+                    if has_blank(values)
                     else values
                 )
             results = [result + value for result in results for value in values]
         found = []
         for result in results:
-            for word in result.split(_SPLIT) if _SPLIT in result else [result]:
-                found.extend(_unbraced(word) if OPEN in word else [word])
+            for word in result.split(SPLIT) if SPLIT in result else [result]:
+                found.extend(unbraced(word) if OPEN in word else [word])
         return found
 
     def part(self, part: Any, kept: bool) -> list[str]:
@@ -774,10 +459,10 @@ class _Shell:
         if isinstance(output, str):
             return [output.rstrip("\n")]
         if part[1][0] == "pipe" and made and isinstance(made[-1].stdin, str):
-            text = _said(made[-1], self.trace)
+            text = said(made[-1], self.trace)
             if text is not None:
                 return [text.rstrip("\n")]
-        if made and made[-1].program in _LISTS_NAMES:
+        if made and made[-1].program in LISTS_NAMES:
             return found_by(made[-1])
         if any(fetches(call) or decodes(call) for call in made):
             self.trace.pipes.append(made)
@@ -819,319 +504,7 @@ class _Shell:
         if name in ("TMPDIR", "TMP", "TEMP"):
             return [self.trace.env.get(name) or "/tmp"]
         value = self.trace.env.get(name)
-        return None if value is None else [value.translate(shell.PLAIN)]
-
-
-# What calls say and find ---------------------------------------------------------------------------
-
-
-def fetches(call: Call) -> bool:
-    return call.program in (
-        "curl",
-        "wget",
-        "fetch",
-        "aria2c",
-        "http",
-        "https",
-        "nc",
-        "ncat",
-        "lynx",
-        "scp",
-        "iwr",
-        "irm",
-    )
-
-
-def decodes(call: Call) -> bool:
-    """Whether a call turns text that cannot be read into text that can."""
-    if call.program in ("base64", "gbase64", "base32"):
-        return any(arg in ("-d", "-D", "--decode", "-di") for arg in call.args)
-    if call.program in ("openssl", "xxd"):
-        return "-d" in call.args or any(arg.startswith("-r") for arg in call.args)
-    return call.program in ("uudecode", "rev", "gunzip", "zcat", "bzcat", "xzcat", "unxz")
-
-
-def _said(call: Call, found: Trace) -> str | None:
-    """The text that a call prints, where it can be known."""
-    name, args = call.program, call.args
-    if name == "echo":
-        escapes = False
-        while args and args[0] in ("-n", "-e", "-ne", "-en", "-E"):
-            escapes = escapes or "e" in args[0]
-            args = args[1:]
-        text = " ".join(args) + "\n"
-        return shell.unescaped(text) if escapes else text
-    if name == "printf" and args:
-        return _printf([arg for arg in args if arg != "--"])
-    if name in ("cat", "tee") and isinstance(call.stdin, str) and (name == "tee" or all(a[:1] == "-" for a in args)):
-        return call.stdin
-    if name == "cat" and len(args) == 1:
-        return call.texts.get(args[0])
-    if name == "pwd":
-        return call.cwd
-    if name == "mktemp":
-        return _made_by_mktemp(args, found)
-    if name in ("whoami", "logname"):
-        return found.user or UNKNOWN
-    if name == "dirname" and len(args) == 1:
-        return args[0].rstrip("/").rpartition("/")[0] or ("/" if args[0].startswith("/") else ".")
-    if name == "basename" and args:
-        return args[0].rstrip("/").rpartition("/")[2]
-    if name in ("realpath", "readlink") and args:
-        return joined(call.cwd, args[-1]) if call.cwd and UNKNOWN not in args[-1] else None
-    if name == "git" and "rev-parse" in args and "--show-toplevel" in args:
-        return found.project or None
-    if name in _DECODES and isinstance(call.stdin, str) and UNKNOWN not in call.stdin:
-        return _decoded(name, args, call.stdin)
-    return None
-
-
-def _made_by_mktemp(args: list[str], found: Trace) -> str:
-    base = found.env.get("TMPDIR") or "/tmp"
-    return joined(base, "mktemp.made") if not args or "/" not in args[-1] else shell.plain(args[-1])
-
-
-def _printf(args: list[str]) -> str:
-    form = shell.unescaped(args[0]) if args else ""
-    if "%" not in form:
-        return form
-    text = ""
-    rest = args[1:]
-    while True:
-        pieces = form.split("%")
-        text += pieces[0]
-        for piece in pieces[1:]:
-            text += (rest.pop(0) if rest else "") + piece[1:] if piece[:1] in ("s", "b", "q", "d") else "%" + piece
-        if not rest or "%s" not in form:
-            return text
-
-
-def _decoded(name: str, args: list[str], text: str) -> str | None:
-    import binascii
-
-    flags = [arg for arg in args if arg.startswith("-")]
-    try:
-        if name in ("base64", "gbase64") and any(flag in ("-d", "-D", "--decode", "-di") for flag in flags):
-            return binascii.a2b_base64(text).decode("utf-8", "replace")
-        if name == "openssl" and "base64" in args + flags and "-d" in flags:
-            return binascii.a2b_base64(text).decode("utf-8", "replace")
-        if name == "xxd" and "-r" in "".join(flags) and "p" in "".join(flags):
-            return binascii.unhexlify("".join(text.split())).decode("utf-8", "replace")
-    except ValueError:
-        return None
-    if name == "rev":
-        return "\n".join([line[::-1] for line in text.split("\n")])
-    return None
-
-
-def found_by(call: Call) -> list[str]:
-    """The paths that `find` or `fd` hands on: each start with the names that were asked for below it."""
-    starts, names, _ = find_parts(call)
-    return [start.rstrip("/") + "/" + name for start in starts for name in names or [STAR]][:MAX_VALUES]
-
-
-def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
-    """Where `find` starts, the names it looks for, and whether anything else narrows it."""
-    args = call.args
-    if call.program != "find":
-        operands = [arg for arg in args if not arg.startswith("-")]
-        return (operands[1:] or ["."], [globbed(operands[0])] if operands else [], True)
-    at = 0
-    starts = []
-    while at < len(args) and (args[at][:1] not in ("-", "(", "!") or args[at] in ("-L", "-P", "-H")):
-        if args[at][:1] != "-":
-            starts.append(args[at])
-        at += 1
-    names = []
-    narrowed = False
-    negated = False
-    while at < len(args):
-        flag = args[at]
-        if flag in ("-name", "-iname") and at + 1 < len(args):
-            if not negated and args[at + 1] not in ("*", STAR):
-                names.append(globbed(args[at + 1]))
-            narrowed = narrowed or negated
-            at += 1
-        elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and at + 1 < len(args):
-            last = args[at + 1].rstrip("/*").rpartition("/")[2]
-            narrowed = True
-            if last and not negated and flag.endswith("path"):
-                names.append(globbed(last))
-            at += 1
-        elif flag in (
-            "-mtime",
-            "-atime",
-            "-ctime",
-            "-mmin",
-            "-amin",
-            "-size",
-            "-newer",
-            "-user",
-            "-perm",
-            "-empty",
-            "-inum",
-        ):
-            narrowed = True
-        negated = flag in ("!", "-not")
-        at += 1
-    return starts or ["."], names, narrowed
-
-
-def fed_words(stdin: Any, *, lines: bool = False) -> list[str]:
-    """The arguments that a program reads from its standard input."""
-    if isinstance(stdin, str):
-        return [word for word in (stdin.split("\n") if lines else stdin.split()) if word][:MAX_VALUES]
-    if stdin:
-        for call in reversed(stdin):
-            if call.program in _LISTS_NAMES:
-                return found_by(call)
-            if call.program == "ls":
-                return [arg for arg in call.args if arg[:1] != "-"] or [UNKNOWN]
-            if call.program == "git" and "ls-files" in call.args:
-                return ["./" + UNKNOWN]
-            if call.program not in (
-                "grep",
-                "egrep",
-                "rg",
-                "sort",
-                "head",
-                "tail",
-                "uniq",
-                "awk",
-                "sed",
-                "cut",
-                "tr",
-                "xargs",
-            ):
-                break
-    return [UNKNOWN]
-
-
-def globbed(pattern: str) -> str:
-    """A pattern that a program, not the shell, will match."""
-    return pattern.replace("*", STAR).replace("?", shell.QUESTION).replace("[", shell.BRACKET)
-
-
-def joined(cwd: str, path: str) -> str:
-    """`path` as seen from `cwd`, with `.` and `..` folded; a path that begins unknown stays so."""
-    if path[:1] in ("/", TILDE, UNKNOWN, "\\") or path[1:2] == ":":
-        full = path
-    else:
-        full = cwd.rstrip("/") + "/" + path
-    return folded(full)
-
-
-def folded(path: str) -> str:
-    if "." not in path and "//" not in path and not path.endswith("/"):
-        return path
-    kept: list[str] = []
-    for piece in path.split("/"):
-        if piece == "..":
-            if kept and kept[-1] not in ("", "..", UNKNOWN, TILDE):
-                kept.pop()
-            elif kept != [""]:
-                kept.append(piece)
-        elif piece != "." and (piece or not kept):
-            kept.append(piece)
-    return "/".join(kept) or ("/" if path.startswith("/") else ".")
-
-
-# Words ---------------------------------------------------------------------------------------------
-
-
-def _name(program: str) -> str:
-    """What a program is called, however it was reached."""
-    if ("/" in program or "\\" in program) and program[-1:] not in ("/", "\\"):
-        program = program.replace("\\", "/").rpartition("/")[2]
-    name = program.lower()
-    return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
-
-
-def _rest(args: list[str], values: Any, operands: int, *, assignments: bool = False) -> list[str]:
-    """The arguments that are left after the options and the first `operands` others."""
-    takes = values.split() if isinstance(values, str) else values
-    at = 0
-    while at < len(args):
-        arg = args[at]
-        if arg == "--":
-            at += 1
-            if not operands:
-                break
-        elif arg[:1] == "-" and len(arg) > 1:
-            at += 2 if arg in takes else 1
-        elif (
-            assignments
-            and (arg == "-" or "=" in arg)
-            and arg.partition("=")[0].replace("_", "a").replace("-", "a").isalnum()
-        ):
-            at += 1
-        elif operands:
-            operands -= 1
-            at += 1
-        else:
-            break
-    return args[at:]
-
-
-def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
-    if not place:
-        return [*words, *operands]
-    found: list[str] = []
-    for word in words:
-        if word == place:
-            found.extend(operands)
-        elif place in word:
-            found.extend(word.replace(place, operand) for operand in operands[:4])
-        else:
-            found.append(word)
-    return found
-
-
-def _quoted(parts: Any) -> Any:
-    if isinstance(parts, str):
-        return parts
-    return [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in parts]
-
-
-def _split(value: str) -> list[str]:
-    if value[:1] == UNKNOWN:
-        return [value]
-    words = value.split()
-    return [globbed(word) for word in words]
-
-
-_SPLIT = "\x1f"  # where an unquoted value falls into several words
-
-
-def _has_blank(values: list[str]) -> bool:
-    return any(char in value for value in values for char in " \t\n")
-
-
-def _unbraced(word: str) -> list[str]:
-    """Brace expansion: `a{b,c}` gives ab, ac; a brace that lists nothing is just a character."""
-    if len(word) > MAX_BRACED_CHARS:
-        return [word.replace(OPEN, "{").replace(COMMA, ",").replace(CLOSE, "}")]
-    done: list[str] = []
-    waiting = [word]
-    while waiting:
-        text = waiting.pop(0)
-        close = text.find(CLOSE)
-        start = text.rfind(OPEN, 0, close) if close >= 0 else -1
-        if start < 0 or len(done) + len(waiting) > MAX_VALUES:
-            done.append(text.replace(OPEN, "{").replace(COMMA, ",").replace(CLOSE, "}"))
-            continue
-        inner = text[start + 1 : close]
-        if COMMA in inner:
-            waiting.extend(text[:start] + choice + text[close + 1 :] for choice in inner.split(COMMA)[:MAX_VALUES])
-        elif ".." in inner:
-            waiting.append(text[:start] + UNKNOWN + text[close + 1 :])
-        else:
-            waiting.append(text[:start] + "{" + inner + "}" + text[close + 1 :])
-    return done
-
-
-def _distinct(values: list[str]) -> list[str]:
-    return list(dict.fromkeys(values))[:MAX_VALUES]
+        return [value.translate(shell.PLAIN)] if value else None  # unset here may be set there
 
 
 def _is_background(tree: Any) -> bool:

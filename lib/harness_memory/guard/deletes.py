@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from . import paths
-from .calls import CONTAINER, find_parts
+from .outputs import find_parts
 from .shell import GLOBS, STAR, UNKNOWN, plain
+from .wrappers import CONTAINER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import time
 
 from .. import settings
 from ..payload import read_payload, system
+from .quick import is_harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ class Question:
     def __init__(self, payload: dict[str, Any], env: Environment, tree: str) -> None:
         self.payload = payload
         self.env = env
-        self.tree = tree
+        self.tree = tree if tree != "." else ""
         self.tool = _text(payload.get("tool_name"))
         given = payload.get("tool_input")
         self.given: dict[str, Any] = given if isinstance(given, dict) else {}
@@ -118,13 +119,15 @@ def answer(env: Environment, tree: str) -> bytes:
 
 def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     """Every rule that stands against a call, with what it is about."""
+    command = question.given.get("command")
+    if question.tool == "Bash" and isinstance(policy, Quiet) and isinstance(command, str) and is_harmless(command):
+        return []
     scope = question.scope()
     if not isinstance(policy, Quiet):
         policy.confine(scope)
     if question.tool == "Bash":
         from .judge import findings as judged
 
-        command = question.given.get("command")
         return judged(command, scope, question.env, policy) if isinstance(command, str) else []
     from .tools import findings as of_tool
 

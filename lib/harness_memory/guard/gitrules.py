@@ -183,6 +183,8 @@ def _push(args: list[str], protected: tuple[str, ...], branch: str) -> str:
     forced = "--force" in args or "f" in flags or any(ref[:1] == "+" for ref in refs)
     if not forced and not lease:
         return ""
+    if not {"--all", "--branches", "--tags"}.isdisjoint(args):
+        return "git.force-push"
     targets = [ref.lstrip("+").rpartition(":")[2].replace("refs/heads/", "") for ref in refs]
     targets = [branch if target in ("HEAD", "@") else target for target in targets] or [branch]
     if all(target and UNKNOWN not in target and not is_protected(target, protected) for target in targets):

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from . import calls, paths
 from .shell import PLAIN, TILDE, UNKNOWN, Unreadable, plain
+from .words import joined
+from .wrappers import CONTAINER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -223,7 +225,7 @@ def _git(call: Call, scope: Scope, policy: Any) -> Iterator[tuple[str, str]]:
 
     verb, args, directory = gitrules.split(call.args)
     if verb in gitrules.VERBS:
-        branch = policy.branch(calls.joined(call.cwd, directory) if directory else call.cwd) if verb == "push" else ""
+        branch = policy.branch(joined(call.cwd, directory) if directory else call.cwd) if verb == "push" else ""
         yield from gitrules.check(call, scope, policy.protected, branch)
         if verb == "rm" and "--cached" not in args:
             return
@@ -242,7 +244,7 @@ def _tabled(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
         ):
             return
         rule = rules.matched(rules.UNKNOWN_TARGETS[call.program], call.args)
-    if rule and not (call.where == calls.CONTAINER and rule.startswith("system.")):
+    if rule and not (call.where == CONTAINER and rule.startswith("system.")):
         yield rule, call.line()
 
 
@@ -304,7 +306,7 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
             if path.startswith("/dev/") and programs.is_disk(path):
                 yield "disk.overwrite", plain(word)
                 continue
-            if programs.is_core(path) and call.where != calls.CONTAINER:
+            if programs.is_core(path) and call.where != CONTAINER:
                 yield "path.system-core", plain(word)
                 continue
         rule = path_rule(access, word, call, scope, is_kept=call.is_kept and not is_sent)
@@ -360,7 +362,7 @@ def path_rule(access: str, word: str, call: Call, scope: Scope, *, is_kept: bool
         return "path.env-write"
     if rule == paths.SECRET and access == paths.DELETE and word.endswith((".pem", ".key", ".p12")) and "/" not in word:
         return ""
-    if call.where == calls.CONTAINER and rule == paths.SYSTEM:
+    if call.where == CONTAINER and rule == paths.SYSTEM:
         return ""
     return rule
 

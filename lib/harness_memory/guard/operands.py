@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from . import gitrules
-from .calls import globbed
 from .paths import DELETE, READ, WRITE
 from .shell import TILDE, UNKNOWN
+from .words import globbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 from __future__ import annotations
 
 from ..payload import system
-from .calls import folded, joined
+from .quick import HINTS
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN
+from .words import folded, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,18 +33,6 @@ AUDIT = "self.audit"
 MEMORY = "self.memory"
 GUARD = "self.guard"
 SETTINGS = "self.settings"
-
-# A text without any of these holds no path that is secret. Lower case.
-HINTS = """
-    .ssh id_rsa id_dsa id_ecdsa id_ed25519 _sk .gnupg .gpg .aws gcloud .azure .kube .docker .npmrc .pypirc netrc
-    credential .env env. secret .pem .key .p12 .pfx .jks .keystore .kdbx .ppk keychain keyring keytab password
-    passwd shadow sudoers vault _history mozilla firefox chrom brave microsoft .tfstate .tfvars .pgpass .my.cnf
-    mylogin .terraform .s3cfg .boto .config auth.json .m2 .gradle .gem .cargo hosts.yml service-account
-    service_account serviceaccount htpasswd environ kubeconfig .oci .databricks .snow .dbt bitcoin ethereum
-    .electrum /proc .claude .codex .gemini cookies .fly .bitwarden .1password appdata library .age .sops 169.254
-    metadata .yarnrc .composer admin.conf k3s.yaml master.key token ssh_host .nuget .bundle bitwarden .config/
-    serviceaccount
-    """.split()
 
 _SECRET_DIRS = frozenset(
     """

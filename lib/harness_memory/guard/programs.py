@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from . import paths
-from .calls import SHELLS, Call, decodes, fetches
+from .outputs import decodes, fetches
 from .shell import UNKNOWN
+from .wrappers import SHELLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .calls import Trace
+    from .calls import Call, Trace
     from .paths import Scope
 
 _DISKS = (

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from . import calls, judge, paths
+from . import judge, paths
 from .shell import STAR, TILDE, plain
+from .words import globbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ def _searched(folder: Any, pattern: Any) -> Iterator[tuple[str, str]]:
     base = folder if isinstance(folder, str) else ""
     if isinstance(pattern, str) and pattern:
         for each in _alternatives(pattern):
-            marked = calls.globbed(each.lstrip("!"))
+            marked = globbed(each.lstrip("!"))
             if each[:1] == "!":
                 continue
             yield "search", (base.rstrip("/") + "/" + marked if base and marked[:1] not in ("/", "~") else marked)

@@ -1,0 +1,136 @@
+"""Words of the shell and paths in them: splitting, joining, braces and patterns."""
+
+from __future__ import annotations
+
+from .shell import BRACKET, CLOSE, COMMA, OPEN, QUESTION, STAR, TILDE, UNKNOWN
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_VALUES = 24
+MAX_BRACED_CHARS = 1000
+
+
+def globbed(pattern: str) -> str:
+    """A pattern that a program, not the shell, will match."""
+    return pattern.replace("*", STAR).replace("?", QUESTION).replace("[", BRACKET)
+
+
+def joined(cwd: str, path: str) -> str:
+    """`path` as seen from `cwd`, with `.` and `..` folded; a path that begins unknown stays so."""
+    if path[:1] in ("/", TILDE, UNKNOWN, "\\") or path[1:2] == ":":
+        full = path
+    else:
+        full = cwd.rstrip("/") + "/" + path
+    return folded(full)
+
+
+def folded(path: str) -> str:
+    if "." not in path and "//" not in path and not path.endswith("/"):
+        return path
+    kept: list[str] = []
+    for piece in path.split("/"):
+        if piece == "..":
+            if kept and kept[-1] not in ("", "..", UNKNOWN, TILDE):
+                kept.pop()
+            elif kept != [""]:
+                kept.append(piece)
+        elif piece != "." and (piece or not kept):
+            kept.append(piece)
+    return "/".join(kept) or ("/" if path.startswith("/") else ".")
+
+
+def name_of(program: str) -> str:
+    """What a program is called, however it was reached."""
+    if ("/" in program or "\\" in program) and program[-1:] not in ("/", "\\"):
+        program = program.replace("\\", "/").rpartition("/")[2]
+    name = program.lower()
+    return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
+
+
+def rest_of(args: list[str], values: Any, operands: int, *, assignments: bool = False) -> list[str]:
+    """The arguments that are left after the options and the first `operands` others."""
+    takes = values.split() if isinstance(values, str) else values
+    at = 0
+    while at < len(args):
+        arg = args[at]
+        if arg == "--":
+            at += 1
+            if not operands:
+                break
+        elif arg[:1] == "-" and len(arg) > 1:
+            at += 2 if arg in takes else 1
+        elif (
+            assignments
+            and (arg == "-" or "=" in arg)
+            and arg.partition("=")[0].replace("_", "a").replace("-", "a").isalnum()
+        ):
+            at += 1
+        elif operands:
+            operands -= 1
+            at += 1
+        else:
+            break
+    return args[at:]
+
+
+def applied(words: list[str], operands: list[str], place: str) -> list[str]:
+    if not place:
+        return [*words, *operands]
+    found: list[str] = []
+    for word in words:
+        if word == place:
+            found.extend(operands)
+        elif place in word:
+            found.extend(word.replace(place, operand) for operand in operands[:4])
+        else:
+            found.append(word)
+    return found
+
+
+def quoted(parts: Any) -> Any:
+    if isinstance(parts, str):
+        return parts
+    return [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in parts]
+
+
+def split(value: str) -> list[str]:
+    if value[:1] == UNKNOWN:
+        return [value]
+    words = value.split()
+    return [globbed(word) for word in words]
+
+
+SPLIT = "\x1f"  # where an unquoted value falls into several words
+
+
+def has_blank(values: list[str]) -> bool:
+    return any(char in value for value in values for char in " \t\n")
+
+
+def unbraced(word: str) -> list[str]:
+    """Brace expansion: `a{b,c}` gives ab, ac; a brace that lists nothing is just a character."""
+    if len(word) > MAX_BRACED_CHARS:
+        return [word.replace(OPEN, "{").replace(COMMA, ",").replace(CLOSE, "}")]
+    done: list[str] = []
+    waiting = [word]
+    while waiting:
+        text = waiting.pop(0)
+        close = text.find(CLOSE)
+        start = text.rfind(OPEN, 0, close) if close >= 0 else -1
+        if start < 0 or len(done) + len(waiting) > MAX_VALUES:
+            done.append(text.replace(OPEN, "{").replace(COMMA, ",").replace(CLOSE, "}"))
+            continue
+        inner = text[start + 1 : close]
+        if COMMA in inner:
+            waiting.extend(text[:start] + choice + text[close + 1 :] for choice in inner.split(COMMA)[:MAX_VALUES])
+        elif ".." in inner:
+            waiting.append(text[:start] + UNKNOWN + text[close + 1 :])
+        else:
+            waiting.append(text[:start] + "{" + inner + "}" + text[close + 1 :])
+    return done
+
+
+def distinct(values: list[str]) -> list[str]:
+    return list(dict.fromkeys(values))[:MAX_VALUES]
