@@ -7,6 +7,7 @@ shell text, one that goes to a deleting function as a path.
 from __future__ import annotations
 
 from . import paths
+from .quick import HINTS
 from .shell import TILDE, UNKNOWN
 from .wrappers import SHELLS
 
@@ -269,7 +270,7 @@ def _literal(literal: str, text: str, last: str, call: Call, scope: Scope) -> It
     if " " not in literal and (
         "/" in literal or "\\" in literal or literal[:1] in (".", "~") or lower.startswith("id_")
     ):
-        if any(hint in lower for hint in paths.HINTS) and last not in ("print", "exists", "isfile", "join_only"):
+        if any(hint in lower for hint in HINTS) and last not in ("print", "exists", "isfile", "join_only"):
             word = TILDE + literal[1:] if literal[:1] == "~" else literal
             rule = paths.rule_for(word, paths.READ, call.cwd, scope) or (
                 paths.rule_for(TILDE + literal, paths.READ, call.cwd, scope) if literal[:2] == "/." else ""

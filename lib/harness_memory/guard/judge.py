@@ -8,6 +8,7 @@ What no rule speaks of is never loaded: families of rules are imported when a ca
 from __future__ import annotations
 
 from . import calls, paths
+from .quick import HINTS
 from .shell import PLAIN, TILDE, UNKNOWN, Unreadable, plain
 from .words import joined
 from .wrappers import CONTAINER
@@ -141,7 +142,7 @@ def _is_hinted(found: Trace) -> bool:
     texts = [" ".join([*call.args, call.cwd]) for call in found.calls]
     texts += [call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)]
     text = " ".join(texts).lower()
-    return any(hint in text for hint in paths.HINTS) or any(mark in text for mark in "\ue001\ue002\ue003")
+    return any(hint in text for hint in HINTS) or any(mark in text for mark in "\ue001\ue002\ue003")
 
 
 def _of_call(

@@ -7,7 +7,6 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 from __future__ import annotations
 
 from ..payload import system
-from .quick import HINTS
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN
 from .words import folded, joined
 
