@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import time
 
 from .. import project, settings, store
 from .refusal import WRONG_USAGE, Refusal
@@ -13,15 +14,15 @@ if TYPE_CHECKING:
     from ..project import Project
 
 
-def parser(verb: str, about: str, examples: str) -> argparse.ArgumentParser:
+def parser(verb: str, about: str, examples: str, family: str = "memory") -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
-        prog="harness memory " + verb,
+        prog="harness %s %s" % (family, verb),
         description=about,
-        epilog="examples:\n" + "".join("  harness memory %s\n" % example for example in examples.splitlines()),
+        epilog="examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines()),
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    made.add_argument("--project", metavar="DIR", help="the memory of this directory (default: the present one)")
+    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the present one)")
     made.add_argument("--json", action="store_true", help="print JSON, for scripts")
     return made
 
@@ -72,3 +73,23 @@ def all_dirs() -> list[str]:
 
 def project_name(project_dir: str) -> str:
     return os.path.basename(project_dir).rpartition("-")[0]
+
+
+def positive(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 10**9:
+        raise argparse.ArgumentTypeError("%r is no positive number" % text)
+    return int(text)
+
+
+def instant(text: str) -> float:
+    """The beginning of a local day, or a number of hours or days back from now."""
+    now = time.time()
+    days = {"today": 0, "yesterday": 1}
+    if text in days:
+        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
+    if text[:-1].isdigit() and text[-1:] in ("h", "d") and len(text) < 8:
+        return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
+    try:
+        return time.mktime(time.strptime(text, "%Y-%m-%d"))
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError("%r is no date like 2026-11-16, today, 36h or 7d" % text) from None

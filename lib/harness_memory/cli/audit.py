@@ -9,7 +9,6 @@ from ..guard import audit as trail
 from ..guard import chain
 from . import arguments
 from .integrity import AUDIT_REMEDY
-from .look import _instant, _positive
 from .output import count, cut, emit_json, line, local, short, table
 
 TYPE_CHECKING = False
@@ -35,10 +34,17 @@ def audit(argv: list[str]) -> int:
     actions = {"show": _show, "verify": _verify, "stats": _stats}
     add = parser.add_argument
     add("action", nargs="?", choices=list(actions), default="show")
-    add("--since", type=_instant, metavar="DATE", help="since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--since", type=arguments.instant, metavar="DATE", help="since 2026-11-16, today, yesterday, 36h or 7d")
     add("--event", choices=settings.AUDIT_EVENTS, metavar="EVENT", help="one of: " + ", ".join(settings.AUDIT_EVENTS))
     add("--session", metavar="ID", help="only of this session: its id or the beginning of it")
-    add("-n", "--limit", type=_positive, default=_LIMIT, metavar="N", help="show: at most N (default: %d)" % _LIMIT)
+    add(
+        "-n",
+        "--limit",
+        type=arguments.positive,
+        default=_LIMIT,
+        metavar="N",
+        help="show: at most N (default: %d)" % _LIMIT,
+    )
     args = parser.parse_args(argv)
     return actions[args.action](arguments.locate(args).dir, args)
 

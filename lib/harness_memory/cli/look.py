@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
-import time
-
 from .. import episode, settings, store
 from . import arguments, records
 from .output import cut, emit_json, line, local, passage, short, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import argparse
+
     from .records import Record
 
 _LIMIT = 20
@@ -32,10 +31,16 @@ def list_sessions(argv: list[str]) -> int:
     parser = arguments.parser("list", about, examples)
     arguments.add_all_projects(parser)
     add = parser.add_argument
-    add("--limit", type=_positive, default=_LIMIT, metavar="N", help="at most N sessions (default: %d)" % _LIMIT)
+    add(
+        "--limit",
+        type=arguments.positive,
+        default=_LIMIT,
+        metavar="N",
+        help="at most N sessions (default: %d)" % _LIMIT,
+    )
     add("--status", type=str.upper, choices=(*settings.STATUSES, records.DIED), help="only sessions in this state")
     add("--branch", metavar="B", help="only sessions on this git branch")
-    add("--since", type=_instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
     args = parser.parse_args(argv)
     found = [record for directory in arguments.project_dirs(args) for record in records.load_all(directory)]
     found = sorted(_wanted(found, args), key=lambda record: (record.started, record.id), reverse=True)
@@ -69,26 +74,6 @@ def _listing(shown: list[Record], with_project: bool) -> list[str]:
         row = [cut(line(cell), 30) for cell in row] + [line(record.headline) or "(nothing asked yet)"]
         rows.append([cut(arguments.project_name(record.project_dir), 24), *row] if with_project else row)
     return table(rows, right=(4, 6) if with_project else (3, 5), is_cut=True)
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 10**9:
-        raise argparse.ArgumentTypeError("%r is no positive number" % text)
-    return int(text)
-
-
-def _instant(text: str) -> float:
-    """The beginning of a local day, or a number of hours or days back from now."""
-    now = time.time()
-    days = {"today": 0, "yesterday": 1}
-    if text in days:
-        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdigit() and text[-1:] in ("h", "d") and len(text) < 8:
-        return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
-    try:
-        return time.mktime(time.strptime(text, "%Y-%m-%d"))
-    except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError("%r is no date like 2026-11-16, today, 36h or 7d" % text) from None
 
 
 # show --------------------------------------------------------------------------------------------

@@ -63,35 +63,17 @@ _TREE_CALLS = frozenset(
     removedirs remove_entry remove_entry_secure remove_dir remove
     """.split()
 )
-_HOMES = (
-    "expanduser",
-    "path.home()",
-    "homedir()",
-    "env.home",
-    "env['home']",
-    'env["home"]',
-    "environ['home']",
-    'environ["home"]',
-    "dir.home",
-    "env{home}",
-    "getenv('home')",
-    'getenv("home")',
-    "environ.get('home')",
-    'environ.get("home")',
-    "%userprofile%",
+_HOMES = tuple(
+    """
+    expanduser path.home() homedir() env.home env['home'] env["home"] environ['home'] environ["home"] dir.home
+    env{home} getenv('home') getenv("home") environ.get('home') environ.get("home") %userprofile%
+    """.split()
 )
 _TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
-_SENDS = (
-    "requests.post",
-    "requests.put",
-    "urlopen",
-    "http.client",
-    "fetch(",
-    "axios",
-    "net::http",
-    "lwp::",
-    "http.post",
-    "httpx.post",
+_SENDS = tuple(
+    """
+    requests.post requests.put urlopen http.client fetch( axios net::http lwp:: http.post httpx.post
+    """.split()
 )
 _DISKS = (
     "/dev/sd",

@@ -36,41 +36,17 @@ _DISPOSABLE = frozenset(
     generated gen _site public/build
     """.split()
 )
-_DISPOSABLE_ENDINGS = (
-    ".egg-info",
-    ".dist-info",
-    ".tmp",
-    ".temp",
-    ".bak",
-    ".log",
-    ".pyc",
-    "_cache",
-    "-cache",
-    ".cache",
-    ".old",
-    ".orig",
-    "~",
+_DISPOSABLE_ENDINGS = tuple(
+    """
+    .egg-info .dist-info .tmp .temp .bak .log .pyc _cache -cache .cache .old .orig ~
+    """.split()
 )
-_HOME_CACHES = (
-    "~/.cache",
-    "~/.npm",
-    "~/library/caches",
-    "~/.cargo/registry",
-    "~/.gradle/caches",
-    "~/.m2/repository",
-    "~/.local/share/trash",
-    "~/.yarn",
-    "~/.pnpm-store",
-    "~/.expo",
-    "~/appdata/local/temp",
-    "~/library/developer/xcode/deriveddata",
-    "~/.nuget/packages",
-    "~/go/pkg",
-    "~/.bundle/cache",
-    "~/.pub-cache",
-    "~/.claude/plans",
-    "~/.claude/todos",
-    "~/.local/share/pnpm/store",
+_HOME_CACHES = tuple(
+    """
+    ~/.cache ~/.npm ~/library/caches ~/.cargo/registry ~/.gradle/caches ~/.m2/repository ~/.local/share/trash
+    ~/.yarn ~/.pnpm-store ~/.expo ~/appdata/local/temp ~/library/developer/xcode/deriveddata ~/.nuget/packages
+    ~/go/pkg ~/.bundle/cache ~/.pub-cache ~/.claude/plans ~/.claude/todos ~/.local/share/pnpm/store
+    """.split()
 )
 _MAIN_FOLDERS = frozenset(
     """
@@ -78,6 +54,7 @@ _MAIN_FOLDERS = frozenset(
     projects src code work repos dev workspace appdata onedrive dropbox applications .mozilla .kube .aws
     """.split()
 )
+_WORK_FOLDERS = ("/workspace/", "/workspaces/", "/testbed/", "/app/", "/repo/", "/code/", "/project/")  # of containers
 _FREE_SYSTEM = ("/var/lib/apt/lists", "/var/cache", "/opt/homebrew/var/cache")
 
 
@@ -186,9 +163,9 @@ def target_rule(word: str, call: Call, scope: Scope, made: set[tuple[str, str]])
     path = paths.absolute(base, call.cwd, scope)
     if UNKNOWN in path:
         return _unknown(path, scope, call)
-    rule = _worth(path, scope, call)
-    if not rule and is_all and path in scope.temps:
+    if is_all and path in scope.temps:
         return ""
+    rule = _worth(path, scope, call)
     real = next((each for each in paths.variants(base, call.cwd, scope) if each != path and not GLOBS & set(each)), "")
     return rule or (_worth(real, scope, call) if real else "") or _mild(path, scope)
 
@@ -246,6 +223,8 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
             return "delete.home"
     if path.startswith("/dev/"):
         return "disk.overwrite"
+    if path.startswith(_WORK_FOLDERS):
+        return ""
     return "" if is_disposable_name and path.count("/") > 2 else "delete.outside"
 
 

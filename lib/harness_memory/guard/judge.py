@@ -29,23 +29,9 @@ MAX_OPERANDS = 200
 
 # Which family judges a program. Those of COMMANDS in `rules` are all the others.
 _DELETES = frozenset(
-    (
-        "rm",
-        "unlink",
-        "shred",
-        "srm",
-        "rimraf",
-        "del-cli",
-        "rd",
-        "rmdir",
-        "del",
-        "erase",
-        "remove-item",
-        "ri",
-        "find",
-        "fd",
-        "rsync",
-    )
+    """
+    rm unlink shred srm rimraf del-cli rd rmdir del erase remove-item ri find fd rsync
+    """.split()
 )
 _QUIET = frozenset(
     """
@@ -65,51 +51,10 @@ _OUTWARD = frozenset(
     publish unpublish deprecate dist-tag owner access team token yank pip
     """.split()
 )
-_CATASTROPHIC = (
-    "rm",
-    "dd",
-    "mkfs",
-    "shred",
-    "wipefs",
-    "fdisk",
-    "rmdir",
-    "del",
-    "format",
-    "chmod",
-    "chown",
-    "find",
-    "eval",
-    "mkfs.ext4",
-)
-_PATH_KEYS = (
-    "file_path",
-    "notebook_path",
-    "path",
-    "pattern",
-    "glob",
-    "paths",
-    "filename",
-    "filepath",
-    "uri",
-    "source",
-    "destination",
-    "directory",
-)
-_WRITERS = (
-    "write",
-    "edit",
-    "multiedit",
-    "notebookedit",
-    "create",
-    "move",
-    "delete",
-    "append",
-    "update",
-    "remove",
-    "rename",
-    "patch",
-    "save",
-    "put",
+_CATASTROPHIC = tuple(
+    """
+    rm dd mkfs shred wipefs fdisk rmdir del format chmod chown find eval mkfs.ext4
+    """.split()
 )
 
 
@@ -316,17 +261,9 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
 
 
 _DEVICES = frozenset(
-    (
-        "/dev/null",
-        "/dev/stdin",
-        "/dev/stdout",
-        "/dev/stderr",
-        "/dev/tty",
-        "/dev/zero",
-        "/dev/random",
-        "/dev/urandom",
-        "-",
-    )
+    """
+    /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -
+    """.split()
 )
 # The inner call is judged instead.
 _FOLLOWED = frozenset(

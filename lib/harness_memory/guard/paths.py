@@ -64,37 +64,17 @@ _SECRET_NAMES = frozenset(
     logins.json key4.db wallet.dat
     """.split()
 )
-_SECRET_SUFFIXES = (
-    ".pem",
-    ".key",
-    ".p12",
-    ".pfx",
-    ".jks",
-    ".keystore",
-    ".kdbx",
-    ".ppk",
-    ".pkcs12",
-    ".p8",
-    ".keytab",
-    ".kubeconfig",
+_SECRET_SUFFIXES = tuple(
+    """
+    .pem .key .p12 .pfx .jks .keystore .kdbx .ppk .pkcs12 .p8 .keytab .kubeconfig
+    """.split()
 )
-_SECRET_SYSTEM = (
-    "/etc/shadow",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/etc/krb5.keytab",
-    "/etc/kubernetes/admin.conf",
-    "/etc/rancher/k3s/k3s.yaml",
-    "/run/secrets/",
-    "/var/run/secrets/",
-    "/dev/mem",
-    "/dev/kmem",
-    "/proc/kcore",
-    "/etc/ssl/private/",
-    "/etc/security/opasswd",
-    "/library/keychains/",
-    "/system/library/keychains/",
-    "/c/windows/system32/config/sam",
+_SECRET_SYSTEM = tuple(
+    """
+    /etc/shadow /etc/gshadow /etc/sudoers /etc/krb5.keytab /etc/kubernetes/admin.conf /etc/rancher/k3s/k3s.yaml
+    /run/secrets/ /var/run/secrets/ /dev/mem /dev/kmem /proc/kcore /etc/ssl/private/ /etc/security/opasswd
+    /library/keychains/ /system/library/keychains/ /c/windows/system32/config/sam
+    """.split()
 )
 _SENSITIVE_NAMES = frozenset(
     """
@@ -142,16 +122,10 @@ _NO_DELETE = frozenset(
     """.split()
 )
 _GIT_RUNS = ("hooks", "config", "objects", "refs", "head", "index", "packed-refs")
-_GIT_SAFE = (
-    ".lock",
-    ".sample",
-    "/rebase-merge",
-    "/rebase-apply",
-    "/merge_head",
-    "/cherry_pick_head",
-    "/orig_head",
-    "/gc.log",
-    "/fetch_head",
+_GIT_SAFE = tuple(
+    """
+    .lock .sample /rebase-merge /rebase-apply /merge_head /cherry_pick_head /orig_head /gc.log /fetch_head
+    """.split()
 )
 _SAMPLES = (
     *sorted(_SECRET_DIRS),

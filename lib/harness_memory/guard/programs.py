@@ -14,39 +14,17 @@ if TYPE_CHECKING:
     from .calls import Call, Trace
     from .paths import Scope
 
-_DISKS = (
-    "/dev/sd",
-    "/dev/nvme",
-    "/dev/hd",
-    "/dev/vd",
-    "/dev/xvd",
-    "/dev/mmcblk",
-    "/dev/disk",
-    "/dev/rdisk",
-    "/dev/dm-",
-    "/dev/md",
-    "/dev/mapper/",
-    "/dev/mem",
-    "/dev/kmem",
-    "/dev/port",
-    "/dev/root",
-    "/dev/block",
+_DISKS = tuple(
+    """
+    /dev/sd /dev/nvme /dev/hd /dev/vd /dev/xvd /dev/mmcblk /dev/disk /dev/rdisk /dev/dm- /dev/md /dev/mapper/
+    /dev/mem /dev/kmem /dev/port /dev/root /dev/block
+    """.split()
 )
-_CORE_FILES = (
-    "/etc/passwd",
-    "/etc/shadow",
-    "/etc/group",
-    "/etc/gshadow",
-    "/etc/sudoers",
-    "/etc/fstab",
-    "/boot/",
-    "/etc/ld.so.preload",
-    "/etc/pam.d/",
-    "/proc/sysrq-trigger",
-    "/proc/sys/",
-    "/sys/",
-    "/etc/crontab",
-    "/etc/cron",
+_CORE_FILES = tuple(
+    """
+    /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /boot/ /etc/ld.so.preload /etc/pam.d/
+    /proc/sysrq-trigger /proc/sys/ /sys/ /etc/crontab /etc/cron
+    """.split()
 )
 _INTERPRETERS = SHELLS | {
     "python",

@@ -31,21 +31,10 @@ _TALK = frozenset(
     TaskCreate TaskUpdate SendMessage KillShell TaskStop TaskGet TaskList TaskOutput
     """.split()
 )
-_WRITE_WORDS = (
-    "write",
-    "edit",
-    "create",
-    "append",
-    "update",
-    "patch",
-    "save",
-    "put",
-    "insert",
-    "replace",
-    "move",
-    "rename",
-    "copy",
-    "upload",
+_WRITE_WORDS = tuple(
+    """
+    write edit create append update patch save put insert replace move rename copy upload
+    """.split()
 )
 _DELETE_WORDS = ("delete", "remove", "unlink", "trash", "rmdir")
 _PROSE = frozenset(
