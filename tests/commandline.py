@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import support
 
@@ -35,7 +35,8 @@ class World:
         """In this process, which is ten times as quick; in one of its own when something goes `before` it."""
         surroundings = support.clean_environment(self.home, env)
         if before is None:
-            return _run_here(list(words), stdin, surroundings, str(cwd or self.repo))
+            ended = run_here(cli.main, list(words), stdin, surroundings, str(cwd or self.repo), "utf-8")
+            return support.Result(*ended, 0.0)
         command = [*before, sys.executable, str(HARNESS), *words]
         done = subprocess.run(
             command,
@@ -98,17 +99,20 @@ class World:
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
 
 
-def _run_here(words: list[str], stdin: bytes, env: dict[str, str], cwd: str) -> support.Result:
+def run_here(
+    main: Callable[[list[str]], int], words: list[str], stdin: bytes, env: dict[str, str], cwd: str, encoding: str
+) -> tuple[int, bytes, bytes]:
+    """A command line as if in a process of its own: exit code, standard output and standard error."""
     streams = sys.stdin, sys.stdout, sys.stderr
     outside, folder = dict(os.environ), os.getcwd()
     given, out, err = io.BytesIO(stdin), io.BytesIO(), io.BytesIO()
-    wrapped = [io.TextIOWrapper(stream, encoding="utf-8", write_through=True) for stream in (given, out, err)]
+    wrapped = [io.TextIOWrapper(stream, encoding=encoding, write_through=True) for stream in (given, out, err)]
     sys.stdin, sys.stdout, sys.stderr = wrapped
     os.environ.clear()
     os.environ.update(env)
     os.chdir(cwd)
     try:
-        code = cli.main(words)
+        code = main(words)
     except SystemExit as exit_:
         code = exit_.code if isinstance(exit_.code, int) else 1
     finally:
@@ -118,4 +122,4 @@ def _run_here(words: list[str], stdin: bytes, env: dict[str, str], cwd: str) -> 
         os.environ.clear()
         os.environ.update(outside)
         os.chdir(folder)
-    return support.Result(code, out.getvalue(), err.getvalue(), 0.0)
+    return code, out.getvalue(), err.getvalue()

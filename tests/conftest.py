@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import shutil
+import itertools
+import os
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
@@ -10,12 +11,33 @@ import pytest
 import support
 from life import Life
 
+_NUMBERS = itertools.count()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _forked_hooks() -> Iterator[None]:
+    with support.forked_hooks():
+        yield
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As pytest's own, which looks through all earlier ones before it makes another."""
+    name = "".join(c if c.isascii() and c.isalnum() else "_" for c in request.node.name)[:30]
+    path = tmp_path_factory.getbasetemp() / ("%s%d" % (name, next(_NUMBERS)))
+    path.mkdir(mode=0o700)
+    return path
+
 
 @pytest.fixture(autouse=True)
-def _no_real_home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def _no_real_home(
+    request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     """No test, in-process or not, may find the user's own store."""
+    has_own = "tmp_path" in request.fixturenames
+    top = request.getfixturevalue("tmp_path") if has_own else tmp_path_factory.getbasetemp() / "nowhere"
     for name in ("HOME", "USERPROFILE"):
-        monkeypatch.setenv(name, str(tmp_path / "home"))
+        monkeypatch.setenv(name, str(top / "home"))
     for name in ("HARNESS_MEMORY", "HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR", "CLAUDE_PROJECT_DIR", "CLAUDE_PID"):
         monkeypatch.delenv(name, raising=False)
 
@@ -28,18 +50,28 @@ def home(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def pristine_repo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = support.make_repo(tmp_path_factory.mktemp("pristine") / "project")
-    shutil.rmtree(str(path / ".git" / "hooks"), ignore_errors=True)  # samples, copied a thousand times over
-    return path
+def pristine_repo(tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes | None]:
+    """What makes up a repository, by path, None for a directory; its objects stay where they are."""
+    top = support.make_repo(tmp_path_factory.mktemp("pristine"))
+    files = ["README.md", ".git/HEAD", ".git/config", ".git/description", ".git/index"]
+    files += [".git/logs/HEAD", ".git/refs/heads/main"]
+    folders = [".git", ".git/logs", ".git/refs", ".git/refs/heads", ".git/objects", ".git/objects/info"]
+    objects = os.fsencode(str(top / ".git" / "objects")) + b"\n"
+    contents = {name: (top / name).read_bytes() for name in files}
+    return {**dict.fromkeys(folders), **contents, ".git/objects/info/alternates": objects}
 
 
 @pytest.fixture
-def repo(tmp_path: Path, pristine_repo: Path) -> Path:
+def repo(tmp_path: Path, pristine_repo: dict[str, bytes | None]) -> Path:
     """A repository of the test's own, copied: git itself takes longer than most tests."""
-    path = tmp_path / "project"
-    shutil.copytree(str(pristine_repo), str(path))
-    return path
+    top = tmp_path / "project"
+    top.mkdir()
+    for name, data in pristine_repo.items():
+        if data is None:
+            (top / name).mkdir()
+        else:
+            (top / name).write_bytes(data)
+    return top
 
 
 @pytest.fixture

@@ -22,10 +22,11 @@ class Life:
         self.transcript = self.session.transcript()
         self.pid = pid
         self.extra: dict[str, str | None] = {}
+        self.fresh = False
 
     def run(self, script: str, payload: Any) -> support.Result:
         env = {**self.session.environment(pid=self.pid), **self.extra}
-        result = support.run_hook(script, payload, home=self.home, env=env)
+        result = support.run_hook(script, payload, home=self.home, env=env, fresh=self.fresh)
         assert (result.code, result.stderr) == (0, ""), result
         return result
 

@@ -7,7 +7,7 @@ import os
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, Callable, Iterator
 
 import pytest
 import support
@@ -50,7 +50,8 @@ BAD = {
 
 @pytest.mark.parametrize(
     ("script", "name"),
-    [("stop", name) for name in BAD] + [(script, name) for script in SCRIPTS for name in ("empty", "binary", "deep")],
+    [("stop", name) for name in BAD]
+    + [(script, name) for script in SCRIPTS if script != "stop" for name in ("empty", "truncated", "binary")],
 )
 def test_bad_payloads(run_hook: Hook, store_root: Path, script: str, name: str) -> None:
     result = run_hook(script, BAD[name])
@@ -120,20 +121,29 @@ def test_stdin_that_stays_open(life: Life, ending: bytes) -> None:
     assert life.meta["status"] == "ACTIVE"
 
 
-def test_stdin_that_never_speaks(life: Life) -> None:
+@pytest.fixture(scope="module", autouse=True)
+def ignored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
+    """A hook that nobody speaks to, and its home; other tests run while it waits for its deadline."""
+    home = tmp_path_factory.mktemp("ignored")
     with subprocess.Popen(
         support.hook_command("session_end"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
-        env=support.clean_environment(life.home),
-        cwd=life.cwd,
+        env=support.clean_environment(home),
+        cwd=str(home),
     ) as hook:
-        assert hook.wait(timeout=20) == 0
-        assert hook.stdout is not None
-        assert hook.stderr is not None
-        assert (hook.stdout.read(), hook.stderr.read()) == (b"", b"")
-    assert "deadline" in failures(life.store)[0]
+        yield hook, home
+        hook.kill()
+
+
+def test_stdin_that_never_speaks(ignored: tuple[subprocess.Popen[bytes], Path]) -> None:
+    hook, home = ignored
+    assert hook.wait(timeout=20) == 0
+    assert hook.stdout is not None
+    assert hook.stderr is not None
+    assert (hook.stdout.read(), hook.stderr.read()) == (b"", b"")
+    assert "deadline" in failures(home / ".claude" / "memory")[0]
 
 
 def test_closed_standard_streams(life: Life) -> None:
@@ -256,6 +266,7 @@ def test_a_good_configuration_is_silent(life: Life) -> None:
 @pytest.mark.parametrize("cwd", ["", "/does/not/exist", "relative/path", "/dev/null"])
 def test_a_working_directory_that_is_none(life: Life, cwd: str) -> None:
     env = {**life.session.environment(pid=life.pid), "CLAUDE_PROJECT_DIR": None}
+    life.transcript.prompt("hi").text("Hello.")
     for script, payload in (
         ("session_start", life.session.start(cwd=cwd)),
         ("stop", life.session.stop("Hello.", cwd=cwd)),
@@ -265,19 +276,38 @@ def test_a_working_directory_that_is_none(life: Life, cwd: str) -> None:
     assert life.episode["what_was_done"] == "Hello."
 
 
-@pytest.mark.parametrize("kind", ["directory", "pipe", "binary", "empty", "no newline"])
-def test_a_transcript_that_is_none(life: Life, kind: str) -> None:
-    path = life.transcript.path
-    path.parent.mkdir(parents=True)
-    if kind == "directory":
-        path.mkdir()
-    elif kind == "pipe":
-        os.mkfifo(path)
-    else:
-        path.write_bytes({"binary": bytes(range(256)) * 1000, "empty": b"", "no newline": b'{"type":"user"'}[kind])
-    life.run("user_prompt_submit", life.session.prompt("hi"))
-    life.stop("Hello.")
-    assert life.episode["what_was_done"] == "Hello."
+NO_TRANSCRIPT: dict[str, Callable[[Path], Any]] = {
+    "directory": Path.mkdir,
+    "pipe": os.mkfifo,
+    "binary": lambda path: path.write_bytes(bytes(range(256)) * 1000),
+    "empty": Path.touch,
+    "no newline": lambda path: path.write_bytes(b'{"type":"user"'),
+}
+
+
+def test_a_transcript_that_is_none(life: Life) -> None:
+    """All kinds at once: each Stop waits half a second for the answer to be written."""
+    stops = {}
+    for kind, make in NO_TRANSCRIPT.items():
+        each = Life(life.home, life.cwd, pid=life.pid)
+        each.transcript.path.parent.mkdir(parents=True, exist_ok=True)
+        make(each.transcript.path)
+        each.run("user_prompt_submit", each.session.prompt("hi"))
+        env = support.clean_environment(each.home, each.session.environment(pid=each.pid))
+        stops[kind] = each, start_hook("stop", each.session.stop("Hello."), env, each.cwd)
+    for kind, (each, hook) in stops.items():
+        assert (*hook.communicate(timeout=20), hook.returncode) == (b"", b"", 0), kind
+        assert each.episode["what_was_done"] == "Hello.", kind
+
+
+def start_hook(script: str, payload: Any, env: dict[str, str], cwd: Path) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    hook = subprocess.Popen(
+        support.hook_command(script), stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd=str(cwd), bufsize=0
+    )
+    assert hook.stdin is not None
+    hook.stdin.write(support.encode(payload))
+    return hook
 
 
 def test_hooks_start_no_process_and_open_no_socket(life: Life, tmp_path: Path) -> None:

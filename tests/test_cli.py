@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import support
-from commandline import HARNESS, World
+from commandline import HARNESS, World, run_here
 
 from harness_memory import cli, clock, settings
 from harness_memory import session as sessions
@@ -32,20 +34,25 @@ def empty(home: Path, tmp_path: Path) -> World:
     return World(home, tmp_path / "project")
 
 
-@pytest.fixture
-def worked(world: World) -> World:
-    return fill(world)
-
-
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """The same, shared by tests that only look."""
+    """Two sessions that ended, for tests that only look."""
     top = tmp_path_factory.mktemp("settled")
     return fill(World(top / "home", support.make_repo(top / "project")))
 
 
+@pytest.fixture
+def worked(settled: World, tmp_path: Path) -> World:
+    """The same in a store to write to."""
+    return copy(settled, tmp_path)
+
+
+def copy(world: World, to: Path) -> World:
+    shutil.copytree(str(world.home), str(to / "copy"))
+    return World(to / "copy", world.repo)
+
+
 def fill(world: World) -> World:
-    """Two sessions that ended."""
     world.work(
         "Add a login form", "Added a login form with validation. All tests pass.", ("src/login.py", "tests/t.py")
     )
@@ -131,12 +138,26 @@ def test_an_interrupt_ends_it_quietly(settled: World) -> None:
     env = support.clean_environment(settled.home)
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     with subprocess.Popen(command, cwd=str(settled.repo), env=env, **pipes) as process:
-        with pytest.raises(subprocess.TimeoutExpired):
-            process.wait(1.0)  # it reads standard input
+        wait_for_a_reader(process)
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
         assert process.stderr is not None
         assert process.stderr.read() == b""
+
+
+def wait_for_a_reader(process: subprocess.Popen[bytes]) -> None:
+    """Until it has taken the head of a document from its standard input, so that it waits for the rest."""
+    import fcntl
+    import termios
+
+    assert process.stdin is not None
+    process.stdin.write(b"{")
+    process.stdin.flush()
+    ends = time.monotonic() + 20
+    while any(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4))):
+        assert process.poll() is None
+        assert time.monotonic() < ends
+        time.sleep(0.01)
 
 
 @pytest.mark.skipif(not POSIX, reason="a directory in use cannot be removed on Windows")
@@ -373,13 +394,13 @@ def test_show_without_episode(world: World) -> None:
 # Hostile text and poor terminals -------------------------------------------------------------------
 
 _HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J bidi \u202egnp.exe\u202c zero\u200bwidth 你好 naïve → ok"
+_ACTIVE = {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
 
 
 @pytest.fixture(scope="module")
-def hostile(tmp_path_factory: pytest.TempPathFactory) -> World:
+def hostile(settled: World, tmp_path_factory: pytest.TempPathFactory) -> World:
     """Text no hook of ours would let in, put there by hand."""
-    top = tmp_path_factory.mktemp("hostile")
-    worked = fill(World(top / "home", support.make_repo(top / "project")))
+    worked = copy(settled, tmp_path_factory.mktemp("hostile"))
     (path, *_) = sorted(worked.project.glob("episodes/*.json"))
     value = json.loads(path.read_text(encoding="utf-8"))
     value.update(
@@ -401,16 +422,12 @@ def test_stored_text_reaches_no_terminal_raw(hostile: World, encoding: str, form
     ids = [row["id"] for row in hostile.json("list")]
     commands = [("status",), ("list",), ("verify",), ("doctor",), *(("show", one) for one in ids)]
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, str(HARNESS), "memory", *command, *form],
-            cwd=str(hostile.repo),
-            env=support.clean_environment(hostile.home, {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}),
-            capture_output=True,
-            check=False,
-        )
-        assert b"Traceback" not in done.stderr
-        text = done.stdout.decode(encoding)
-        assert not {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"} & set(text), command
+        words = ["memory", *command, *form]
+        env = support.clean_environment(hostile.home)
+        _, out, err = run_here(cli.main, words, b"", env, str(hostile.repo), encoding)
+        assert b"Traceback" not in err
+        text = out.decode(encoding)
+        assert not _ACTIVE & set(text), command
         if form:
             json.loads(text)
         if form and command[0] == "show":
@@ -420,53 +437,67 @@ def test_stored_text_reaches_no_terminal_raw(hostile: World, encoding: str, form
             assert "你好 naïve → ok" in text
 
 
+@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", "你好 naïve → ok"), ("cp1252", "naïve"), ("ascii", "?")])
+def test_a_terminal_gets_what_it_can_show(hostile: World, encoding: str, shown: str) -> None:
+    result = subprocess.run(
+        [sys.executable, str(HARNESS), "memory", "list"],
+        cwd=str(hostile.repo),
+        env=support.clean_environment(hostile.home, {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}),
+        capture_output=True,
+        check=True,
+    )
+    text = result.stdout.decode(encoding)
+    assert (shown in text, _ACTIVE & set(text), result.stderr) == (True, set(), b"")
+
+
 # checkpoint ----------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def present(world: World) -> support.Session:
-    return begin(world)
 
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, support.Session]:
-    """The same, shared by tests in which nothing may be written."""
+    """A session in the middle of its second turn, for tests in which nothing may be written."""
     top = tmp_path_factory.mktemp("begun")
     world = World(top / "home", support.make_repo(top / "project"))
-    return world, begin(world)
-
-
-def begin(world: World) -> support.Session:
-    """A session in the middle of its second turn."""
     session = world.work("Build it", "Begun.", ("a.py",), end=False)
     support.run_hook("user_prompt_submit", session.prompt("Go on"), home=world.home, env=session.environment())
-    return session
+    return world, session
+
+
+@pytest.fixture
+def busy(begun: tuple[World, support.Session], tmp_path: Path) -> World:
+    """The same in a store to write to."""
+    return copy(begun[0], tmp_path)
+
+
+@pytest.fixture
+def present(begun: tuple[World, support.Session]) -> support.Session:
+    return begun[1]
 
 
 def inside(session: support.Session) -> dict[str, str | None]:
     return {"CLAUDE_CODE_SESSION_ID": session.id, "CLAUDECODE": "1"}
 
 
-def test_checkpoint_by_flags(world: World, present: support.Session) -> None:
+def test_checkpoint_by_flags(busy: World, present: support.Session) -> None:
     words = ["--done", "Built the whole core", "--remains", "Tests", "--remains", "Docs", "--learned", "The cache lies"]
     words += ["--tag", "core", "--file", "b.py", "--outcome", "partial", "--skill", "build", "--rating", "4"]
     words += ["--task-id", "T-1", "--task-title", "The thing", "--task-remaining", "Ship"]
-    result = world.memory("checkpoint", *words, env=inside(present))
+    result = busy.memory("checkpoint", *words, env=inside(present))
     assert (result.code, result.stderr, len(result.stdout.splitlines())) == (0, "", 1)
-    (artifact,) = world.session_dir(present).glob("artifacts/checkpoint-*.json")
+    (artifact,) = busy.session_dir(present).glob("artifacts/checkpoint-*.json")
     assert artifact.name in result.stdout
-    value = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    value = json.loads(busy.episode(present).read_text(encoding="utf-8"))
     assert (value["what_was_done"], value["what_remains"]) == ("Built the whole core", ["Tests", "Docs"])
     assert (value["outcome"], value["skill_used"], value["source"]) == ("partial", "build", "checkpoint")
     assert (value["learnings"], value["tags"]) == (["The cache lies"], ["core"])
     assert set(value["files_changed"]) == {"a.py", "b.py"}
-    assert "Built the whole core" in (world.project / "INDEX.md").read_text(encoding="utf-8")
-    (path,) = world.project.glob("STATE/progress/*.json")
+    assert "Built the whole core" in (busy.project / "INDEX.md").read_text(encoding="utf-8")
+    (path,) = busy.project.glob("STATE/progress/*.json")
     task = json.loads(path.read_text(encoding="utf-8"))
     assert task["remaining"] == ["Ship"]
-    meta = world.json("show", present.id)["meta"]
+    meta = busy.json("show", present.id)["meta"]
     assert (meta["status"], meta["summary"]) == ("ACTIVE", "Built the whole core")
-    assert world.json("verify")["findings"] == []
+    assert busy.json("verify")["findings"] == []
 
 
 @pytest.mark.parametrize(
@@ -481,17 +512,17 @@ def test_checkpoint_by_flags(world: World, present: support.Session) -> None:
         {"done": "Said twice", "what_was_done": "Built it", "remains": "Docs"},
     ],
 )
-def test_checkpoint_on_stdin(world: World, present: support.Session, value: dict[str, Any]) -> None:
-    told = world.json("checkpoint", stdin=json.dumps(value).encode(), env=inside(present))
+def test_checkpoint_on_stdin(busy: World, present: support.Session, value: dict[str, Any]) -> None:
+    told = busy.json("checkpoint", stdin=json.dumps(value).encode(), env=inside(present))
     assert Path(told["artifact"]).is_file()
-    made = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    made = json.loads(busy.episode(present).read_text(encoding="utf-8"))
     assert (made["what_was_done"], made["what_remains"]) == ("Built it", ["Docs"])
 
 
-def test_the_names_of_the_flags_are_keys_too(world: World, present: support.Session) -> None:
+def test_the_names_of_the_flags_are_keys_too(busy: World, present: support.Session) -> None:
     value = {"done": "Built the thing", "learned": ["It leaks"], "tag": ["core"], "file": ["b.py"], "skill": "build"}
-    assert world.memory("checkpoint", stdin=json.dumps(value).encode(), env=inside(present)).code == 0
-    made = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    assert busy.memory("checkpoint", stdin=json.dumps(value).encode(), env=inside(present)).code == 0
+    made = json.loads(busy.episode(present).read_text(encoding="utf-8"))
     assert (made["learnings"], made["tags"], made["skill_used"]) == (["It leaks"], ["core"], "build")
     assert "b.py" in made["files_changed"]
 
@@ -504,24 +535,24 @@ def test_help_and_refusals_show_the_keys(begun: tuple[World, support.Session]) -
             assert key in text
 
 
-def test_files_become_relative_to_the_project(world: World, present: support.Session) -> None:
-    inner = world.repo / "src"
+def test_files_become_relative_to_the_project(busy: World, present: support.Session) -> None:
+    inner = busy.repo / "src"
     inner.mkdir()
-    files = [str(world.repo / "src" / "b.py"), "./src/c.py", "src/../d.py"]
+    files = [str(busy.repo / "src" / "b.py"), "./src/c.py", "src/../d.py"]
     words = [word for file in files for word in ("--file", file)]
-    assert world.memory("checkpoint", "--done", "Moved it", *words, env=inside(present), cwd=inner).code == 0
-    made = json.loads(world.episode(present).read_text(encoding="utf-8"))
+    assert busy.memory("checkpoint", "--done", "Moved it", *words, env=inside(present), cwd=inner).code == 0
+    made = json.loads(busy.episode(present).read_text(encoding="utf-8"))
     assert set(made["files_changed"]) == {"a.py", "src/b.py", "src/c.py", "d.py"}
-    (artifact,) = world.session_dir(present).glob("artifacts/checkpoint-*.json")
+    (artifact,) = busy.session_dir(present).glob("artifacts/checkpoint-*.json")
     assert json.loads(artifact.read_text(encoding="utf-8"))["files_changed"] == ["src/b.py", "src/c.py", "d.py"]
 
 
 @pytest.mark.skipif(not POSIX, reason="symbolic links")
-def test_a_file_named_through_a_link(world: World, present: support.Session, tmp_path: Path) -> None:
-    (tmp_path / "link").symlink_to(world.repo)
+def test_a_file_named_through_a_link(busy: World, present: support.Session, tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(busy.repo)
     file = str(tmp_path / "link" / "b.py")
-    assert world.memory("checkpoint", "--done", "Moved it", "--file", file, env=inside(present)).code == 0
-    assert "b.py" in json.loads(world.episode(present).read_text(encoding="utf-8"))["files_changed"]
+    assert busy.memory("checkpoint", "--done", "Moved it", "--file", file, env=inside(present)).code == 0
+    assert "b.py" in json.loads(busy.episode(present).read_text(encoding="utf-8"))["files_changed"]
 
 
 @pytest.mark.parametrize("file", ["/etc/passwd", "../other/x.py", "~/x.py", "C:\\x.py", ".", ""])
@@ -611,10 +642,10 @@ def test_wrong_flags_are_refused(begun: tuple[World, support.Session], words: tu
     assert said in result.stderr
 
 
-def test_checkpoint_is_redacted(world: World, present: support.Session) -> None:
+def test_checkpoint_is_redacted(busy: World, present: support.Session) -> None:
     secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    assert world.memory("checkpoint", "--done", "Pushed with " + secret, env=inside(present)).code == 0
-    assert not [name for name, data in world.files().items() if secret.encode() in data]
+    assert busy.memory("checkpoint", "--done", "Pushed with " + secret, env=inside(present)).code == 0
+    assert not [name for name, data in busy.files().items() if secret.encode() in data]
 
 
 def test_checkpoint_for_a_session_no_hook_has_seen(empty: World) -> None:
@@ -639,12 +670,12 @@ def test_checkpoint_finds_the_only_running_session(world: World, client: support
 
 
 def test_checkpoint_reaches_its_session_from_another_directory(
-    world: World, present: support.Session, tmp_path: Path
+    busy: World, present: support.Session, tmp_path: Path
 ) -> None:
     other = tmp_path / "elsewhere"
     other.mkdir()
-    assert world.memory("checkpoint", "--done", "From afar", env=inside(present), cwd=other).code == 0
-    assert json.loads(world.episode(present).read_text(encoding="utf-8"))["what_was_done"] == "From afar"
+    assert busy.memory("checkpoint", "--done", "From afar", env=inside(present), cwd=other).code == 0
+    assert json.loads(busy.episode(present).read_text(encoding="utf-8"))["what_was_done"] == "From afar"
 
 
 def test_checkpoint_is_off_when_all_is(begun: tuple[World, support.Session]) -> None:
@@ -655,8 +686,11 @@ def test_checkpoint_is_off_when_all_is(begun: tuple[World, support.Session]) -> 
     assert world.files() == before
 
 
-def test_checkpoint_waits_for_no_lock_for_ever(begun: tuple[World, support.Session]) -> None:
+def test_checkpoint_waits_for_no_lock_for_ever(
+    begun: tuple[World, support.Session], monkeypatch: pytest.MonkeyPatch
+) -> None:
     world, present = begun
+    monkeypatch.setattr(settings, "LOCK_WAIT_SECONDS", 0.1)
     with sessions.lock(str(world.project), present.id, 1) as held:
         assert held
         result = world.memory("checkpoint", "--done", "x", env=inside(present))

@@ -245,7 +245,7 @@ def test_a_killed_writer_leaves_every_version(tmp_path: Path, script: str) -> No
     head = "import sys; sys.path.insert(0, %r)\nfrom harness_memory.cli import versions\nprint(flush=True)\n"
     chance = random.Random(4)
     newest = 3
-    for _ in range(8):
+    for _ in range(support.volume(8)):
         command = [sys.executable, "-c", head % str(support.LIB) + script, str(path), str(newest + 1)]
         with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
             assert process.stdout is not None

@@ -217,6 +217,49 @@ def test_a_config_that_cannot_be_read_is_reported_once(installed: World) -> None
     assert installed.memory("doctor").stdout.count("config.json") == 1
 
 
+def guard_check(world: World, **options: Any) -> dict[str, Any]:
+    checks = world.memory("doctor", "--json", **options).json["checks"]
+    (found,) = [check for check in checks if check["topic"] == "guard"]
+    return dict(found)
+
+
+def test_the_guard_is_on(installed: World) -> None:
+    assert (guard_check(installed)["mark"], guard_check(installed)["text"][:4]) == ("ok", "on, ")
+    call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}, "session_id": "s", "cwd": str(installed.repo)}
+    support.run_hook("pre_tool_use", call, home=installed.home)
+    assert "last asked" in guard_check(installed)["text"]
+    assert "1 event of this project, the chain is whole" in installed.memory("doctor").stdout
+    (trail,) = installed.root.glob("*/SECURITY/*/*/audit.jsonl")
+    trail.write_bytes(trail.read_bytes().replace(b"rm -rf", b"ls -la"))
+    assert set(problems(installed)) == {"audit", "files"}
+
+
+def test_a_guard_that_was_left_out_and_one_that_was_lost(installed: World, settings_file: Path) -> None:
+    settings_file.write_text(settings_file.read_text().replace('"matcher": "*"', '"matcher": "Skill"'))
+    assert "install.py --guard" in problems(installed)["guard"]["remedy"]
+    path = installed.root / "installs.json"
+    path.write_text(path.read_text().replace('"guard": true', '"guard": false'))
+    assert problems(installed) == {}
+    assert "left out" in guard_check(installed)["text"]
+
+
+def test_a_guard_for_some_tools(installed: World, settings_file: Path) -> None:
+    settings_file.write_text(settings_file.read_text().replace('"matcher": "*"', '"matcher": "Bash|Read"'))
+    assert "Bash|Read" in problems(installed)["guard"]["details"][0]
+
+
+def test_rules_of_the_guard_that_cannot_be_used(installed: World) -> None:
+    path = installed.root / "guard.json"
+    path.write_text("{nope", encoding="utf-8")
+    path.chmod(0o600)
+    assert set(problems(installed)) == {"guard"}
+    assert installed.memory("doctor").stdout.count("guard.json") == 1
+    path.write_text('{"tiers": {"git.clean": "log"}}', encoding="utf-8")
+    (installed.repo / ".claude").mkdir()
+    (installed.repo / ".claude" / "guard.json").write_text('{"tiers": {"git.clean": "off"}}', encoding="utf-8")
+    assert "may not loosen" in problems(installed)["guard"]["text"]
+
+
 def test_failures_are_grouped(installed: World) -> None:
     for _ in range(3):
         support.run_hook("stop", b"no json", home=installed.home, cwd=installed.repo)

@@ -126,6 +126,7 @@ def test_a_process_is_known_by_more_than_its_number() -> None:
 
 def test_without_a_told_pid_the_nearest_ancestor_counts(life: Life) -> None:
     life.pid = None
+    life.fresh = True
     life.start()
     (marker,) = life.store.glob("*/STATE/live/*.json")
     process = json.loads(marker.read_text("utf-8"))["process"]

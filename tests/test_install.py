@@ -8,15 +8,18 @@ import shutil
 import stat
 import subprocess
 import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 import support
+from commandline import run_here
 from test_jsonedit import Scribe
 
 from harness_memory import __version__, harness, jsontext
-from harness_memory.setup import entries, merge, registry, selftest, settingsfile
+from harness_memory.setup import entries, interpreter, merge, registry, selftest, settingsfile
+from harness_memory.setup.command import main as command_line
 from harness_memory.setup.installation import Place, install, plan_install, plan_uninstall, uninstall
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells, links and modes")
@@ -139,7 +142,7 @@ def test_without_the_backup_the_text_is_the_same(place: Place, shape: str) -> No
         assert stripped == original
 
 
-@pytest.mark.parametrize("seed", range(60))
+@pytest.mark.parametrize("seed", range(support.volume(60)))
 def test_round_trip_of_random_documents(place: Place, seed: int) -> None:
     scribe = Scribe(seed)
     chance = random.Random(seed)
@@ -276,7 +279,21 @@ def test_a_moved_tree_store_and_interpreter_are_followed_and_undone(place: Place
     assert get(place) == before
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "empty",
+        "braces",
+        "one line",
+        "two spaces",
+        "crlf",
+        "bom",
+        "our containers, empty",
+        "foreign hooks",
+        "permissions",
+    ]
+    + ["a rule of ours already", "duplicate keys"],
+)
 def test_an_install_with_another_memory_is_undone_there_too(place: Place, tmp_path: Path, shape: str) -> None:
     before = put(place, SHAPES[shape])
     elsewhere = Place(TREE, place.scope, place.settings, str(tmp_path / "else where"))
@@ -317,6 +334,37 @@ def test_a_matcher_is_set_where_we_stand_alone_and_never_on_others(place: Place)
     put(place, json.dumps(shared).encode())
     stop = json.loads(do_install(place, new))["hooks"]["Stop"]
     assert stop == [{"hooks": [{"type": "command", "command": "echo mine"}], "matcher": ""}, new.groups["Stop"]]
+
+
+def unguarded() -> entries.Entries:
+    return entries.entries(TREE, PYTHON, ["/home/you/.claude/memory"], "/home/you", guard=False)
+
+
+@pytest.mark.parametrize("shape", ["braces", "foreign hooks", "crlf"])
+def test_the_guard_comes_and_goes_with_one_word(place: Place, shape: str) -> None:
+    """An install of before the guard is one without it."""
+    before = put(place, SHAPES[shape])
+    old = do_install(place, unguarded())
+    assert merge.matchers(settingsfile.decode(old), TREE)["PreToolUse"] == "Skill"
+    new = do_install(place)
+    assert new == old.replace(b'"Skill"', b'"*"')
+    assert merge.matchers(settingsfile.decode(new), TREE)["PreToolUse"] == ""
+    assert do_install(place) == new
+    assert do_install(place, unguarded()) == old
+    do_uninstall(place)
+    assert get(place) == before
+
+
+def test_the_guard_leaves_a_group_that_it_shares(place: Place) -> None:
+    mine = {"type": "command", "command": "echo mine"}
+    seen = json.loads(do_install(place, unguarded()))
+    seen["hooks"]["PreToolUse"][0]["hooks"].append(mine)
+    put(place, json.dumps(seen).encode())
+    groups = json.loads(do_install(place))["hooks"]["PreToolUse"]
+    assert groups == [{"matcher": "Skill", "hooks": [mine]}, wanted().groups["PreToolUse"]]
+    groups[1]["hooks"].append(mine)
+    put(place, json.dumps({**seen, "hooks": {**seen["hooks"], "PreToolUse": groups}}).encode())
+    assert json.loads(do_install(place))["hooks"]["PreToolUse"] == groups
 
 
 WRONG = [
@@ -418,12 +466,14 @@ def test_every_registered_script_exists() -> None:
     assert [name for _, name, _ in entries.HOOKS if not (support.HOOKS / name).is_file()] == []
 
 
+FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
+
+
 @POSIX
 @pytest.mark.parametrize(
-    "folder", ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
+    ("python", "folder"), [(sys.executable, each) for each in FOLDERS] + [("/gone/python", " ".join(FOLDERS))]
 )
-@pytest.mark.parametrize("python", [sys.executable, "/gone/python"])
-def test_a_command_never_fails_whatever_its_path(tmp_path: Path, folder: str, python: str) -> None:
+def test_a_command_never_fails_whatever_its_path(tmp_path: Path, python: str, folder: str) -> None:
     script = tmp_path / folder / "hooks" / "stop.py"
     script.parent.mkdir(parents=True)
     script.write_text("import sys; print('ran'); sys.exit('complaint' if sys.flags.isolated else 2)")
@@ -470,17 +520,16 @@ def test_commands_of_others_are_not_ours(command: str) -> None:
     assert not entries.is_our_command(command, "/nowhere")
 
 
-def test_a_planted_backup_link_is_not_written_through(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@POSIX
+def test_a_planted_backup_link_is_not_written_through(place: Place, tmp_path: Path) -> None:
     victim = tmp_path / ".bashrc"
     victim.write_text("mine")
-    folder = tmp_path / "repo" / ".claude"
-    folder.mkdir(parents=True)
-    (folder / "settings.json").write_text("{}")
-    (folder / "settings.json.harness-memory.bak").symlink_to(victim)
-    env = support.clean_environment(tmp_path / "home")
-    words = [sys.executable, str(support.ROOT / "install.py"), "--scope", "project"]
-    subprocess.run(words, cwd=str(folder.parent), env=env, check=True, stdout=subprocess.DEVNULL)
+    put(place, b"{}")
+    Path(place.backup).symlink_to(victim)
+    do_install(place)
     assert victim.read_text() == "mine"
+    do_uninstall(place)
+    assert (get(place), victim.read_text()) == (b"{}", "mine")
 
 
 RULES = [
@@ -542,35 +591,58 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return root
 
 
-def run(
-    tree: Path, home: Path, *args: str, answer: str = "", cwd: Path | None = None, **env: str
-) -> subprocess.CompletedProcess[str]:
+def start(tree: Path, home: Path, *args: str) -> subprocess.CompletedProcess[str]:
+    """install.py of a copy, as a process."""
     command = [sys.executable, str(tree / "install.py"), *args]
-    return subprocess.run(command, input=answer, capture_output=True, text=True, encoding="utf-8", cwd=str(cwd or home),
-                          env=support.clean_environment(home, {"PYTHONUTF8": "1", **env}))  # fmt: skip
+    return subprocess.run(
+        command, capture_output=True, text=True, encoding="utf-8", cwd=str(home),
+        env=support.clean_environment(home, {"PYTHONUTF8": "1"}), check=False,
+    )  # fmt: skip
+
+
+def run(home: Path, *args: str, answer: str = "", cwd: Path | None = None, **env: str) -> support.Result:
+    """Our own install.py in this process; the hooks of its self-test are processes all the same."""
+    surroundings = support.clean_environment(home, env)
+    ended = run_here(command_line, list(args), answer.encode(), surroundings, str(cwd or home), "utf-8")
+    return support.Result(*ended, 0.0)
+
+
+def settle(
+    home: Path, scope: str = "user", *, cwd: Path | None = None, tree: str = str(support.ROOT), **env: str
+) -> None:
+    """What install.py does, without the proof: for tests of what comes after it."""
+    memory = env.get("HARNESS_MEMORY_HOME") or str(home / ".claude" / "memory")
+    place = Place(tree, scope, settingsfile.locate(scope, env, str(home), str(cwd or home)), memory)
+    do_install(place, entries.entries(tree, base_interpreter(), [memory], str(home)))
+
+
+@lru_cache(maxsize=None)
+def base_interpreter() -> str:
+    return interpreter.find() or ""
 
 
 def test_install_says_what_it_did_and_proves_it(tree: Path, home: Path) -> None:
-    result = run(tree, home)
+    result = start(tree, home)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     settings_path = home / ".claude" / "settings.json"
     assert result.stdout.startswith("Installed into %s\n" % settings_path)
+    assert "as it was before" not in result.stdout
     for event, _, _ in entries.HOOKS:
         assert "  %-17s ok, " % event in result.stdout
     assert "--uninstall" in result.stdout
     assert list((tree / "lib" / "harness_memory").glob("__pycache__/runner.*.pyc"))
     assert os.listdir(str(home / ".claude" / "memory")) == ["installs.json"]
-    again = run(tree, home)
+    again = start(tree, home)
     assert (again.returncode, again.stdout.splitlines()[0]) == (0, "Already up to date: %s" % settings_path)
-    gone = run(tree, home, "--uninstall")
+    gone = start(tree, home, "--uninstall")
     assert (gone.returncode, gone.stderr, os.listdir(str(home / ".claude"))) == (0, "", [])
 
 
-def test_a_dry_run_shows_a_diff_and_changes_nothing(tree: Path, home: Path) -> None:
+def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
     path = home / ".claude" / "settings.json"
     path.write_bytes(b'{\r\n  "a": 1\r\n}')
-    result = run(tree, home, "--dry-run")
-    assert (result.returncode, result.stderr) == (0, "")
+    result = run(home, "--dry-run")
+    assert (result.code, result.stderr) == (0, "")
     assert '-  "a": 1\n+  "a": 1,\n+  "hooks": {\n' in result.stdout
     assert os.listdir(str(home / ".claude")) == ["settings.json"]
     assert path.read_bytes() == b'{\r\n  "a": 1\r\n}'
@@ -585,47 +657,75 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(tree: Path, home: Path) -> N
         (("--scope", "local"), {}, "work/.claude/settings.local.json"),
     ],
 )
-def test_scopes(tree: Path, home: Path, args: tuple[str, ...], env: dict[str, str], path: str) -> None:
+def test_scopes(home: Path, args: tuple[str, ...], env: dict[str, str], path: str) -> None:
     work = home / "work"
     work.mkdir()
     extra = {name: str(home / value) for name, value in env.items()}
-    environment = support.clean_environment(home, {"PYTHONUTF8": "1", **extra})
-    command = [sys.executable, str(tree / "install.py"), *args]
-    subprocess.run(command, check=True, cwd=str(work), env=environment, stdout=subprocess.DEVNULL)
+    result = run(home, *args, cwd=work, **extra)
+    assert (result.code, result.stderr) == (0, "")
+    assert ("in this project:" if "work" in path else "in any project:") in result.stdout
+    assert ("--scope local is for you alone" in result.stdout) is ("project" in args)
     seen = json.loads((home / path).read_text(encoding="utf-8"))
     assert list(seen["hooks"]) == [event for event, _, _ in entries.HOOKS]
     expected = "Read(/%s/memory/**)" % extra["CLAUDE_CONFIG_DIR"] if env else "Read(~/.claude/memory/**)"
     assert os.name == "nt" or seen["permissions"]["allow"][0] == expected
-    subprocess.run([*command, "--uninstall"], check=True, cwd=str(work), env=environment, stdout=subprocess.DEVNULL)
+    assert run(home, *args, "--uninstall", cwd=work, **extra).code == 0
     assert not (home / path).exists()
 
 
 @POSIX
-def test_a_memory_behind_a_link_gets_a_rule_for_either_path(tree: Path, home: Path, tmp_path: Path) -> None:
+def test_a_memory_behind_a_link_gets_a_rule_for_either_path(home: Path, tmp_path: Path) -> None:
     (home / ".claude").rmdir()
     target = Path(os.path.realpath(str(tmp_path))) / "dot files"
     target.mkdir()
     (home / ".claude").symlink_to(target)
-    assert run(tree, home).returncode == 0
+    assert run(home).code == 0
     rules = json.loads((target / "settings.json").read_text(encoding="utf-8"))["permissions"]["allow"]
     assert rules[:2] == ["Read(~/.claude/memory/**)", "Read(/%s/memory/**)" % target]
-    assert run(tree, home, "--uninstall").returncode == 0
+    assert run(home, "--uninstall").code == 0
     assert list(target.iterdir()) == []
 
 
-def test_invalid_settings_are_refused_in_one_sentence(tree: Path, home: Path) -> None:
+def test_invalid_settings_are_refused_in_one_sentence(home: Path) -> None:
     path = home / ".claude" / "settings.json"
     path.write_text('{\n  "a": 1,\n}')
-    result = run(tree, home)
-    assert (result.returncode, result.stdout) == (1, "")
+    result = run(home)
+    assert (result.code, result.stdout) == (1, "")
     assert result.stderr.startswith("install.py: %s:2:9: not valid JSON: " % path)
     assert result.stderr.endswith("Nothing was changed.\n")
     assert path.read_text() == '{\n  "a": 1,\n}'
 
 
-@pytest.mark.parametrize("args", [("--purge",), ("--yes",), ("--scope", "world"), ("--frobnicate",)])
-def test_wrong_usage_exits_with_2(tree: Path, home: Path, args: tuple[str, ...]) -> None:
-    assert run(tree, home, *args).returncode == 2
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("--purge",),
+        ("--yes",),
+        ("--scope", "world"),
+        ("--frobnicate",),
+        ("--guard", "--no-guard"),
+        ("--uninstall", "--guard"),
+    ],
+)
+def test_wrong_usage_exits_with_2(home: Path, args: tuple[str, ...]) -> None:
+    assert run(home, *args).code == 2
+    assert os.listdir(str(home / ".claude")) == []
+
+
+def test_the_guard_can_be_left_out_for_good(home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+
+    def matcher() -> str:
+        return str(json.loads(path.read_text(encoding="utf-8"))["hooks"]["PreToolUse"][0]["matcher"])
+
+    said = run(home).stdout
+    assert (matcher(), "guard:             on: " in said, "--no-guard" in said, "  guard             ok, " in said) == (
+        ("*", True, True, True)
+    )
+    said = run(home, "--no-guard").stdout
+    assert (matcher(), "guard:             left out" in said, "guard             ok" in said) == ("Skill", True, False)
+    assert "Nothing to change" in run(home, "--dry-run").stdout
+    assert run(home, "--dry-run", "--guard").stdout.count('"matcher": "*"') == 1
 
 
 # Deleting the memory -----------------------------------------------------------------------------
@@ -651,12 +751,12 @@ def files(folder: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("args", "answer", "gone"), [((), "", False), ((), "y\n", False), ((), "yes\n", True), (("--yes",), "", True)]
 )
-def test_purge_asks(tree: Path, home: Path, args: tuple[str, ...], answer: str, gone: bool) -> None:
-    run(tree, home)
+def test_purge_asks(home: Path, args: tuple[str, ...], answer: str, gone: bool) -> None:
+    settle(home)
     memory = home / ".claude" / "memory"
     remember(memory)
-    result = run(tree, home, "--uninstall", "--purge", *args, answer=answer)
-    assert result.returncode == (0 if gone else 1)
+    result = run(home, "--uninstall", "--purge", *args, answer=answer)
+    assert result.code == (0 if gone else 1)
     what = "2 projects, config.json, health, user in %s" % memory
     assert ("Delete %s for good? Type yes: " % what in result.stdout) is not bool(args)
     assert ("Deleted %s\n" % what in result.stdout) is gone
@@ -664,7 +764,7 @@ def test_purge_asks(tree: Path, home: Path, args: tuple[str, ...], answer: str, 
     assert (home / ".claude" / "settings.json").exists() is not gone
 
 
-def test_purge_leaves_and_names_what_is_not_ours(tree: Path, home: Path) -> None:
+def test_purge_leaves_and_names_what_is_not_ours(home: Path) -> None:
     shelf = home / "shelf"
     foreign = [
         "notes.txt",
@@ -677,17 +777,17 @@ def test_purge_leaves_and_names_what_is_not_ours(tree: Path, home: Path) -> None
     for name in foreign:
         (shelf / name).parent.mkdir(parents=True, exist_ok=True)
         (shelf / name).write_text("mine")
-    run(tree, home, HARNESS_MEMORY_HOME=str(shelf))
+    settle(home, HARNESS_MEMORY_HOME=str(shelf))
     remember(shelf)
-    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(shelf))
-    assert result.returncode == 0
+    result = run(home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(shelf))
+    assert result.code == 0
     assert files(shelf) == sorted(foreign)
     left = sorted({name.split("/")[0] for name in foreign})
     assert "Left in it: %s\n" % ", ".join(left) in result.stdout
 
 
 @POSIX
-def test_purge_follows_no_link(tree: Path, home: Path) -> None:
+def test_purge_follows_no_link(home: Path) -> None:
     memory, precious = home / ".claude" / "memory", home / "precious"
     remember(memory)
     precious.mkdir()
@@ -695,152 +795,150 @@ def test_purge_follows_no_link(tree: Path, home: Path) -> None:
     shutil.rmtree(str(memory / "user"))
     for name in ("linked-0123456789ab", "user"):
         (memory / name).symlink_to(precious)
-    result = run(tree, home, "--uninstall", "--purge", "--yes")
+    result = run(home, "--uninstall", "--purge", "--yes")
     assert "Left in it: linked-0123456789ab, user\n" in result.stdout
     assert files(precious) == ["project.json"]
 
 
 @pytest.mark.parametrize("store", [".", "..", ".claude", "work"])
-def test_purge_of_what_is_no_memory_deletes_nothing(tree: Path, home: Path, store: str) -> None:
+def test_purge_of_what_is_no_memory_deletes_nothing(home: Path, store: str) -> None:
     for name in ("config.json", "user/x", "health/x"):
         (home / store / name).parent.mkdir(parents=True, exist_ok=True)
         (home / store / name).write_text("mine")
     before = files(home.parent)
-    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home / store))
-    assert (result.returncode, files(home.parent)) == (0, before)
+    result = run(home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home / store))
+    assert (result.code, files(home.parent)) == (0, before)
     assert "No memory in %s\n" % os.path.abspath(str(home / store)) in result.stdout
 
 
-def test_purge_refuses_a_folder_that_holds_the_home(tree: Path, tmp_path: Path) -> None:
+def test_purge_refuses_a_folder_that_holds_the_home(tmp_path: Path) -> None:
     home = tmp_path / "homes" / "user"
     home.mkdir(parents=True)
-    assert run(tree, home, HARNESS_MEMORY_HOME=str(home.parent)).returncode == 0
-    result = run(tree, home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home.parent))
-    assert (result.returncode, "will not be deleted" in result.stderr) == (1, True)
+    settle(home, HARNESS_MEMORY_HOME=str(home.parent))
+    result = run(home, "--uninstall", "--purge", "--yes", HARNESS_MEMORY_HOME=str(home.parent))
+    assert (result.code, "will not be deleted" in result.stderr) == (1, True)
     assert (home / ".claude" / "settings.json").exists()
 
 
-def test_purge_tells_before_and_claims_nothing_afterwards(tree: Path, home: Path) -> None:
+def test_purge_tells_before_and_claims_nothing_afterwards(home: Path) -> None:
     memory = home / ".claude" / "memory"
-    run(tree, home)
+    settle(home)
     remember(memory)
     before = files(home)
-    rehearsal = run(tree, home, "--uninstall", "--purge", "--dry-run")
+    rehearsal = run(home, "--uninstall", "--purge", "--dry-run")
     assert "\nWould delete 2 projects, config.json, health, user in %s\n" % memory in rehearsal.stdout
     assert files(home) == before
-    assert "Deleted 2 projects" in run(tree, home, "--uninstall", "--purge", "--yes").stdout
+    assert "Deleted 2 projects" in run(home, "--uninstall", "--purge", "--yes").stdout
     for option in ("--yes", "--dry-run"):
-        again = run(tree, home, "--uninstall", "--purge", option)
-        assert (again.returncode, "No memory in %s\n" % memory in again.stdout) == (0, True)
+        again = run(home, "--uninstall", "--purge", option)
+        assert (again.code, "No memory in %s\n" % memory in again.stdout) == (0, True)
         assert "elete" not in again.stdout
 
 
-def test_purge_keeps_the_record_of_other_installs_that_still_stand(tree: Path, home: Path) -> None:
+def test_purge_keeps_the_record_of_other_installs_that_still_stand(home: Path) -> None:
     memory = home / ".claude" / "memory"
-    run(tree, home)
-    run(tree, home, "--scope", "local")
+    settle(home)
+    settle(home, "local")
     remember(memory)
-    result = run(tree, home, "--uninstall", "--purge", "--yes")
+    result = run(home, "--uninstall", "--purge", "--yes")
     assert "Still installed in %s" % (home / ".claude" / "settings.local.json") in result.stdout
     assert files(memory) == ["installs.json"]
     (home / ".claude" / "settings.local.json").unlink()
-    run(tree, home, "--uninstall", "--purge", "--yes")
+    run(home, "--uninstall", "--purge", "--yes")
     assert not memory.exists()
 
 
 # What is said ------------------------------------------------------------------------------------
-def test_only_a_backup_that_exists_is_named(tree: Path, home: Path, tmp_path: Path) -> None:
-    second = tmp_path / "second"
-    shutil.copytree(str(tree), str(second))
-    for clone in (tree, second):
-        assert "as it was before" not in run(clone, home).stdout
-    run(tree, home, "--uninstall")
+def test_only_a_backup_that_exists_is_named(home: Path) -> None:
+    settle(home, tree=TREE)
+    assert "as it was before" not in run(home).stdout
+    run(home, "--uninstall")
     (home / ".claude" / "settings.json").write_text("{}")
-    for clone in (tree, second):
-        backup = home / ".claude" / "settings.json.harness-memory.bak"
-        assert "as it was before:  %s\n" % backup in run(clone, home).stdout
+    settle(home, tree=TREE)
+    backup = home / ".claude" / "settings.json.harness-memory.bak"
+    assert "as it was before:  %s\n" % backup in run(home).stdout
 
 
-def test_uninstall_finds_the_memory_of_an_install_with_another_environment(tree: Path, home: Path) -> None:
+def test_uninstall_finds_the_memory_of_an_install_with_another_environment(home: Path) -> None:
     path, memory = home / ".claude" / "settings.json", home / "x"
     path.write_bytes(b'{"hooks": { }}')
-    run(tree, home, HARNESS_MEMORY_HOME=str(memory))
+    settle(home, HARNESS_MEMORY_HOME=str(memory))
     remember(memory)
-    result = run(tree, home, "--uninstall")
+    result = run(home, "--uninstall")
     assert "The memory stays in %s (with HARNESS_MEMORY_HOME set to it, " % memory in result.stdout
     assert path.read_bytes() == b'{"hooks": { }}'
     assert os.listdir(str(home / ".claude")) == ["settings.json"]
     assert not (memory / "installs.json").exists()
 
 
-def test_nothing_is_left_of_installs_in_every_scope(tree: Path, home: Path) -> None:
+def test_nothing_is_left_of_installs_in_every_scope(home: Path) -> None:
     work = home / "work"
     work.mkdir()
     (home / ".claude").rmdir()
     scopes = ("local", "user", "project")
-    for options in ((), ("--uninstall",)):
-        for scope in scopes:
-            assert run(tree, home, "--scope", scope, *options, cwd=work).returncode == 0
+    for scope in scopes:
+        settle(home, scope, cwd=work)
+    for scope in scopes:
+        assert run(home, "--scope", scope, "--uninstall", cwd=work).code == 0
     assert (os.listdir(str(home)), os.listdir(str(work))) == (["work"], [])
 
 
-@pytest.mark.parametrize("scope", settingsfile.SCOPES)
-def test_what_a_scope_means_is_said(tree: Path, home: Path, scope: str) -> None:
-    work = home / "work"
-    work.mkdir()
-    told = run(tree, home, "--scope", scope, cwd=work).stdout
-    assert "in %s project:" % ("any" if scope == "user" else "this") in told
-    assert ("--scope local is for you alone" in told) is (scope == "project")
-
-
-def test_other_files_with_our_hooks_are_named(tree: Path, home: Path, tmp_path: Path) -> None:
-    second = tmp_path / "second"
-    shutil.copytree(str(tree), str(second))
+def test_other_files_with_our_hooks_are_named(home: Path) -> None:
     work, other = home / "work", home / "other"
     for folder in (work, other):
         folder.mkdir()
-        assert "where both files count" not in run(tree, home, "--scope", "local", cwd=folder).stdout
-    local = "note: %s holds %%s where both files count\n" % (work / ".claude" / "settings.local.json")
-    assert local % "the same hooks, which run once" in run(tree, home, "--scope", "project", cwd=work).stdout
-    told = run(second, home, cwd=work).stdout
-    assert local % "our hooks by other commands, so they run twice" in told
+    settle(home, "local", cwd=other)
+    assert "where both files count" not in run(home, "--scope", "local", cwd=work).stdout
+    note = "note: %s holds %s where both files count\n"
+    local = work / ".claude" / "settings.local.json"
+    told = run(home, "--scope", "project", cwd=work).stdout
+    assert note % (local, "the same hooks, which run once") in told
+    assert told.count("where both files count") == 1
+    settle(home, "project", cwd=work, tree=TREE)
+    told = run(home, cwd=work).stdout
+    assert note % (local, "the same hooks, which run once") in told
+    assert note % (work / ".claude" / "settings.json", "our hooks by other commands, so they run twice") in told
+    assert note % (other / ".claude" / "settings.local.json", "the same hooks, which run once") in told
     assert told.count("where both files count") == 3
 
 
 @POSIX
 @pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_closed_pipe_is_no_failure(tree: Path, home: Path, unbuffered: str) -> None:
+def test_a_closed_pipe_is_no_failure(home: Path, unbuffered: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     env = support.clean_environment(home, {"PYTHONUNBUFFERED": unbuffered})
-    command = [sys.executable, str(tree / "install.py")]
+    command = [sys.executable, str(support.ROOT / "install.py")]
     result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, cwd=str(home), env=env)
     os.close(writer)
     assert (result.returncode, result.stderr) == (141, b"")
-    assert run(tree, home).stdout.startswith("Already up to date")
+    assert "Nothing to change" in run(home, "--dry-run").stdout
 
 
-def test_uninstall_keeps_the_memory_and_names_other_installs(tree: Path, home: Path) -> None:
-    run(tree, home)
-    run(tree, home, "--scope", "local")
-    result = run(tree, home, "--uninstall")
+def test_uninstall_keeps_the_memory_and_names_other_installs(home: Path) -> None:
+    settle(home)
+    settle(home, "local")
+    result = run(home, "--uninstall")
     assert "Still installed in %s (--scope local)" % (home / ".claude" / "settings.local.json") in result.stdout
-    assert "Nothing of ours in" in run(tree, home, "--uninstall").stdout
+    assert (home / ".claude" / "memory").is_dir()
+    assert "Nothing of ours in" in run(home, "--uninstall").stdout
 
 
-def test_what_would_keep_it_from_working_is_said(tree: Path, home: Path) -> None:
-    (home / ".claude" / "settings.json").write_text('{"disableAllHooks": true}')
-    result = run(tree, home, HARNESS_MEMORY_HOME=str(home / "elsewhere"))
-    assert result.returncode == 0
+def test_what_would_keep_it_from_working_is_said(home: Path) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_text('{"disableAllHooks": true}')
+    result = run(home, HARNESS_MEMORY_HOME=str(home / "elsewhere"))
+    assert result.code == 0
     assert 'note: "disableAllHooks" is on' in result.stdout
     assert "note: HARNESS_MEMORY_HOME is set here" in result.stdout
+    assert "as it was before:  %s.harness-memory.bak\n" % path in result.stdout
 
 
 def test_a_failed_self_test_decides_the_exit_code(tree: Path, home: Path, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     shutil.copytree(str(tree), str(broken))
     (broken / "hooks" / "stop.py").unlink()
-    result = run(broken, home)
+    result = start(broken, home)
     assert result.returncode == 1
     assert "Stop              FAILED: the hook left no sign of having run" in result.stdout
     assert "undo:" in result.stdout

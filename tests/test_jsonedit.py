@@ -4,6 +4,7 @@ import json
 import random
 
 import pytest
+import support
 
 from harness_memory.setup import jsonedit
 from harness_memory.setup.jsontree import Invalid, equals, parse
@@ -147,7 +148,7 @@ class Scribe:
         return left + self.random.choice([",", ", "]).join(items) + right
 
 
-@pytest.mark.parametrize("seed", range(300))
+@pytest.mark.parametrize("seed", range(support.volume(300)))
 def test_adding_and_removing_gives_the_text_back(seed: int) -> None:
     scribe = Scribe(seed)
     text = scribe.container("{", 0) + scribe.newline

@@ -378,6 +378,7 @@ def test_ids_that_share_their_head(life: Life) -> None:
 def test_no_session_id_names_a_path(life: Life, tmp_path: Path, hostile: str) -> None:
     each = Life(life.home, life.cwd, pid=life.pid)
     each.session.id = hostile
+    each.transcript.prompt("hi").text("Hello.")
     env = {**each.session.environment(pid=life.pid), "CLAUDE_CODE_SESSION_ID": None}
     before = {path for path in tmp_path.rglob("*") if life.store not in path.parents and ".git" not in path.parts}
     for script, payload in (

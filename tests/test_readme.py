@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import support
 
 from harness_memory import cli, settings
+from harness_memory.guard import decision, policy
 from harness_memory.setup import entries
 
 README = (support.ROOT / "README.md").read_text(encoding="utf-8")
@@ -26,6 +28,23 @@ def first_column(heading: str) -> list[str]:
 def test_every_verb_is_in_the_table() -> None:
     named = [re.sub(r"`harness memory (\w+).*`", r"\1", cell) for cell in first_column("## See it")]
     assert named == [row[0] for row in cli.VERBS]
+
+
+def test_every_verb_of_the_guard_is_in_the_table() -> None:
+    named = [re.sub(r"`harness guard ([\w-]+).*`", r"\1", cell) for cell in first_column("## Guard")]
+    assert named == [row[0] for row in cli.GUARD_VERBS]
+
+
+def test_the_rules_shown_are_good_ones() -> None:
+    (shown,) = re.findall(r"^```json\n(.*?)^```", README, re.M | re.S)
+    rules = policy.Policy()
+    rules.apply(json.loads(shown), "README", only_tighten=False)
+    assert rules.problems == []
+
+
+def test_the_denial_shown_is_the_real_one() -> None:
+    said = decision.sentence(decision.Verdict("delete.home", "deny", "rm -rf ~", "~"), policy.Policy())
+    assert said in " ".join(README.split())
 
 
 def test_every_hook_is_in_the_table() -> None:

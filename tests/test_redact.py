@@ -229,7 +229,7 @@ def random_text(rng: random.Random) -> str:
 
 def test_random_mixtures_are_stable_and_keep_their_frame() -> None:
     rng = random.Random(11)
-    for _ in range(6000):
+    for _ in range(support.volume(6000)):
         text = random_text(rng)
         once = redact(text)
         assert redact(once) == once, text
@@ -303,17 +303,15 @@ HOSTILE = [
 
 @pytest.mark.parametrize("unit", HOSTILE)
 def test_hostile_repetition_takes_linear_time(unit: str) -> None:
-    """Four times the text may take no more than about four times as long."""
-    spent = []
-    for size in (1 << 13, 1 << 15):
+    """Four times the text may take no more than about four times as long; a busy machine gets another chance."""
+
+    def spent(size: int) -> float:
         text = unit * (size // len(unit))
-        rounds = []
-        for _ in range(2):
-            started = time.process_time()
-            redact(text)
-            rounds.append(time.process_time() - started)
-        spent.append(min(rounds))
-    assert spent[1] < 10 * spent[0] + 0.05
+        started = time.process_time()
+        redact(text)
+        return time.process_time() - started
+
+    assert any(spent(1 << 15) < 10 * spent(1 << 13) + 0.05 for _ in range(3))
 
 
 def run_isolated(code: str, text: str) -> str:

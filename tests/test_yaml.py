@@ -92,7 +92,7 @@ def test_not_a_number() -> None:
 def test_random_values_read_back_exactly(read: Any) -> None:
     rng = random.Random(20260213)
     # Many values to a document: the parsers' set-up would dominate otherwise.
-    for _ in range(60):
+    for _ in range(support.volume(60 if read in (by_us, by_pyyaml) else 20)):
         fields = {"k%d" % i: random_value(rng) for i in range(50)}
         text = yaml.dump(fields.items())
         assert exact(read(text)) == exact(fields), text
@@ -266,7 +266,7 @@ def test_what_is_no_flat_mapping_is_refused_with_its_line(text: str, line: int) 
 def test_random_text_is_read_or_refused() -> None:
     rng = random.Random(7)
     pool = [c for c in ALPHABET if c not in "\0\x7f"] + ["a: ", "\nb: ", "\n  - ", "|\n  ", ">\n  ", "[", "]", '"', "'"]
-    for _ in range(5000):
+    for _ in range(support.volume(5000)):
         text = "".join(rng.choice(pool) for _ in range(rng.randrange(25)))
         try:
             fields = yaml.load(text)
@@ -275,7 +275,7 @@ def test_random_text_is_read_or_refused() -> None:
         assert exact(yaml.load(yaml.dump(fields.items()))) == exact(fields)
 
 
-MEGABYTE = 1 << 20
+MEGABYTE = support.volume(1 << 20)
 QUARTER = MEGABYTE // 4
 LARGE = {
     "word": "x" * MEGABYTE,
@@ -339,7 +339,7 @@ def test_needs_no_other_module() -> None:
 def test_agrees_with_pyyaml_dumps() -> None:
     rng = random.Random(3)
     odd = "\ud800\udc00\x85\u2028\u2029"  # cannot be encoded, or breaks of YAML 1.1 only
-    for _ in range(300):
+    for _ in range(support.volume(300)):
         fields = {"k%d" % i: "".join(c for c in random_text(rng) if c not in odd) for i in range(5)}
         out = io.StringIO()
         style = rng.choice("'\"|>")  # quoted or block: plain ones mean what YAML 1.1 says

@@ -31,6 +31,7 @@ HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
 SHOWN_FILE = "shown"
+DEGRADED_DIR = "degraded"
 
 PROJECT_FILE = "project.json"
 EPISODES_DIR = "episodes"
@@ -110,6 +111,7 @@ SESSION_END_DEADLINE_SECONDS = 1.0  # clients before 2.1.74 kill SessionEnd at 1
 GUARD_DEADLINE_SECONDS = 2.5  # then the user is asked
 GUARD_LOCK_SECONDS = 0.8  # for the audit trail; the answer does not wait longer
 ALLOWANCE_SECONDS = 10 * 60  # how long a permission for one call waits for it
+DEGRADED_SECONDS = 24 * 3600  # a lasting trouble of the guard is recorded this often
 WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
 WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5

@@ -49,6 +49,11 @@ def bash(command: str) -> Answer:
     return call("Bash", command=command, description="Run a command")
 
 
+def together(*answers: Answer) -> Answer:
+    """The tool calls of several answers, made in one turn."""
+    return Answer([block for answer in answers for block in answer.blocks])
+
+
 def refuse(status: int) -> Answer:
     return Answer([], status=status)
 

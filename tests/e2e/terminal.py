@@ -20,23 +20,28 @@ ESCAPES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)
 PROMPT_SIGN = "❯"
 
 
-def wait_until(true: Callable[[], object], what: str, seconds: float = 120.0) -> None:
-    deadline = time.monotonic() + seconds
+def wait_until(
+    true: Callable[[], object], what: str, seconds: float = 120.0, again: Callable[[], object] | None = None
+) -> None:
+    """Until it is true, doing `again` twice a second if there is such a thing."""
+    start = acted = time.monotonic()
     while not true():
-        if time.monotonic() > deadline:
+        now = time.monotonic()
+        if now > start + seconds:
             raise AssertionError("waited %d s in vain until %s" % (seconds, what))
+        if again and (now > acted + 0.5 or acted == start):
+            acted = now
+            again()
         time.sleep(0.02)
 
 
 class Terminal:
     def __init__(self, command: list[str], cwd: str, env: dict[str, str]) -> None:
-        import fcntl
         import pty
-        import struct
-        import termios
 
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 160, 0, 0))
+        self._columns = 160
+        self._resize()
         self.process = subprocess.Popen(
             [sys.executable, "-c", LAUNCH, *command], cwd=cwd, env=env,
             stdin=slave, stdout=slave, stderr=slave, start_new_session=True,
@@ -55,15 +60,36 @@ class Terminal:
         self.see(text, start)
         self.press("\r")
 
+    def answer(self, key: str, heard: Callable[[], object], what: str) -> None:
+        """A dialog is drawn before it listens: the key is pressed until something comes of it."""
+        wait_until(heard, what, again=lambda: self.press(key))
+
     def press(self, key: str) -> None:
         os.write(self._master, key.encode())
 
-    def see(self, text: str, start: int = 0) -> None:
+    def see(self, text: str, start: int = 0, again: Callable[[], object] | None = None) -> None:
         wanted = "".join(text.split())  # blanks may be drawn as cursor moves
         try:
-            wait_until(lambda: wanted in "".join(self.screen(start).split()), "the terminal shows %r" % text)
+            wait_until(
+                lambda: wanted in "".join(self.screen(start).split()), "the terminal shows %r" % text, again=again
+            )
         except AssertionError as error:
             raise AssertionError("%s; it shows:\n%s" % (error, self.screen()[-3000:])) from None
+
+    def see_now(self, text: str) -> None:
+        """On a screen that is drawn anew: over other text, only the characters that differ are drawn."""
+        self.see(text, len(self._output), again=self._redraw)
+
+    def _redraw(self) -> None:
+        self._columns ^= 1
+        self._resize()
+
+    def _resize(self) -> None:
+        import fcntl
+        import struct
+        import termios
+
+        fcntl.ioctl(self._master, termios.TIOCSWINSZ, struct.pack("HHHH", 50, self._columns, 0, 0))
 
     def hang_up(self) -> None:
         """What closing the window does: the master goes, and the kernel sends SIGHUP to the client."""

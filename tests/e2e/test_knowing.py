@@ -7,6 +7,7 @@ import re
 import time
 
 import pytest
+import support
 from fake_api import COMPACTION, MAIN, SUBAGENT, after, bash, call, say
 from world import World
 
@@ -70,20 +71,41 @@ def past(world: World, project: Path, ask: str, outcome: str = OUTCOME, step: st
     return world.run(project, ask, todo(step), write(project / "totals.py"), say(outcome)).session
 
 
-class Told:
-    """A project whose second session was told of its first."""
+def recorded(world: World, project: Path, ask: str, outcome: str = OUTCOME, step: str = STEP) -> Path:
+    """The memory of such a session, made by the hooks alone: quicker, where only what comes after it matters."""
+    session = support.Session(project, world.home)
+    transcript = session.transcript(branch="trunk").prompt(ask)
+    task = transcript.tool_use("TaskCreate", {"subject": step})
+    transcript.tool_result(task, "Task #1 created", result={"task": {"id": "1"}})
+    transcript.write(project / "totals.py").text(outcome)
+    for script, payload in (("session_start", session.start()), ("stop", session.stop(outcome))):
+        support.run_hook(script, payload, home=world.home, env=session.environment())
+    support.run_hook("session_end", session.end(), home=world.home, env=session.environment())
+    assert world.meta(session.id)["status"] == "COMPLETED"
+    return world.memory(session.id)
 
-    def __init__(self, world: World, name: str, pause: float = 0) -> None:
+
+class Told:
+    """A project whose second session was told of its first, and has called the command it was told of."""
+
+    def __init__(self, world: World, name: str) -> None:
         self.project = world.project(name)
         self.ask = "Correct the totals of the " + name
         self.prompt = "What is known of the %s?" % name
         self.first = past(world, self.project, self.ask)
         self.memory = world.memory(self.first)
         brief(self.memory, FACT + "\n")
+        self._world = world
+        show = bash("")
+        answers = after(lambda: self._read(show), show), say("I know what there is to know.")
+        self.second = world.run(self.project, self.prompt, *answers, tools=()).session
+
+    def _read(self, show: Answer) -> None:
+        (self.block,) = first_blocks(self._world, self.prompt)
+        command = self.block.partition("Read one: ")[2].partition("   ")[0].replace("<id>", self.first[:8])
+        show.blocks[0]["input"]["command"] = command
         # A fork's parent is known by when it last spoke, in whole seconds: a pause keeps the two sessions apart.
-        answer = after(lambda: time.sleep(pause), say("I know what there is to know."))
-        self.second = world.run(self.project, self.prompt, answer).session
-        (self.block,) = first_blocks(world, self.prompt)
+        time.sleep(1.5)
 
 
 @pytest.fixture(scope="module")
@@ -114,74 +136,64 @@ class TestNextSession:
         assert str(shop.memory / "briefing.md") in page
 
     def test_the_commands_it_is_told_may_be_called(self, world: World, shop: Told) -> None:
-        show = shop.block.partition("Read one: ")[2].partition("   ")[0].replace("<id>", shop.first[:8])
-        world.run(shop.project, "Read about that session", bash(show), say("Read."), tools=())
-        (result,) = world.api.requests("Read about that session")[-1].tool_results()
+        (result,) = world.api.requests(shop.prompt)[-1].tool_results()
         assert not result.get("is_error"), result
         assert OUTCOME in json.dumps(result)
 
+    def test_a_fork_and_a_resumed_session_are_told_nothing_twice(self, world: World, shop: Told) -> None:
+        fork = world.run(shop.project, "Try it another way", say("Tried it."), resume=shop.second, fork=True).session
+        assert first_blocks(world, "Try it another way") == [shop.block]
+        world.run(shop.project, "Go on trying", say("Tried on."), resume=fork)
+        assert first_blocks(world, "Go on trying") == [shop.block]
 
-def test_resume_adds_nothing_twice(world: World) -> None:
-    told = Told(world, "resumed-shop")
-    world.run(told.project, "Go on with the shop", say("Going on."), resume=told.second)
-    assert first_blocks(world, "Go on with the shop") == [told.block]
+        brief(shop.memory, FACT + "\n- Tax is included.\n")
+        world.run(shop.project, "Try a third way", say("Tried again."), resume=shop.second, fork=True)
+        world.run(shop.project, "Go on with the shop", say("Going on."), resume=shop.second)
+        for prompt in ("Try a third way", "Go on with the shop"):
+            old, new = first_blocks(world, prompt)
+            assert old == shop.block
+            assert FACT + "\n- Tax is included.\n" in new
+            assert not [text for text in (OUTCOME, STEP, shop.ask) if text in new]
+        assert receipt(world, shop.second).count(new) == 1
 
-    brief(told.memory, FACT + "\n- Tax is included.\n")
-    world.run(told.project, "Go on once more", say("Going on."), resume=told.second)
-    old, new = first_blocks(world, "Go on once more")
-    assert old == told.block
-    assert FACT + "\n- Tax is included.\n" in new
-    assert not [text for text in (OUTCOME, STEP, told.ask) if text in new]
-    assert receipt(world, told.second).count(new) == 1
+        world.run(shop.project, "Go on once more", say("Gone."), resume=shop.second)
+        assert first_blocks(world, "Go on once more") == [old, new]
 
-    world.run(told.project, "Go on for the last time", say("Gone."), resume=told.second)
-    assert first_blocks(world, "Go on for the last time") == [old, new]
-
-
-def test_a_resumed_session_hears_what_others_did_meanwhile(world: World) -> None:
-    project = world.project("waiting-shop")
-    session = world.run(project, "Wait for news of the shop", say("I wait for it.")).session
-    past(world, project, "Correct the totals meanwhile")
-    world.run(project, "What news of the shop?", say("These."), resume=session)
-    (block,) = first_blocks(world, "What news of the shop?")
-    assert not [text for text in (OUTCOME, STEP, "Correct the totals meanwhile") if text not in block]
-    assert session[:8] not in block
-    assert "I wait for it." not in block
-
-
-def test_a_fork_is_told_nothing_twice(world: World) -> None:
-    told = Told(world, "forked-shop", pause=2)
-    fork = world.run(told.project, "Try it another way round", say("Tried it."), resume=told.second, fork=True).session
-    assert first_blocks(world, "Try it another way round") == [told.block]
-
-    world.run(told.project, "Go on trying", say("Tried on."), resume=fork)
-    assert first_blocks(world, "Go on trying") == [told.block]
-
-    brief(told.memory, FACT + "\n- Tax is included.\n")
-    world.run(told.project, "Try a third way", say("Tried again."), resume=told.second, fork=True)
-    old, new = first_blocks(world, "Try a third way")
-    assert old == told.block
-    assert "- Tax is included." in new
-    assert not [text for text in (OUTCOME, STEP, told.ask) if text in new]
+    def test_a_resumed_session_hears_what_others_did_meanwhile(self, world: World, shop: Told) -> None:
+        news = ["Correct the taxes meanwhile", "Taxes are rounded up, as the law says.", "Test the tax of a guest"]
+        past(world, shop.project, *news)
+        world.run(shop.project, "What news of the shop?", say("These."), resume=shop.second)
+        block = first_blocks(world, "What news of the shop?")[-1]
+        assert not [text for text in news if text not in block]
+        assert not [text for text in (shop.second[:8], "I know what there is", OUTCOME, STEP) if text in block]
 
 
 @pytest.fixture(scope="module")
 def filling(world: World) -> Path:
     project = world.project("filling")
-    brief(world.memory(past(world, project, "Correct the totals before anything else")), FACT + "\n")
+    brief(recorded(world, project, "Correct the totals before anything else"), FACT + "\n")
     return project
 
 
 @pytest.mark.parametrize("trigger", ["manual", "auto"])
-def test_after_compaction_the_state_is_back(world: World, filling: Path, trigger: str) -> None:
+def test_compaction_loses_nothing_and_the_state_is_back(world: World, filling: Path, trigger: str) -> None:
     ask, file = "Add vouchers, then fill up: " + trigger, trigger + ".py"
     done = say("Vouchers are there.", input_tokens=995_000 if trigger == "auto" else 100)
+    before = len(world.api.requests(kind=COMPACTION)), len(list(world.records()))
     session = world.run(filling, ask, todo("Let vouchers expire"), write(filling / file), done).session
     if trigger == "manual":
         assert world.run(filling, "/compact", resume=session).code == 0
     prompt = "Where were we after %s compaction?" % trigger
-    world.run(filling, prompt, say("There."), resume=session)
+    world.run(filling, prompt, write(filling / ("after-" + file)), say("There."), resume=session)
 
+    assert "compact_boundary" in world.transcript(session)
+    assert (len(world.api.requests(kind=COMPACTION)), len(list(world.records()))) == (before[0] + 1, before[1] + 1)
+    episode = world.episode(session)
+    assert world.meta(session)["status"] == "COMPLETED"
+    assert sorted(episode["files_changed"]) == sorted([file, "after-" + file])
+    assert episode["asked"] == [ask, prompt]
+    assert "The conversation in short" not in json.dumps(episode), "the client's own summary was nobody's request"
+    assert "There." in episode["what_was_done"]
     compaction = world.api.requests(kind=COMPACTION)[-1].text()
     assert ask in compaction
     assert "Keep in the summary: the user's last request in their own words, open todos" in compaction
@@ -204,9 +216,9 @@ def test_after_compaction_the_state_is_back(world: World, filling: Path, trigger
     assert receipt(world, session).count(block) == 1
 
 
-def test_a_subagent_sees_its_slice(world: World) -> None:
+def test_a_subagent_sees_its_slice_and_leaves_the_record_alone(world: World) -> None:
     project = world.project("delegating-shop")
-    memory = world.memory(past(world, project, "Correct the totals before delegating"))
+    memory = recorded(world, project, "Correct the totals before delegating")
     facts = [FACT, *("- Fact %d about the shop, in a fair number of words 🛒." % number for number in range(80))]
     brief(memory, "\n".join(facts) + "\n")
     leave(memory / "MEMORY.md", "- [tax](tax.md) Tax is included\n")
@@ -214,7 +226,9 @@ def test_a_subagent_sees_its_slice(world: World) -> None:
     task = call(
         "Agent", description="Count", prompt="Count the carts in the yard", subagent_type="general-purpose"
     )  # fmt: skip
-    session = world.run(project, "Have the carts counted", task, say("They count."), say("There are 42.")).session
+    ended = world.run(project, "Have the carts counted", task, say("They count."), say("They say 42."))
+    assert ended.output.split("\n") == ["They count.", "", "They say 42.", ""]
+    session = ended.session
     requests = world.api.requests("Count the carts in the yard", SUBAGENT)
     assert len(requests) == 2
     for request in requests:
@@ -225,6 +239,12 @@ def test_a_subagent_sees_its_slice(world: World) -> None:
         assert not [text for text in (OUTCOME, STEP, "Still open", "Past sessions") if text in block]
     assert receipt(world, session).count(block) == 1
     assert len(blocks(world.api.requests("Have the carts counted", MAIN)[-1])) == 1
+    meta, episode = world.meta(session), world.episode(session)
+    assert (meta["status"], meta["pid"]) == ("COMPLETED", ended.pid)
+    assert len(list((memory / "episodes").iterdir())) == len(world.sessions_of(memory)) == 2
+    assert episode["asked"] == ["Have the carts counted"]
+    assert "task-notification" not in json.dumps(episode)
+    assert "They say 42." in episode["what_was_done"]
 
 
 PROFILE = "- Never melt anything above 40 degrees."
@@ -234,9 +254,9 @@ PROFILE = "- Never melt anything above 40 degrees."
 def melting(world: World) -> Path:
     """A project with a skill, and a profile of it in the project's memory."""
     project = world.project("melting-pot")
-    memory = world.memory(world.run(project, "Get ready to melt", say("Ready.")).session)
     add_skill(project / ".claude" / "skills")
-    leave(memory / "profiles" / "melt.md", PROFILE + "\n")
+    kept = world.python("harness", "memory", "profile", "set", "melt", cwd=project, stdin=PROFILE + "\n")
+    assert kept.returncode == 0, kept.stdout
     return project
 
 
@@ -261,6 +281,9 @@ class TestSkills:
     def test_typed_it_brings_its_profile_once_and_again_after_compaction(self, world: World, melting: Path) -> None:
         session, request = self.typed(world, melting, "the ice")
         assert profiles(request) == 1
+        episode = world.episode(session)
+        assert (episode["skill_used"], episode["asked"]) == ("melt", ["/melt the ice"])
+        assert "/melt: Melted the ice in the pot." in (world.memory(session) / "INDEX.md").read_text(encoding="utf-8")
         _, request = self.typed(world, melting, "the snow", resume=session)
         assert profiles(request) == 1
         assert receipt(world, session).count(PROFILE) == 1
@@ -269,12 +292,10 @@ class TestSkills:
         assert profiles(request) == 1
         assert receipt(world, session).count(PROFILE) == 2
 
-    def test_another_session_hears_what_the_last_ones_covered(self, world: World, melting: Path) -> None:
-        self.typed(world, melting, "the iceberg")
-        session, request = self.typed(world, melting, "the glacier")
+        other, request = self.typed(world, melting, "the glacier")
         (block,) = [block for block in blocks(request) if PROFILE in block]
-        assert re.search(r"Last sessions with /melt here: \d{4}-\d\d-\d\d Melted the iceberg in the pot\.", block)
-        assert receipt(world, session).count(block) == 1
+        assert re.search(r"Last sessions with /melt here: \d{4}-\d\d-\d\d Melted the hail in the pot\.", block)
+        assert receipt(world, other).count(block) == 1
 
     def test_called_by_the_model_it_brings_its_profile_once(self, world: World, melting: Path) -> None:
         use = [call("Skill", skill="melt", args=what) for what in ("the called ice", "the called snow")]
@@ -301,9 +322,9 @@ class TestSkills:
 
 
 class Large:
-    """A store of its own with one project in it: 10,000 episodes and a briefing nobody kept short."""
+    """A store of its own with one project in it: an index of many times what is read, a briefing nobody kept short."""
 
-    EPISODES = 10_000
+    EPISODES = 2_000
 
     def __init__(self, world: World) -> None:
         self.project = world.project("large")
@@ -332,7 +353,7 @@ class Large:
             copy.write_text(json.dumps(episode), encoding="utf-8")
 
     def configure(self, cap: int | None) -> None:
-        config = {"retention_episodes": 20_000, "retention_days": 36_500}
+        config = {"retention_episodes": 2 * self.EPISODES, "retention_days": 36_500}
         config.update({"injection_units": cap} if cap else {})
         (self.store / "config.json").write_text(json.dumps(config), encoding="utf-8")
 
@@ -357,7 +378,7 @@ def test_a_huge_memory_arrives_whole_and_within_the_limit(world: World, large: L
     counts = {int(number) for number in re.findall(r"\d+", warning)}
     assert 300 - len(shown) in counts or {len(shown), 300} <= counts, warning
     menu = re.findall(r": Filled shelf (\d+) of the store\.", block)
-    assert menu == ["%d" % number for number in range(9999, 9999 - len(menu), -1)]
+    assert menu == ["%d" % (large.EPISODES - number) for number in range(1, len(menu) + 1)]
     assert 5 <= len(menu) <= 20
     assert " show <id>" in block
 
@@ -402,8 +423,8 @@ def test_no_project_is_told_of_another(world: World) -> None:
     for name in ("north", "south"):
         project = projects[name] = world.project(name + "-shop")
         words = ["%s-%s" % (name, thing) for thing in ("ask", "outcome", "step", "briefing", "note", "profile")]
-        session = past(world, project, "Do the " + words[0], "Did the %s of the shop." % words[1], "Do " + words[2])
-        memory = world.memory(session)
+        memory = recorded(world, project, "Do the " + words[0], "Did the %s of it." % words[1], "Do " + words[2])
+        (session,) = world.sessions_of(memory)
         brief(memory, "- The %s.\n" % words[3])
         leave(memory / "MEMORY.md", "- The %s\n" % words[4])
         leave(memory / "profiles" / "melt.md", "- The %s\n" % words[5])

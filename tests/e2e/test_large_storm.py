@@ -13,7 +13,7 @@ import storm
 def test_nothing_is_lost_in_the_full_storm(tmp_path: Path) -> None:
     weather = storm.Storm(tmp_path, sessions=20, seed=3)
     try:
-        assert storm.rage(weather, 200, 2) == []
+        assert storm.rage(weather, 200, 1) == []
         assert weather.killed > 10
     finally:
         weather.close()

@@ -7,7 +7,7 @@ import sys
 import threading
 
 import pytest
-from fake_api import COMPACTION, after, bash, call, hang, refuse, say
+from fake_api import after, bash, call, hang, refuse, say
 from terminal import wait_until
 from world import World, files_below, mode
 
@@ -35,8 +35,13 @@ ANSWER = "Added a greeting in src/greet.py. I did not need " + SECRET
 
 
 @pytest.fixture(scope="module")
-def working(world: World) -> str:
-    project = world.project("working")
+def workshop(world: World) -> Path:
+    return world.project("working")
+
+
+@pytest.fixture(scope="module")
+def working(world: World, workshop: Path) -> str:
+    project = workshop
     greeting = project / "src" / "greet.py"
     ended = world.run(
         project,
@@ -181,7 +186,8 @@ class TestClear:
         (second,) = world.sessions_of(world.memory(first)) - {first}
         for session, part, reason in ((first, "first", "clear"), (second, "second", "prompt_input_exit")):
             episode, meta = world.episode(session), world.meta(session)
-            assert (meta["status"], meta["reason"], meta["pid"]) == ("COMPLETED", reason, terminal.process.pid)
+            assert (meta["status"], meta["reason"], meta["channel"]) == ("COMPLETED", reason, "cli")
+            assert meta["pid"] == terminal.process.pid
             assert episode["what_was_done"] == "The %s part is told." % part
             assert told(episode["asked"]).count("Tell about") == 1
             assert "Tell about the %s part" % part in told(episode["asked"])
@@ -246,61 +252,6 @@ class TestResume:
         assert world.threads(fork) == world.threads(resumed)
 
 
-@pytest.mark.parametrize("trigger", ["manual", "auto"])
-def test_compaction_loses_nothing(world: World, trigger: str) -> None:
-    project = world.project("compacted-" + trigger)
-    done = say("Wrote before.txt.", input_tokens=995_000 if trigger == "auto" else 100)
-    session = world.run(
-        project, "Write a file before %s compaction" % trigger, write(project / "before.txt"), done
-    ).session
-    before = len(world.api.requests(kind=COMPACTION))
-    if trigger == "manual":
-        assert world.run(project, "/compact", resume=session).code == 0
-    world.run(
-        project,
-        "Write a file after %s compaction" % trigger,
-        write(project / "after.txt"),
-        say("Wrote after.txt."),
-        resume=session,
-    )
-    assert len(world.api.requests(kind=COMPACTION)) == before + 1
-    assert "compact_boundary" in world.transcript(session)
-    episode = world.episode(session)
-    assert world.meta(session)["status"] == "COMPLETED"
-    assert world.sessions_of(world.memory(session)) == {session}
-    assert sorted(episode["files_changed"]) == ["after.txt", "before.txt"]
-    assert "Write a file before" in told(episode["asked"])
-    assert "Write a file after" in told(episode["asked"])
-    assert "The conversation in short" not in told(episode), "the client's own summary was nobody's request"
-    assert "Wrote after.txt." in episode["what_was_done"]
-
-
-def test_a_subagent_does_not_disturb_the_record(world: World) -> None:
-    project = world.project("delegating")
-    world.api.play("Look for the answer in the files", bash("ls"), say("The answer is 42."))
-    ended = world.run(
-        project,
-        "Ask somebody for the answer",
-        call(
-            "Agent",
-            description="Find the answer",
-            prompt="Look for the answer in the files",
-            subagent_type="general-purpose",
-        ),
-        say("I have asked."),
-        say("They say it is 42."),
-    )
-    assert ended.output.split("\n") == ["I have asked.", "", "They say it is 42.", ""]
-    assert world.sessions_of(world.memory(ended.session)) == {ended.session}
-    meta, episode = world.meta(ended.session), world.episode(ended.session)
-    assert (meta["status"], meta["pid"]) == ("COMPLETED", ended.pid)
-    assert len(list((world.memory(ended.session) / "episodes").iterdir())) == 1
-    assert "Ask somebody for the answer" in told(episode["asked"])
-    assert "Look for the answer" not in told(episode["asked"])
-    assert "task-notification" not in told(episode)
-    assert "They say it is 42." in episode["what_was_done"]
-
-
 def kill_in_mid_turn(world: World, project: Path, prompt: str) -> tuple[str, int]:
     """A session that writes draft.txt and is killed while it waits for the model; its id and its process."""
     session, process = world.start(project, prompt, write(project / "draft.txt"), hang())
@@ -352,37 +303,22 @@ def test_a_killed_session_is_resumed_at_once(world: World) -> None:
 
 
 @needs_terminal
-@pytest.mark.parametrize(("way", "reason"), [("/exit", "prompt_input_exit"), ("hang-up", "other")])
-def test_a_terminal_session_ends_in_the_record(world: World, way: str, reason: str) -> None:
-    project = world.project("terminal-" + way.strip("/"))
+def test_a_window_closed_ends_in_the_record(world: World) -> None:
+    project = world.project("terminal")
     session, terminal = world.terminal(project)
-    prompt = "Good morning from the terminal, then " + way
+    prompt = "Good morning from the terminal"
     world.api.play(prompt, say("Good morning to you."))
     terminal.submit(prompt)
     terminal.see("Good morning to you.")
     wait_until(lambda: world.status(session) == "COMPLETED", "the turn is recorded")
-    if way == "/exit":
-        terminal.submit(way)
-    else:
-        terminal.hang_up()
+    terminal.hang_up()
     terminal.wait()
     meta, episode = world.meta(session), world.episode(session)
-    assert (meta["status"], meta["reason"], meta["channel"]) == ("COMPLETED", reason, "cli")
+    assert (meta["status"], meta["reason"], meta["channel"]) == ("COMPLETED", "other", "cli")
     assert meta["pid"] == terminal.process.pid
     assert prompt in told(episode["asked"])
     assert episode["what_was_done"] == "Good morning to you."
     assert not list((world.memory(session) / "STATE" / "live").glob("*.json"))
-
-
-def test_a_typed_skill_is_named(world: World) -> None:
-    skill = world.home / ".claude" / "skills" / "melt" / "SKILL.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("---\nname: melt\ndescription: Melt things\n---\nMelt this: $ARGUMENTS\n", encoding="utf-8")
-    world.api.play("Melt this: the ice", say("Melted the ice in the pot."))
-    session = world.run(world.project("melting"), "/melt the ice").session
-    episode = world.episode(session)
-    assert (episode["skill_used"], episode["asked"]) == ("melt", ["/melt the ice"])
-    assert "/melt: Melted the ice in the pot." in (world.memory(session) / "INDEX.md").read_text(encoding="utf-8")
 
 
 def test_work_cut_short_by_an_error_stays_open(world: World) -> None:
@@ -442,14 +378,11 @@ def test_a_project_without_git(world: World) -> None:
     assert episode["files_changed"] == ["notes.txt"]
 
 
-def test_a_session_in_a_subdirectory_belongs_to_the_project(world: World) -> None:
-    project = world.project("nested")
-    (project / "deep" / "er").mkdir(parents=True)
-    top = world.run(project, "Work at the top", write(project / "top.txt"), say("Done above.")).session
-    below = world.run(
-        project / "deep" / "er", "Work further down", write(project / "deep" / "er" / "low.txt"), say("Done below.")
-    ).session
-    assert world.memory(top) == world.memory(below)
+def test_a_session_in_a_subdirectory_belongs_to_the_project(world: World, workshop: Path, working: str) -> None:
+    place = workshop / "deep" / "er"
+    place.mkdir(parents=True)
+    below = world.run(place, "Work further down", write(place / "low.txt"), say("Done below.")).session
+    assert world.memory(below) == world.memory(working)
     assert world.episode(below)["files_changed"] == ["deep/er/low.txt"]
 
 
@@ -480,24 +413,15 @@ def test_an_interrupted_turn_is_recorded_as_unfinished(world: World) -> None:
     assert "Start what will be interrupted" in told(episode["what_remains"])
 
 
-@pytest.fixture(scope="module")
-def tidy(world: World) -> Path:
-    project = world.project("tidy")
-    task = call("TaskCreate", subject="Tidy up", description="All of it")
-    world.run(project, "Begin, then tidy up", task, say("Begun."))
-    world.run(project, "Write it down", write(project / "note.txt"), say("Written."))
-    return project
-
-
-def test_no_hook_has_failed(world: World, tidy: Path) -> None:
+def test_no_hook_has_failed(world: World, working: str) -> None:
     assert world.failures() == []
     assert not [path for path in files_below(world.store) if path.name.endswith(".tmp")]
     assert not list(world.store.glob("*/STATE/dirty/*"))
 
 
 @pytest.mark.parametrize("verb", ["verify", "rebuild", "doctor"])
-def test_the_command_line_finds_nothing_to_mend(world: World, tidy: Path, verb: str) -> None:
+def test_the_command_line_finds_nothing_to_mend(world: World, workshop: Path, working: str, verb: str) -> None:
     before = {path: path.read_bytes() for path in files_below(world.store)}
-    result = world.python("harness", "memory", verb, cwd=tidy)
+    result = world.python("harness", "memory", verb, cwd=workshop)
     assert result.returncode == 0, result.stdout
     assert {path: path.read_bytes() for path in files_below(world.store)} == before

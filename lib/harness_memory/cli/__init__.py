@@ -1,6 +1,7 @@
-"""`harness memory <verb>`: finds the verb, loads its module alone, turns trouble into a sentence and an exit code.
+"""`harness memory <verb>` and `harness guard <verb>`: finds the verb, loads its module alone, turns trouble into a
+sentence and an exit code.
 
-A verb is one row of `VERBS` and the function it names, from arguments to exit code: 0 done,
+A verb is one row of a table and the function it names, from arguments to exit code: 0 done,
 1 a problem was found or something is missing, 2 wrong usage.
 """
 
@@ -30,6 +31,12 @@ VERBS = (
     ("verify", "maintain:verify", "check every file of a memory against the rules of the store"),
     ("doctor", "doctor:doctor", "is it installed, does it run, what went wrong and what to do"),
 )
+GUARD_VERBS = (
+    ("check", "guard:check", "would this call be stopped, by which rule, and how is it understood"),
+    ("rules", "rulebook:rules", "every rule: how firm it is here, why, and what to do instead"),
+    ("test", "guard:test", "is the installed guard awake: canned calls, none of them run"),
+    ("allow-once", "guard:allow_once", "let Claude make one stopped call, once; for a person in a terminal"),
+)
 _EXAMPLES = """\
 examples:
   harness memory status                      in a project: where things stand
@@ -41,7 +48,24 @@ examples:
 
 Every verb has its own help: harness memory <verb> --help
 A project is the git repository (or folder) you are in; --project DIR looks at another.
+What Claude may not do is the guard's: harness guard --help
 """
+_GUARD_EXAMPLES = """\
+examples:
+  harness guard check 'rm -rf "$DIR"/*'      what would happen, step by step; nothing is run
+  harness guard check --tool Read --input '{"file_path": "~/.ssh/id_rsa"}'
+  harness guard rules git.reset-hard         one rule in full; without an id all of them
+  harness guard test                         the installed hook, asked as Claude Code asks it
+  harness guard allow-once 'git reset --hard'
+
+Every verb has its own help: harness guard <verb> --help
+Your own rules: guard.json in the memory folder; a project's, which may only be firmer: .claude/guard.json
+What was stopped so far: harness memory audit
+"""
+FAMILIES = {
+    "memory": (VERBS, "What Claude Code remembers across sessions, in plain files.", _EXAMPLES),
+    "guard": (GUARD_VERBS, "What Claude Code may not do, and what it has to ask first.", _GUARD_EXAMPLES),
+}
 
 
 def main(argv: list[str]) -> int:
@@ -78,15 +102,15 @@ def _dispatch(argv: list[str]) -> int:
     if family == "--version":
         print("harness-memory %s" % __version__)
         return 0
-    if family != "memory":
-        return _guide(family, [name for name, _, _ in VERBS], "harness memory %s")
+    if family not in FAMILIES:
+        return _guide(family, *FAMILIES)
     verb, rest = (rest[0], rest[1:]) if rest else ("", [])
     if verb == "help" and rest:
         verb, rest = rest[0], ["--help"]
-    for name, function, _ in VERBS:
+    for name, function, _ in FAMILIES[family][0]:
         if name == verb:
             return _load(function)(rest)
-    return _guide(verb, [name for name, _, _ in VERBS], "harness memory %s")
+    return _guide(verb, family)
 
 
 def _load(function: str) -> Callable[[list[str]], int]:
@@ -97,20 +121,23 @@ def _load(function: str) -> Callable[[list[str]], int]:
     return found
 
 
-def _guide(word: str, known: list[str], form: str) -> int:
+def _guide(word: str, *families: str) -> int:
     """The help that teaches, or the nearest right word to a wrong one."""
     if word in ("", "help", "-h", "--help"):
-        print(guide(), end="")
+        print(guide(families[0]), end="")
         return 0
     import difflib
 
+    known = {name: "harness %s %s" % (family, name) for family in families for name, _, _ in FAMILIES[family][0]}
+    if len(families) > 1:
+        known.update((family, "harness %s --help" % family) for family in families)
     close = difflib.get_close_matches(word, known, 1)
-    hint = "Did you mean: %s" % form % close[0] if close else "Known: %s" % ", ".join(known)
+    hint = "Did you mean: %s" % known[close[0]] if close else "Known: %s" % ", ".join(known)
     output.complain('"%s" is no verb. %s' % (output.line(word), hint))
     return 2
 
 
-def guide() -> str:
-    rows = output.table([["  " + name, about] for name, _, about in VERBS])
-    head = "usage: harness memory <verb> [options]\n\nWhat Claude Code remembers across sessions, in plain files.\n\n"
-    return head + "\n".join(rows) + "\n\n" + _EXAMPLES
+def guide(family: str = "memory") -> str:
+    verbs, about, examples = FAMILIES[family]
+    rows = output.table([["  " + name, what] for name, _, what in verbs])
+    return "usage: harness %s <verb> [options]\n\n%s\n\n%s\n\n%s" % (family, about, "\n".join(rows), examples)

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from ..project import Project
 
 
-def parser(verb: str, about: str, examples: str, family: str = "memory") -> argparse.ArgumentParser:
+def parser(
+    verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True
+) -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(
         prog="harness %s %s" % (family, verb),
         description=about,
@@ -23,7 +25,8 @@ def parser(verb: str, about: str, examples: str, family: str = "memory") -> argp
         allow_abbrev=False,
     )
     made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the present one)")
-    made.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    if has_json:
+        made.add_argument("--json", action="store_true", help="print JSON, for scripts")
     return made
 
 

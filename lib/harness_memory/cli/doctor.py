@@ -10,7 +10,9 @@ import time
 
 from .. import __version__, clock, config, harness, health, jsontext, runner, settings, store
 from .. import session as sessions
-from . import arguments, installs, integrity
+from ..guard import chain
+from ..setup import entries
+from . import arguments, guarding, installs, integrity
 from .maintain import listing
 from .output import ago, count, emit_json, line, passage, short
 from .rules import DAMAGED
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
+    from ..project import Project
+    from .guarding import Guarding
     from .installs import Install
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
@@ -48,7 +52,7 @@ class Check:
 def doctor(argv: list[str]) -> int:
     about = "Look everything over: installs, hooks, store, failures, damaged files. Exit code 0: all well, 1: problems."
     args = arguments.parser("doctor", about, "doctor\ndoctor --json").parse_args(argv)
-    checks = list(examine(arguments.root(), arguments.directory(args), arguments.locate(args).root))
+    checks = list(examine(arguments.root(), arguments.directory(args), arguments.locate(args)))
     problems = sum(1 for check in checks if check.mark != OK)
     if args.json:
         emit_json({"healthy": not problems, "version": __version__, "checks": [check.as_json() for check in checks]})
@@ -59,21 +63,25 @@ def doctor(argv: list[str]) -> int:
     return 1 if problems else 0
 
 
-def examine(root: str, directory: str, project_root: str) -> Iterator[Check]:
+def examine(root: str, directory: str, project: Project) -> Iterator[Check]:
     python = "%d.%d.%d" % sys.version_info[:3]
     yield Check(OK, "version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
     if runner.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
         yield Check(WARN, "switch", "%s in the environment: every hook is switched off here" % setting, "unset it")
-    yield from _installs(root, directory, project_root)
+    yield from _installs(root, directory, project.root)
+    guard = guarding.look(root, installs.in_force(directory, project.root), directory)
+    yield from _guard(root, guard)
     yield from _store(root)
     settled = config.load(root)
     for problem in settled.problems:
         yield Check(WARN, "config", problem, "correct or delete the file")
     yield _runs(root)
     yield _failures(root)
-    yield _files(root, os.path.join(root, settings.CONFIG_FILE) if settled.problems else "")
-    yield from _leftovers(project_root)
+    reported = [settings.CONFIG_FILE] * bool(settled.problems) + [settings.GUARD_FILE] * bool(guard.problems)
+    yield _files(root, [os.path.join(root, name) for name in reported])
+    yield _audit(project.dir)
+    yield from _leftovers(project.root)
 
 
 def _lines(check: Check) -> list[str]:
@@ -120,6 +128,37 @@ def _remedy(known: dict[str, Any] | None, is_disabled: bool) -> str:
         return 'remove "disableAllHooks" from the file'
     scope = str((known or {}).get("scope") or "user")
     return _REINSTALL + ("" if scope == "user" else " --scope %s" % scope)
+
+
+# Guard ---------------------------------------------------------------------------------------------
+
+
+def _guard(root: str, found: Guarding) -> Iterator[Check]:
+    for problem in found.problems:
+        remedy = "correct or delete the file; the rules in force: harness guard rules"
+        yield Check(WARN, "guard", problem, remedy)
+    others = [reason for reason in found.why if reason not in found.problems]
+    if found.state == guarding.DEGRADED and others:
+        yield Check(WARN, "guard", "degraded", guarding.INSTALL, others)
+    elif found.state != guarding.DEGRADED:
+        is_lost = found.is_left_out and not found.is_chosen
+        asked = clock.parse(installs.last_runs(root)[entries.GUARD_EVENT])
+        how = ", last asked %s" % ago(asked) if asked else ", not asked yet"
+        how = "" if found.state == guarding.OFF else how + " (to see it answer: harness guard test)"
+        yield Check(WARN if is_lost else OK, "guard", found.line() + how, guarding.INSTALL)
+
+
+def _audit(project_dir: str) -> Check:
+    try:
+        found = chain.verify(project_dir)
+    except OSError as error:
+        text = "the trail of this project cannot be read (%s)" % error.strerror
+        return Check(FAIL, "audit", text, "make it a plain file that you may read")
+    if found.broken:
+        text = "the trail of this project is not as it was written"
+        return Check(FAIL, "audit", text, "see: harness memory audit verify")
+    events = "%s of this project, the chain is whole" % count(found.count, "event")
+    return Check(OK, "audit", events if found.count else "nothing recorded in this project yet")
 
 
 # Store ---------------------------------------------------------------------------------------------
@@ -197,13 +236,13 @@ def _failure(path: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _files(root: str, reported: str) -> Check:
-    """Files that cannot be read as what they should be, but for one that was `reported`."""
+def _files(root: str, reported: list[str]) -> Check:
+    """Files that cannot be read as what they should be, but for those `reported`."""
     dirs = arguments.all_dirs()
     findings = [*integrity.check_store(root)] if os.path.isdir(root) else []
     for path in dirs:
         findings += integrity.check_files(path)
-    damaged = [finding for finding in findings if finding.kind == DAMAGED and finding.path != reported]
+    damaged = [finding for finding in findings if finding.kind == DAMAGED and finding.path not in reported]
     if not damaged:
         return Check(OK, "files", "all readable")
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")

@@ -19,13 +19,14 @@ RECENT_SECONDS = 7 * 86400
 class Install:
     """One settings file that has, or should have, our hooks; `trouble` when it cannot serve at all."""
 
-    __slots__ = ("commands", "is_disabled", "known", "path", "problems", "trouble")
+    __slots__ = ("commands", "is_disabled", "known", "matchers", "path", "problems", "trouble")
 
     def __init__(self, path: str, known: dict[str, Any] | None, trouble: str = "") -> None:
         self.path = path
         self.known = known
         self.trouble = trouble
         self.commands: dict[str, str] = {}
+        self.matchers: dict[str, str] = {}
         self.is_disabled = False
         self.problems: list[str] = []
 
@@ -77,6 +78,7 @@ def _install(path: str, known: dict[str, Any] | None) -> Install | None:
         data = settingsfile.read(path)
         text = settingsfile.as_document(data)
         commands = merge.commands(text, harness.tree())
+        matchers = merge.matchers(text, harness.tree())
         is_disabled = bool((jsontext.loads(text) or {}).get("disableAllHooks"))
     except (settingsfile.Refused, jsontree.Invalid, ValueError, AttributeError) as error:
         return Install(path, known, "cannot be used: %s" % error)
@@ -85,6 +87,7 @@ def _install(path: str, known: dict[str, Any] | None) -> Install | None:
         return Install(path, known, gone) if known else None
     found = Install(path, known)
     found.commands = commands
+    found.matchers = matchers
     found.is_disabled = is_disabled
     found.problems = _command_problems(commands)
     if is_disabled:
@@ -92,6 +95,11 @@ def _install(path: str, known: dict[str, Any] | None) -> Install | None:
     if known and known.get("version") != __version__:
         found.problems.append("installed by version %s, this is %s" % (known.get("version"), __version__))
     return found
+
+
+def is_runnable(command: str) -> bool:
+    """Whether the script that a command of ours names is there; without it the command does nothing."""
+    return all(os.path.isfile(path) for path in _paths(command) if path.endswith(".py"))
 
 
 def _command_problems(commands: dict[str, str]) -> list[str]:

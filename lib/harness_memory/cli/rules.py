@@ -66,6 +66,8 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_marker
     if name.endswith(settings.LOCK_SUFFIX) or settings.DIRTY_DIR in folder or folder[:1] == (settings.HEALTH_DIR,):
         return check_json if name.endswith(".json") and settings.DIRTY_DIR not in folder else accept
+    if folder == (settings.GUARD_DIR, settings.ALLOWED_DIR):
+        return accept
     if folder == (settings.PROFILES_DIR,) and _is_markdown(name):
         return check_profile
     if folder in ((), (settings.USER_DIR,)) and name.startswith((settings.BRIEFING_FILE, settings.NOTES_INDEX_FILE)):

@@ -6,7 +6,7 @@ import os
 
 from .. import __version__, capture, clock, episode, jsontext, liveness, receipt, runner, settings, store
 from .. import session as sessions
-from . import arguments, installs, records
+from . import arguments, guarding, installs, records
 from .output import ago, columns, count, cut, emit_json, line, local, short, table
 
 TYPE_CHECKING = False
@@ -46,6 +46,7 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
     last = records.last(known)
     work = _view(project.dir, settings.CURRENT_WORK_FILE)
     threads = _objects(_view(project.dir, settings.CONVERSATION_FILE).get("threads"))
+    places = installs.in_force(directory, project.root)
     return {
         "version": __version__,
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
@@ -57,7 +58,8 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
         "in_progress": _objects(work.get("active_tasks")),
         "live": _live(project.dir),
         "last": {**last.brief(), "told": _told(last)} if last else None,
-        "hooks": _hooks(root, installs.in_force(directory, project.root)),
+        "hooks": _hooks(root, places),
+        "guard": guarding.look(root, places, directory).as_json(),
     }
 
 
@@ -130,7 +132,7 @@ def _status_page(facts: dict[str, Any]) -> list[str]:
     lines = table(rows)
     lines += _progress_lines(facts["in_progress"])
     lines += _last_lines(facts["last"]) if facts["last"] else []
-    return [*lines, "", *_hook_lines(facts["hooks"])]
+    return [*lines, "", *_hook_lines(facts["hooks"], facts["guard"]["line"])]
 
 
 def _last_lines(last: dict[str, Any]) -> list[str]:
@@ -179,9 +181,10 @@ def _progress_lines(tasks: list[dict[str, Any]]) -> list[str]:
     return [*lines, "  and %d more in STATE/%s" % (more, settings.CURRENT_WORK_FILE)] if more > 0 else lines
 
 
-def _hook_lines(hooks: dict[str, Any]) -> list[str]:
+def _hook_lines(hooks: dict[str, Any], guard: str) -> list[str]:
     runs = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in hooks["last_runs"].items() if when]
-    return table([["Hooks", line(_hook_state(hooks))], ["Last runs", ", ".join(runs) or "none yet"]])
+    state = [["Hooks", line(_hook_state(hooks))], ["Guard", line(guard)]]
+    return table([*state, ["Last runs", ", ".join(runs) or "none yet"]])
 
 
 def _hook_state(hooks: dict[str, Any]) -> str:

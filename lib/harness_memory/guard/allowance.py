@@ -1,11 +1,12 @@
 """A person's permission for one call, given beforehand in a terminal and used up by the first match.
 
-<root>/guard/allowed/<SHA-256 of tool, directory and arguments>   empty; its time is when it was given
+<root>/guard/allowed/<SHA-256 of tool, directory and arguments>   one word; its time is when it was given
 """
 
 from __future__ import annotations
 
 import os
+import time
 
 from .. import digest, jsontext, settings, store
 
@@ -13,11 +14,17 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_CONTENT = b"once\n"  # so that `touch` gives no permission
+
 
 def give(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     """Allow a call once; the path of the permission."""
     path = _path(root, tool, given, cwd)
-    store.write(path, b"")
+    folder = os.path.dirname(path)
+    for other in store.names(folder):
+        if time.time() - store.modified(os.path.join(folder, other)) > settings.ALLOWANCE_SECONDS:
+            store.remove(os.path.join(folder, other))
+    store.write(path, _CONTENT)
     return path
 
 
@@ -25,8 +32,10 @@ def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> b
     """Use up the permission for a call; False when there is none, or it is too old."""
     path = _path(root, tool, given, cwd)
     written = store.modified(path)
+    if not written or not store.is_same(path, _CONTENT):
+        return False
     # Removal decides: of two calls at once, one goes through.
-    return bool(written) and store.remove(path) and now - written < settings.ALLOWANCE_SECONDS
+    return store.remove(path) and now - written < settings.ALLOWANCE_SECONDS
 
 
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:

@@ -1,6 +1,6 @@
 """From shell text to the calls it would make: variables, directories, loops, pipes and wrappers followed.
 
-Nothing is run. What cannot be known is `shell.UNKNOWN` in a word. Bounded by `MAX_CALLS` and `MAX_DEPTH`.
+Nothing is run. What cannot be known is `shell.UNKNOWN` in a word. Bounded in every direction by the limits below.
 """
 
 from __future__ import annotations
@@ -17,10 +17,13 @@ if TYPE_CHECKING:
 
     from .gate import Environment
 
-MAX_CALLS = 500
+MAX_CALLS = 300
+MAX_STEPS = 2_000  # of trees walked and words made
 MAX_INNER_CHARS = 40_000  # of scripts within scripts, all levels together
+MAX_VALUE_CHARS = 200_000  # of variables and substitutions, all together
 MAX_DEPTH = 12
 MAX_ROUNDS = 4
+MAX_SHOWN_WORDS = 60
 
 _DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 _MAKES = frozenset(("mkdir", "mktemp", "touch", "git", "tar", "unzip", "cp", "python", "python3", "virtualenv"))
@@ -48,15 +51,35 @@ class Call:
         self.is_kept = False
 
     def line(self) -> str:
-        return " ".join([shell.plain(word) or "''" for word in (self.program, *self.args)])
+        return " ".join([shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS])])
+
+
+class Budget(shell.Budget):
+    """What one question is worth; shared with the scripts that are found in its commands."""
+
+    __slots__ = ("calls", "chars", "steps", "value_chars")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.calls = MAX_CALLS
+        self.steps = MAX_STEPS
+        self.chars = MAX_INNER_CHARS
+        self.value_chars = MAX_VALUE_CHARS
+
+    def step(self, count: int = 1) -> None:
+        self.steps -= count
+        if self.steps < 0:
+            raise Unreadable("too much to follow")
 
 
 class Trace:
     """All calls of one script, and what could not be read of it."""
 
-    __slots__ = ("calls", "chars_left", "env", "fetched", "home", "left", "made", "pipes", "project", "unread", "user")
+    __slots__ = ("bombs", "budget", "calls", "env", "fetched", "home", "made", "pipes", "project", "unread", "user")
 
-    def __init__(self, home: str, project: str, env: Environment) -> None:
+    def __init__(self, home: str, project: str, env: Environment, budget: Budget | None = None) -> None:
+        self.budget = budget or Budget()
+        self.bombs: dict[int, tuple[Any, bool]] = {}  # of functions, by the id of their trees
         self.home = home
         self.project = project
         self.env = env
@@ -66,16 +89,12 @@ class Trace:
         self.made: set[tuple[str, str]] = set()  # (directory, name): paths that the script itself creates
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
         self.fetched: set[str] = set()  # files that come from the network or a decoder
-        self.left = MAX_CALLS
-        self.chars_left = MAX_INNER_CHARS
 
 
-def trace(text: str, cwd: str, home: str, project: str, env: Environment, depth: int = 0) -> Trace:
-    """Unreadable when the text is no shell script or goes beyond the limits; `depth` > 0 for text found in a script."""
-    found = Trace(home, project, env)
-    if depth:
-        found.left = MAX_CALLS // 5
-    Shell(found, cwd).run(shell.read(text, depth))
+def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
+    """Unreadable when the text is no shell script or goes beyond the limits; `within`: whose commands hold the text."""
+    found = Trace(home, project, env, within.budget if within else None)
+    Shell(found, cwd).run(shell.read(text, 2 if within else 0, found.budget))
     return found
 
 
@@ -130,6 +149,7 @@ class Shell:
     # Trees ---------------------------------------------------------------------------------------
 
     def run(self, tree: Any) -> None:
+        self.trace.budget.step()
         kind = tree[0]
         if kind == "cmd":
             self.command(tree[1], tree[2], tree[3])
@@ -202,8 +222,9 @@ class Shell:
                 self.remember_file(call)
 
     def record(self, program: str, args: list[str]) -> Call:
-        self.trace.left -= 1 + len(args) // 50
-        if self.trace.left < 0:
+        budget = self.trace.budget
+        budget.calls -= 1 + len(args) // 50
+        if budget.calls < 0:
             raise Unreadable("too many commands")
         call = Call(program, args, self.cwd)
         call.via = self.via
@@ -304,11 +325,18 @@ class Shell:
         inner.local_names = {str(number) for number in range(10)} | {"@", "*"}
         inner.active = (*self.active, name)
         inner.positional(args)
-        if _calls_of(self.functions[name], name) > (0 if _is_background(self.functions[name]) else 1):
+        if self.is_bomb(name):
             self.record("fork-bomb", [name])
         inner.run(self.functions[name])
         self.cwd = inner.cwd
         self.variables.update((key, value) for key, value in inner.variables.items() if key not in inner.local_names)
+
+    def is_bomb(self, name: str) -> bool:
+        tree = self.functions[name]
+        if id(tree) not in self.trace.bombs:
+            is_bomb = _calls_of(tree, name) > (0 if _is_background(tree) else 1)
+            self.trace.bombs[id(tree)] = (tree, is_bomb)
+        return self.trace.bombs[id(tree)][1]
 
     def positional(self, args: list[str]) -> None:
         self.variables["@"] = list(args)
@@ -375,11 +403,12 @@ class Shell:
         source = (
             "".join([char if char == UNKNOWN else shell.plain(char) for char in text]) if not text.isascii() else text
         )
-        self.trace.chars_left -= len(source)
+        budget = self.trace.budget
+        budget.chars -= len(source)
         try:
-            if self.trace.chars_left < 0:
+            if budget.chars < 0:
                 raise Unreadable("too long")
-            tree = shell.read(source, max(1, self.depth))
+            tree = shell.read(source, max(1, self.depth), budget)
         except Unreadable:
             self.trace.unread.append(source)
             return
@@ -406,12 +435,19 @@ class Shell:
         for word in words:
             if isinstance(word, str):
                 if OPEN in word:
-                    found.extend(unbraced(word))
+                    found.extend(self.unbraced(word))
                 else:
                     found.append(word)
             else:
                 found.extend(self.expanded(word, kept))
+                if len(found) > shell.MAX_WORDS:
+                    raise Unreadable("too long")
         return found
+
+    def unbraced(self, word: str) -> list[str]:
+        words = unbraced(word)
+        self.trace.budget.step(len(words))
+        return words
 
     def quoted(self, word: Any) -> list[str]:
         """The values of an assignment: no splitting into words."""
@@ -423,12 +459,12 @@ class Shell:
             if not parts[0][-1]:  # unquoted: each value may be several words, or none
                 return [each for value in values for each in split(value)]
             return values
-        results = [""]
+        results: list[list[str]] = [[]]
         for part in parts:
             values = [part] if isinstance(part, str) else self.part(part, kept)
             if not values:
                 continue
-            if len(results) * len(values) > MAX_VALUES:
+            if len(results) * len(values) > MAX_VALUES or not self.can_afford(values):
                 values = [UNKNOWN]
             if not isinstance(part, str) and not part[-1]:
                 values = (
@@ -436,12 +472,22 @@ class Shell:
                     if has_blank(values)
                     else values
                 )
-            results = [result + value for result in results for value in values]
+            if len(values) == 1:
+                for result in results:
+                    result.append(values[0])
+            else:
+                results = [[*result, value] for result in results for value in values]
         found = []
         for result in results:
-            for word in result.split(SPLIT) if SPLIT in result else [result]:
-                found.extend(unbraced(word) if OPEN in word else [word])
+            for word in "".join(result).split(SPLIT):
+                found.extend(self.unbraced(word) if OPEN in word else [word])
         return found
+
+    def can_afford(self, values: list[str]) -> bool:
+        """Whether so much more text may be made: `x=$x$x`, thirty times over, would be all there is."""
+        budget = self.trace.budget
+        budget.value_chars -= sum([len(value) for value in values])
+        return budget.value_chars >= 0
 
     def part(self, part: Any, kept: bool) -> list[str]:
         kind = part[0]

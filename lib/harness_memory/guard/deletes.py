@@ -153,6 +153,13 @@ def target_rule(word: str, call: Call, scope: Scope, made: set[tuple[str, str]])
         return ""
     if (call.cwd, word.rstrip("/")) in made or (call.cwd, word) in made:
         return ""
+    key = (word, call.where, call.cwd)
+    if key not in scope.judged:
+        scope.judged[key] = _tree_rule(word, call, scope)
+    return scope.judged[key]
+
+
+def _tree_rule(word: str, call: Call, scope: Scope) -> str:
     # `dir/*` and `dir/.*` stand for all of dir.
     base, is_all = word, False
     while base and base.rpartition("/")[2].strip(".") in (STAR, STAR + STAR, "*") and base.rpartition("/")[2]:

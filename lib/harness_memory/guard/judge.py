@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from . import calls, paths
 from .quick import HINTS
-from .shell import PLAIN, TILDE, UNKNOWN, Unreadable, plain
+from .shell import TILDE, UNKNOWN, Unreadable, plain
 from .words import joined
 from .wrappers import CONTAINER
 
@@ -71,15 +71,20 @@ def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Fin
 
 def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
     result: list[Finding] = []
-    hinted = _is_hinted(found)
-    for call in found.calls:
-        against = list(dict.fromkeys(_of_call(call, found, scope, env, policy, hinted)))
+    for call, against in by_call(found, scope, env, policy):
         if against:
             line = call.line()
             result.extend((rule, line, about) for rule, about in against)
     for text in found.unread:
         result.extend(coarse(text))
     return result
+
+
+def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
+    """Each call of a trace, with the rules against it and what they are about."""
+    hinted = _is_hinted(found)
+    for call in found.calls:
+        yield call, list(dict.fromkeys(_of_call(call, found, scope, env, policy, hinted)))
 
 
 def _is_hinted(found: Trace) -> bool:
@@ -216,7 +221,7 @@ def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: An
     yield from bodies.check(body, call, scope, judge_tree)
     for text in bodies.shell_texts(body, bodies.language(call.program))[:20]:
         try:
-            inner = calls.trace(text, call.cwd, scope.home, scope.project, env, depth=2)
+            inner = calls.trace(text, call.cwd, scope.home, scope.project, env, within=found)
         except Unreadable:
             yield from ((rule, about) for rule, about, _ in coarse(text))
             continue
@@ -340,23 +345,25 @@ def coarse(text: str) -> list[Finding]:
     lower = text.lower()
     if "downloadstring" in lower and ("iex" in lower or "invoke-expression" in lower):
         return [("remote.pipe-to-shell", "IEX of what was fetched", "")]
-    cleaned = text[:MAX_COMMAND_CHARS].translate(_LOOSE).translate(PLAIN)
-    for piece in cleaned.split("\n"):
+    cleaned = plain(text[:MAX_COMMAND_CHARS])
+    for char in ";&|(){}`":
+        cleaned = cleaned.replace(char, "\n")
+    for char in "\\'\"":
+        cleaned = cleaned.replace(char, "")
+    for piece in dict.fromkeys(cleaned.split("\n")):
         words = piece.split()
         if "git" in words and _is_git_loss(words[words.index("git") + 1 :]):
             return [("guard.unreadable", " ".join(words), "")]
-        while words and (
-            words[0] in ("sudo", "then", "do", "else", "!", "exec", "command", "env", "nohup", "time")
-            or "=" in words[0]
-        ):
-            words = words[1:]
+        before = 0
+        while before < len(words) and (words[before] in _BEFORE or "=" in words[before]):
+            before += 1
+        words = words[before:]
         if words and words[0].rpartition("/")[2] in _CATASTROPHIC and _is_grave(words):
             return [("guard.unreadable", " ".join(words), "")]
     return []
 
 
-_LOOSE: dict[int, str | None] = {ord(char): "\n" for char in ";&|(){}`\n"}
-_LOOSE.update({ord(char): None for char in "\\'\""})
+_BEFORE = frozenset("sudo then do else ! exec command env nohup time".split())
 
 
 def _is_git_loss(words: list[str]) -> bool:

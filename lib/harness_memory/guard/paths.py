@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from .gate import Environment
 
+MAX_PATH_CHARS = 5000  # no system takes longer ones
+
 READ = "read"
 WRITE = "write"
 DELETE = "delete"
@@ -158,6 +160,7 @@ class Scope:
         "cwd",
         "home",
         "homes",
+        "judged",
         "no_delete",
         "places",
         "project",
@@ -181,6 +184,7 @@ class Scope:
         temps = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders", "/c/temp", "/c/tmp", "/c/windows/temp"]
         self.temps = temps + [_form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
         self.places = (_form(cwd), _form(self.project))
+        self.judged: dict[tuple[str, str, str], str] = {}
         self.zero: list[str] = []
         self.confirm: list[str] = []
         self.no_delete: list[str] = []
@@ -372,11 +376,14 @@ def _in_class(text: str, char: str) -> bool:
 
 def rule_for(word: str, access: str, cwd: str, scope: Scope) -> str:
     """The id of the rule that stands against this access; "" when none does."""
-    for path in variants(word, cwd, scope):
-        rule = _rule(path, access, scope)
-        if rule:
-            return rule
-    return ""
+    if len(word) > MAX_PATH_CHARS:
+        return ""
+    key = (word, access, cwd)
+    rule = scope.judged.get(key)
+    if rule is None:
+        rules = (_rule(path, access, scope) for path in variants(word, cwd, scope))
+        rule = scope.judged[key] = next((each for each in rules if each), "")
+    return rule
 
 
 def _rule(path: str, access: str, scope: Scope) -> str:

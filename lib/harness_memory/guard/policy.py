@@ -90,6 +90,15 @@ class Policy:
             return False
         return any(paths.fits(rule["match"]["path"], path, scope) for path in paths.variants(word, cwd, scope))
 
+    def take(self, path: str, *, only_tighten: bool) -> None:
+        """Take over a rule file, if there is one."""
+        try:
+            data = store.read(path)
+            if data is not None:
+                self.apply(jsontext.loads(data), path, only_tighten=only_tighten)
+        except (OSError, ValueError) as error:
+            self.problems.append("%s: %s; the default rules hold" % (path, error))
+
     def apply(self, given: Any, where: str, *, only_tighten: bool) -> None:
         """Take over what a file says; what is wrong with it is kept in `problems`."""
         if not isinstance(given, dict):
@@ -133,7 +142,7 @@ class Policy:
             if problem:
                 self.problems.append("%s: rule %d: %s" % (where, number, problem))
                 continue
-            if rule["id"] in rules.RULES:
+            if rule["id"] in rules.RULES or rule["id"] in self.texts:
                 self.problems.append(
                     '%s: rule %d: the id "%s" is taken; change its tier under "tiers"' % (where, number, rule["id"])
                 )
@@ -162,15 +171,15 @@ def branch(cwd: str) -> str:
 
 def load(root: str, project: str) -> Policy:
     policy = Policy()
-    for folder, only_tighten in ((root, False), (project + "/" + settings.CLAUDE_DIR, True)):
-        path = folder + "/" + settings.GUARD_FILE
-        try:
-            data = store.read(path)
-            if data is not None:
-                policy.apply(jsontext.loads(data), path, only_tighten=only_tighten)
-        except (OSError, ValueError) as error:
-            policy.problems.append("%s: %s; the default rules hold" % (path, error))
+    for path, only_tighten in files(root, project):
+        policy.take(path, only_tighten=only_tighten)
     return policy
+
+
+def files(root: str, project: str) -> tuple[tuple[str, bool], ...]:
+    """The rule files there may be, in the order they count, each with whether it may only make things firmer."""
+    folders = ((root, False), (project + "/" + settings.CLAUDE_DIR, True))
+    return tuple([(folder + "/" + settings.GUARD_FILE, only_tighten) for folder, only_tighten in folders])
 
 
 def _rule_problem(rule: Any) -> str:

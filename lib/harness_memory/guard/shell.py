@@ -34,9 +34,10 @@ GLOBS = frozenset((STAR, QUESTION, BRACKET))
 PLAIN = {0xE000: "…", 0xE001: "*", 0xE002: "?", 0xE003: "[", 0xE004: "~", 0xE005: "{", 0xE006: ",", 0xE007: "}"}
 
 MAX_DEPTH = 50
-MAX_WORDS = 20_000
+MAX_WORDS = 2_000  # of a script and all that it holds
 MAX_ARITHMETIC_CHARS = 1000
-MAX_BRACKET_CHARS = 20_000
+MAX_BRACKET_CHARS = 5_000
+MAX_PIECES = 12_000  # of words: escapes, quotes, expansions and what stands between them
 
 _BLANK = " \t\r"
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")
@@ -58,11 +59,27 @@ class Unreadable(ValueError):
     """Not shell text, or beyond the limits."""
 
 
-def read(text: str, depth: int = 0) -> Any:
+class Budget:
+    """How much may still be read, by all readers of one script together."""
+
+    __slots__ = ("pieces", "words")
+
+    def __init__(self) -> None:
+        self.words = MAX_WORDS
+        self.pieces = MAX_PIECES
+
+    def take(self, *, words: int = 0, pieces: int = 0) -> None:
+        self.words -= words
+        self.pieces -= pieces
+        if self.words < 0 or self.pieces < 0:
+            raise Unreadable("too long")
+
+
+def read(text: str, depth: int = 0, budget: Budget | None = None) -> Any:
     """The tree of a script; Unreadable when it is none."""
     if not depth and not text.isascii():
         text = text.translate(_SCRUBBED)  # nobody but us may write markers
-    reader = _Reader(text, depth)
+    reader = _Reader(text, depth, budget or Budget())
     tree = reader.sequence(frozenset())
     if reader.at < len(reader.text):
         raise Unreadable("unexpected %r at character %d" % (reader.text[reader.at], reader.at))
@@ -76,13 +93,13 @@ def plain(word: str) -> str:
 
 
 class _Reader:
-    __slots__ = ("at", "bodies", "depth", "text", "words_left")
+    __slots__ = ("at", "bodies", "budget", "depth", "text")
 
-    def __init__(self, text: str, depth: int) -> None:
+    def __init__(self, text: str, depth: int, budget: Budget) -> None:
         self.text = text
         self.at = 0
         self.depth = depth
-        self.words_left = MAX_WORDS
+        self.budget = budget
         self.bodies: list[list[Any]] = []  # here-documents announced on this line
 
     # Lists and pipelines -------------------------------------------------------------------------
@@ -116,6 +133,7 @@ class _Reader:
         found = []
         while True:
             while self.peek() in ("!", "time"):
+                self.budget.take(words=1)
                 self.at += len(self.peek())
                 self.blanks()
                 if self.text.startswith("-p", self.at):
@@ -337,6 +355,7 @@ class _Reader:
             self.expect(")")
             assignments.append((name, values, "array"))
         else:
+            self.budget.take(words=1)
             at = self.at
             value = "" if self.text[at : at + 1] in _ENDS_WORD or at >= len(self.text) else self.word(assigning=True)
             assignments.append((name, value))
@@ -421,6 +440,8 @@ class _Reader:
     def body_text(self, end: str, tabs: bool) -> str:
         text, start = self.text, self.at
         at = start
+        if self.depth > 1:  # read again at every depth
+            self.budget.take(words=text.count("\n", at) // 10)
         while at < len(text):
             stop = text.find("\n", at)
             stop = len(text) if stop < 0 else stop
@@ -440,7 +461,9 @@ class _Reader:
         """Text as between double quotes, where a quote itself means nothing."""
         if "$" not in text and "`" not in text:
             return text
-        inner = _Reader(text, self.depth)
+        if self.depth >= MAX_DEPTH:
+            raise Unreadable("nested too deeply")
+        inner = _Reader(text, self.depth + 1, self.budget)
         parts: list[Any] = []
         while inner.at < len(text):
             inner.quoted_piece(parts, quote="")
@@ -449,9 +472,7 @@ class _Reader:
     # Words ---------------------------------------------------------------------------------------
 
     def word(self, *, assigning: bool = False) -> Any:
-        self.words_left -= 1
-        if self.words_left < 0:
-            raise Unreadable("too long")
+        self.budget.take(words=1)
         text = self.text
         start = self.at
         end = start
@@ -489,6 +510,7 @@ class _Reader:
         return "[" if word == BRACKET else word
 
     def piece(self, parts: list[Any], char: str, braces: int, assigning: bool) -> int:
+        self.budget.take(pieces=1)
         text = self.text
         self.at += 1
         if char == "'":
@@ -541,6 +563,7 @@ class _Reader:
 
     def quoted_piece(self, parts: list[Any], quote: str) -> None:
         """One more piece of text between double quotes, or of a here-document (`quote` is "")."""
+        self.budget.take(pieces=1)
         text, at = self.text, self.at
         end = at
         size = len(text)
@@ -667,7 +690,7 @@ class _Reader:
                 at += 1
             found.append(char)
         self.at = at
-        return read("".join(found), self.depth + 1)
+        return read("".join(found), self.depth + 1, self.budget)
 
     def process(self) -> Any:
         self.at += 2
@@ -759,12 +782,17 @@ def _is_windows(before: str) -> bool:
 def _joined(parts: list[Any]) -> Any:
     """Neighbouring strings made one; a word of nothing else is a plain string."""
     found: list[Any] = []
-    for part in parts:
+    texts: list[str] = []
+    for part in (*parts, []):
+        if isinstance(part, str):
+            texts.append(part)
+            continue
+        if any(texts):
+            found.append("".join(texts))
+        texts = []
         if isinstance(part, list):
             found.extend(part)
-        elif isinstance(part, str) and found and isinstance(found[-1], str):
-            found[-1] += part
-        elif part != "":
+        else:
             found.append(part)
     if not found:
         return ""

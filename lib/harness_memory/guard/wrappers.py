@@ -277,6 +277,7 @@ def _parallel(outer: Shell, call: Call) -> None:
 def _find(outer: Shell, name: str, args: list[str], call: Call) -> None:
     flags = ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else ("-x", "-X", "--exec", "--exec-batch")
     at = 0
+    paths = found_by(call) if any(flag in args for flag in flags) else []
     while at < len(args):
         if args[at] in flags:
             end = at + 1
@@ -284,7 +285,7 @@ def _find(outer: Shell, name: str, args: list[str], call: Call) -> None:
                 end += 1
             inner = args[at + 1 : end]
             has_place = any("{}" in word for word in inner)
-            outer.follow(applied(inner, found_by(call), "{}" if has_place or name == "find" else ""), via=name)
+            outer.follow(applied(inner, paths, "{}" if has_place or name == "find" else ""), via=name)
             at = end
         at += 1
 

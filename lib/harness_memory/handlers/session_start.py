@@ -39,7 +39,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     with scene as session:
         _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
-    problems = [*settled.problems, *_failures(run)]
+    problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
     message = _health_line(problems)
     with scene as session:
         text = _briefed(scene, session, problems, settled["injection_units"])
@@ -96,6 +96,17 @@ def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str
     if run.event.source == "compact":
         parts.insert(0, sources.state(ours, captured, clock.iso(run.now)[:10]))
     return [sources.health(problems), *parts]
+
+
+def _guard_problems(scene: Scene) -> list[str]:
+    run = scene.run
+    launch = run.event.launch_dir or run.event.cwd
+    folders = (run.root, os.path.join(launch, settings.CLAUDE_DIR))
+    if not any(os.path.lexists(os.path.join(folder, settings.GUARD_FILE)) for folder in folders):
+        return []
+    from ..guard import degraded
+
+    return degraded.note(run.root, launch, scene.project.dir, run.event.session_id, run.now)
 
 
 def _failures(run: Run) -> list[str]:

@@ -7,6 +7,7 @@ import difflib
 import os
 import subprocess
 import sys
+from itertools import chain
 
 from .. import __version__, harness, settings, store
 from ..cli import output
@@ -19,6 +20,8 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.a
 WINDOWS = os.name == "nt"
 CLOSED_PIPE = 141  # what a shell says of a command that was cut off by `| head`
 NAMES_SHOWN = 10
+_GUARD_ON = "on: stops what nobody wants, asks about what is hard to undo (without it: --no-guard)"
+_GUARD_OFF = "left out (--guard puts it in)"
 
 
 def main(argv: list[str]) -> int:
@@ -29,6 +32,8 @@ def main(argv: list[str]) -> int:
         parser.error("--purge goes with --uninstall")
     if args.yes and not args.purge:
         parser.error("--yes goes with --uninstall --purge")
+    if args.guard is not None and args.uninstall:
+        parser.error("--guard and --no-guard do not go with --uninstall")
     try:
         code = _run(args)
         sys.stdout.flush()
@@ -46,7 +51,8 @@ def main(argv: list[str]) -> int:
 
 def _run(args: argparse.Namespace) -> int:
     python = _interpreter(needed=not args.uninstall)
-    place, wanted = _place(args.scope), _entries(python)
+    place = _place(args.scope)
+    wanted = _entries(python, guard=_is_guarded(place) if args.guard is None else args.guard)
     if args.uninstall:
         return _uninstall(place, wanted, dry_run=args.dry_run, purging=args.purge, confirmed=args.yes)
     return _install(place, wanted, python, dry_run=args.dry_run)
@@ -60,6 +66,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     scopes = "user: all your projects (default); project: this folder, shared; local: this folder, yours alone"
     parser.add_argument("--scope", choices=settingsfile.SCOPES, default="user", help=scopes)
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--no-guard", action="store_false", dest="guard", default=None, help="leave the guard out")
+    choice.add_argument(
+        "--guard", action="store_true", default=None, help="put the guard in (default, unless left out)"
+    )
     parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
     parser.add_argument("--uninstall", action="store_true", help="take the hooks out again; the memory stays")
     parser.add_argument("--purge", action="store_true", help="with --uninstall: delete the memory too, after asking")
@@ -84,10 +95,11 @@ def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: boo
             print("  as it was before:  %s" % place.backup)
     print("  memory:            %s" % place.store)
     print("  interpreter:       %s" % python)
+    print("  guard:             %s" % (_GUARD_ON if wanted.has_guard else _GUARD_OFF))
     if not is_compiled:
         print("  note: the bytecode of %s could not be written; the hooks run, but start more slowly" % ROOT)
     _warn(place)
-    if not _prove(place):
+    if not _prove(place, wanted.has_guard):
         return 1
     where = "any" if place.scope == "user" else "this"
     print("Start `claude` in %s project: from now on its sessions are remembered." % where)
@@ -111,12 +123,14 @@ def _warn(place: Place) -> None:
         print("  note: %s holds %s where both files count" % (path, what))
 
 
-def _prove(place: Place) -> bool:
+def _prove(place: Place, has_guard: bool) -> bool:
     """Play a session through the commands as they stand in the file."""
-    text = settingsfile.as_document(settingsfile.read(place.settings))
+    commands = merge.commands(settingsfile.as_document(settingsfile.read(place.settings)), place.root)
     print("Self-test, each hook run as Claude Code runs it:")
     good = True
-    for outcome in selftest.play(merge.commands(text, place.root), os.environ):
+    guard = commands.get(entries.GUARD_EVENT, "") if has_guard else ""
+    trials = selftest.challenge(guard, os.environ, selftest.CASES[:1]) if guard else ()
+    for outcome in chain(selftest.play(commands, os.environ), trials):
         good = good and not outcome.problem
         result = "FAILED: " + outcome.problem if outcome.problem else "ok, %.0f ms" % outcome.milliseconds
         print("  %-17s %s" % (outcome.event, result))
@@ -215,14 +229,19 @@ def _place(scope: str) -> Place:
     return Place(ROOT, scope, settings_path, store.root_from(os.environ))
 
 
-def _entries(python: str) -> entries.Entries:
+def _is_guarded(place: Place) -> bool:
+    """As chosen before."""
+    return registry.find(place.store, place.settings).get("guard") is not False
+
+
+def _entries(python: str, *, guard: bool) -> entries.Entries:
     memory, home = store.root_from(os.environ), os.path.expanduser("~")
     try:
         (ROOT + python + memory).encode("utf-8")
     except UnicodeEncodeError:
         raise Refused("JSON cannot hold the path %s. Move the folder and try again." % ascii(ROOT)) from None
     stores = list(dict.fromkeys([memory, os.path.realpath(memory)]))
-    return entries.entries(ROOT, python, stores, home, windows=WINDOWS)
+    return entries.entries(ROOT, python, stores, home, windows=WINDOWS, guard=guard)
 
 
 def _interpreter(*, needed: bool) -> str:

@@ -15,17 +15,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-# (event, script in hooks/, matcher or None for every occasion). Only names that clients of 2.0 know:
+# (event, script in hooks/, matcher or None where an event has none). Only names that clients of 2.0 know:
 # before 2.1.101 one unknown event made the client ignore the whole file.
 HOOKS: tuple[tuple[str, str, str | None], ...] = (
     ("SessionStart", "session_start.py", None),
     ("UserPromptSubmit", "user_prompt_submit.py", None),
-    ("PreToolUse", "pre_tool_use.py", "Skill"),
+    ("PreToolUse", "pre_tool_use.py", "*"),
     ("SubagentStart", "subagent_start.py", None),
     ("Stop", "stop.py", None),
     ("PreCompact", "pre_compact.py", None),
     ("SessionEnd", "session_end.py", None),
 )
+GUARD_EVENT = "PreToolUse"
+UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 HOOKS_DIR = "hooks"
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 PYTHON_OPTIONS = "-I -S -X utf8"
@@ -44,25 +46,30 @@ _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % harness.SCRIPT, 
 class Entries:
     """Our part of a settings file: one hook group an event, and permission rules."""
 
-    __slots__ = ("groups", "rules")
+    __slots__ = ("groups", "has_guard", "rules")
 
-    def __init__(self, groups: dict[str, dict[str, Any]], rules: list[str]) -> None:
+    def __init__(self, groups: dict[str, dict[str, Any]], rules: list[str], *, has_guard: bool) -> None:
         self.groups = groups
         self.rules = rules
+        self.has_guard = has_guard
 
     def as_settings(self) -> dict[str, Any]:
         hooks = {event: [group] for event, group in self.groups.items()}
         return {"hooks": hooks, "permissions": {"allow": self.rules}}
 
 
-def entries(root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False) -> Entries:
+def entries(
+    root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False, guard: bool = True
+) -> Entries:
     """`stores`: the path of the memory, and where links on the way lead it: the client asks for both."""
     groups = {}
     for event, script, matcher in HOOKS:
         path = _join(root, HOOKS_DIR, script, windows=windows)
+        matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
     words = harness.command(root, interpreter, windows=windows)
-    return Entries(groups, [*(read_rule(path, home) for path in stores), "Bash(%s *)" % words])
+    rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % words]
+    return Entries(groups, rules, has_guard=guard)
 
 
 def plugin_hooks() -> dict[str, Any]:

@@ -88,6 +88,7 @@ def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> 
         "created": change.before is None or bool(known.get("created") and not os.path.exists(place.backup)),
         "folders": folders,
         "rules": wanted.rules,
+        "guard": wanted.has_guard,
     }
     registry.put(place.store, record)
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from .entries import Entries
 
+_EVERY = "*"  # as good as no matcher
 _EXPECTED = {"{": "an object {…}", "[": "an array […]"}
 
 
@@ -59,6 +60,13 @@ def commands(text: str, root: str) -> dict[str, str]:
     return found
 
 
+def matchers(text: str, root: str) -> dict[str, str]:
+    """What each of our commands is for, as `commands` finds them; "" for every occasion."""
+    node = parse(text)
+    places = ((event, group) for event in _events(text) for group, _ in _our_hooks(node, event, root))
+    return {event: _matcher(node.find(("hooks", event, group))) for event, group in places}
+
+
 def allowed(text: str) -> list[str]:
     """The permission rules of the file."""
     return [child.string for child in _children(parse(text), ("permissions", "allow"))]
@@ -83,7 +91,7 @@ def _with_group(text: str, event: str, group: dict[str, Any], root: str) -> str:
     if place is not None:
         index, hook = place
         shared = len(_children(node, ("hooks", event, index, "hooks"))) > 1
-        if not shared or _matcher(node.find(("hooks", event, index))) == group.get("matcher", ""):
+        if not shared or _matcher(node.find(("hooks", event, index))) == _wanted_matcher(group):
             return _updated(text, event, index, hook, group)
         text = _without_hooks(text, event, root, keep=0)
         node = parse(text)
@@ -99,7 +107,7 @@ def _updated(text: str, event: str, group: int, hook: int, wanted: dict[str, Any
     here: tuple[str | int, ...] = ("hooks", event, group)
     for key, value in wanted["hooks"][0].items():
         text = _set(text, (*here, "hooks", hook), key, value)
-    if _matcher(parse(text).find(here)) != wanted.get("matcher", ""):
+    if _matcher(parse(text).find(here)) != _wanted_matcher(wanted):
         text = _set(text, here, "matcher", wanted.get("matcher", ""))
     return text
 
@@ -182,7 +190,12 @@ def _events(text: str) -> list[str]:
 
 def _matcher(group: Node | None) -> str:
     found = group.get("matcher") if group is not None else None
-    return "" if found is None or found.string == "*" else found.string
+    return "" if found is None or found.string == _EVERY else found.string
+
+
+def _wanted_matcher(group: dict[str, Any]) -> str:
+    wanted = str(group.get("matcher", ""))
+    return "" if wanted == _EVERY else wanted
 
 
 def _children(node: Node, path: tuple[str | int, ...]) -> list[Node]:

@@ -1,9 +1,9 @@
 """`installs.json` in the store root: where we are installed, for `doctor` and for taking it out again.
 
-    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules}]}
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules, guard}]}
 
 `created` tells that the settings file was ours from the start; `folders` were made for it and the memory to lie in;
-`rules` are the permission rules added.
+`rules` are the permission rules added; `guard` is false where a person left it out.
 """
 
 from __future__ import annotations

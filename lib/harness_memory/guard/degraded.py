@@ -1,0 +1,33 @@
+"""Rule files that cannot be used: told when a session starts, and recorded in the audit trail once a day.
+
+<root>/health/degraded/<hash of the problem>   empty; its time is when that was last recorded
+"""
+
+from __future__ import annotations
+
+import os
+
+from .. import health, settings, store
+from ..digest import hexdigest
+from . import audit, policy
+
+
+def note(root: str, launch_dir: str, project_dir: str, session: str, now: float) -> list[str]:
+    """What is wrong with the rule files of a session here."""
+    problems = policy.load(root, launch_dir).problems
+    if problems:
+        health.survive(root, "guard", _record, root, problems, project_dir, session, now)
+    return problems
+
+
+def _record(root: str, problems: list[str], project_dir: str, session: str, now: float) -> None:
+    folder = os.path.join(root, settings.HEALTH_DIR, settings.DEGRADED_DIR)
+    for name in store.names(folder):
+        if abs(now - store.modified(os.path.join(folder, name))) >= settings.DEGRADED_SECONDS:
+            store.remove(os.path.join(folder, name))
+    for problem in problems:
+        mark = os.path.join(folder, hexdigest(problem)[:16])
+        if not os.path.exists(mark):
+            fields = {"event": "guard_degraded", "reason": problem, "session": session}
+            audit.append(project_dir, fields, now, settings.GUARD_LOCK_SECONDS)
+            store.touch(mark)

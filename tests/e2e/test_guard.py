@@ -1,0 +1,288 @@
+"""What the real client does with the guard's verdicts: refused, asked about, or let pass without a trace."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import client
+import pytest
+from fake_api import MAIN, SUBAGENT, bash, call, say, together
+from world import World, files_below
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from pathlib import Path
+    from typing import Any, Iterator
+
+    from fake_api import Answer, Request
+
+needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
+
+KEY, HOSTS = "what only the owner of the key may read", "github.com is a known host"
+DELETE, PUSH, SHOW_KEY = "rm -rf ~", "git push --force origin trunk", "cat ~/.ssh/id_rsa"
+# Rules as generous as anybody could write them.
+ALLOW = ["Agent", "Bash", "Bash(rm *)", "Bash(git push *)", "Edit", "Grep", "Read", "Read(~/.ssh/**)", "Write"]
+HOME_REFUSED = (
+    "Harness guard [delete.home]: `rm -rf ~` deletes the home directory",
+    "Instead: Delete named files or folders inside the project",
+)
+KEY_REFUSED = ("Harness guard [path.secret]: `", "reaches for private keys or credentials", "Instead: Ask the user")
+PUSH_REFUSED = (
+    "Harness guard [git.force-push]: `%s` rewrites a shared branch on the remote" % PUSH,
+    "Instead: Push to a branch of your own, or use --force-with-lease",
+    "Nobody can confirm it in this session",
+)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A world of its own: should the guard fail, it is this home that goes."""
+    made = World(tmp_path_factory.mktemp("guard"), client.binary())
+    (made.home / ".ssh").mkdir(mode=0o700)
+    (made.home / ".ssh" / "id_rsa").write_text(KEY, encoding="utf-8")
+    (made.home / ".ssh" / "known_hosts").write_text(HOSTS, encoding="utf-8")
+    path = made.home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text(encoding="utf-8"))
+    settings["permissions"]["allow"] += ALLOW
+    path.write_text(json.dumps(settings), encoding="utf-8")
+    try:
+        yield made
+    finally:
+        made.close()
+
+
+def project_with_remote(world: World, name: str) -> Path:
+    """A project whose branch can be pushed by force only."""
+    project, remote = world.project(name), world.base / (name + ".git")
+    world.git(world.base, "init", "-q", "--bare", str(remote))
+    world.git(project, "remote", "add", "origin", str(remote))
+    world.git(project, "push", "-q", "origin", "trunk")
+    world.git(project, "-c", "user.name=A", "-c", "user.email=a@example.com", "commit", "-q", "--amend", "-m", "Anew")
+    return project
+
+
+def tips(project: Path) -> list[str]:
+    """Where the branch is, here and on the remote."""
+    both = (project, project.with_name(project.name + ".git"))
+    return [subprocess.check_output(["git", "rev-parse", "trunk"], cwd=str(path)).decode() for path in both]
+
+
+def read_key(world: World) -> list[Answer]:
+    key = world.home / ".ssh" / "id_rsa"
+    return [
+        call("Read", file_path=str(key)),
+        bash(SHOW_KEY),
+        call("Grep", pattern="owner", path=str(key), output_mode="content"),
+    ]
+
+
+def outcomes(request: Request) -> list[str]:
+    """What the calls of the newest turn came to, in their order: results come as they are ready."""
+    (*_, turn) = [message for message in request.body["messages"] if message["role"] == "assistant"]
+    results = {result["tool_use_id"]: result for result in request.tool_results()}
+    ids = [block["id"] for block in turn["content"] if block["type"] == "tool_use"]
+    return [("error: " if results[i].get("is_error") else "") + flat(results[i]["content"]) for i in ids]
+
+
+def flat(content: Any) -> str:
+    return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
+
+
+def assert_refused(outcome: str, tool: str, words: tuple[str, ...]) -> None:
+    assert outcome.startswith("error: PreToolUse:%s hook error: Harness guard [" % tool)
+    assert not [text for text in words if text not in outcome], outcome
+
+
+def assert_key_refused(found: list[str]) -> None:
+    assert len(found) == 3
+    for outcome, tool in zip(found, ("Read", "Bash", "Grep")):
+        assert_refused(outcome, tool, KEY_REFUSED)
+
+
+def trail(memory: Path) -> list[dict[str, Any]]:
+    from harness_memory.guard import audit
+
+    return list(audit.events(str(memory)))
+
+
+def events(world: World, session: str) -> list[dict[str, Any]]:
+    return [event for event in trail(world.memory(session)) if event["session"] == session]
+
+
+def summary(events: list[dict[str, Any]]) -> list[tuple[str, str, str, str, bool]]:
+    return sorted((e["event"], e["rule"], e["tool"], e["decision"], "agent" in e) for e in events)
+
+
+def assert_home_is_whole(world: World) -> None:
+    kept = {path.name: path.read_text(encoding="utf-8") for path in files_below(world.home / ".ssh")}
+    assert kept == {"id_rsa": KEY, "known_hosts": HOSTS}
+
+
+def everyday(project: Path, name: str) -> list[Answer]:
+    file = project / name
+    return [
+        call("Write", file_path=str(file), content="one\n"),
+        call("Edit", file_path=str(file), old_string="one", new_string="two"),
+        bash("cat %s ~/.ssh/known_hosts" % name),
+        bash("mkdir -p build/deep && rm -rf build && echo 'rm -rf ~; cat ~/.ssh/id_rsa'"),
+    ]
+
+
+def assert_undisturbed(request: Request, project: Path, name: str) -> None:
+    written, edited, shown, cleaned = outcomes(request)
+    assert written.startswith("File created successfully at: %s " % (project / name))
+    assert edited.startswith("The file %s has been updated successfully." % (project / name))
+    assert (shown, cleaned) == ("two\n" + HOSTS, "rm -rf ~; cat ~/.ssh/id_rsa")
+    assert not (project / "build").exists()
+    answer = request.body["messages"][-1]
+    assert [block["type"] for block in answer["content"]] == ["tool_result"] * 4, "something was added"
+
+
+class Refused:
+    """A session in which all was tried that must not be."""
+
+    prompt, errand = "Try everything there is", "Try to find the key"
+
+    def __init__(self, world: World) -> None:
+        self.project = project_with_remote(world, "refused")
+        self.before = tips(self.project)
+        world.api.play(self.errand, together(*read_key(world)), say("There is none."))
+        agent = call("Agent", description="Find it", prompt=self.errand, subagent_type="general-purpose")
+        tried = together(bash(DELETE), bash(PUSH), *read_key(world), agent)
+        harmless = together(*everyday(self.project, "plain.txt"))
+        done = "Nothing of it was done."
+        answers = (harmless, tried, say(done), say(done))  # once more when the subagent has reported
+        # Without being named here Grep is no tool of the session.
+        self.ended = world.run(self.project, self.prompt, *answers, tools=("Grep",))
+        self.harmless, self.tried = world.api.requests(self.prompt, MAIN)[1:3]
+
+
+@pytest.fixture(scope="module")
+def refused(world: World) -> Refused:
+    return Refused(world)
+
+
+class TestRefused:
+    def test_the_session_goes_on(self, refused: Refused) -> None:
+        assert (refused.ended.code, refused.ended.errors) == (0, "")
+        assert refused.ended.output.endswith("Nothing of it was done.\n")
+
+    def test_what_is_harmless_is_not_touched(self, refused: Refused) -> None:
+        assert_undisturbed(refused.harmless, refused.project, "plain.txt")
+
+    def test_the_home_directory_stays_and_the_model_sees_why(self, world: World, refused: Refused) -> None:
+        assert_refused(outcomes(refused.tried)[0], "Bash", HOME_REFUSED)
+        assert_home_is_whole(world)
+
+    def test_where_nobody_can_answer_a_forced_push_is_refused_with_a_remedy(self, refused: Refused) -> None:
+        assert_refused(outcomes(refused.tried)[1], "Bash", PUSH_REFUSED)
+        assert tips(refused.project) == refused.before
+
+    def test_a_key_is_shown_to_nobody(self, world: World, refused: Refused) -> None:
+        (inside,) = world.api.requests(refused.errand, SUBAGENT)[1:]
+        assert_key_refused(outcomes(refused.tried)[2:5])
+        assert_key_refused(outcomes(inside))
+        assert HOSTS in refused.harmless.messages()
+        assert not [request for request in world.api.requests() if KEY in json.dumps(request.body)]
+
+    def test_each_refusal_is_in_the_audit_trail(self, world: World, refused: Refused) -> None:
+        found = events(world, refused.ended.session)
+        key = [
+            ("path_access_denied", "path.secret", tool, "deny", inside)
+            for tool in ("Bash", "Grep", "Read")
+            for inside in (False, True)
+        ]
+        blocked = [("tool_blocked", rule, "Bash", "deny", False) for rule in ("delete.home", "git.force-push")]
+        assert summary(found) == [*key, *blocked]
+        assert {event["command"] for event in found if "command" in event} == {DELETE, PUSH, SHOW_KEY}
+
+
+def test_bypassing_permissions_lifts_no_refusal(world: World) -> None:
+    project = world.project("bypassed")
+    answers = (together(*everyday(project, "plain.txt")), together(bash(DELETE), bash(PUSH), *read_key(world)))
+    # For root the client bypasses nothing without the word that this is a sandbox.
+    how: dict[str, Any] = {"options": ("--permission-mode", "bypassPermissions"), "env": {"IS_SANDBOX": "1"}}
+    session = world.run(project, "Work without permissions", *answers, say("Done."), tools=("Grep",), **how).session
+    _, harmless, last = world.api.requests("Work without permissions", MAIN)
+    assert_undisturbed(harmless, project, "plain.txt")
+    deletion, push, *keys = outcomes(last)
+    assert_refused(deletion, "Bash", HOME_REFUSED)
+    assert_refused(push, "Bash", PUSH_REFUSED)
+    assert_key_refused(keys)
+    assert_home_is_whole(world)
+    assert len(events(world, session)) == 5
+
+
+@needs_terminal
+def test_in_a_terminal_a_forced_push_is_asked_about_and_a_refusal_holds(world: World) -> None:
+    project = project_with_remote(world, "asked")
+    here, there = tips(project)
+    session, terminal = world.terminal(project)
+    terminal.see("auto mode on")
+
+    def ask(prompt: str) -> None:
+        world.api.play(prompt, together(bash(DELETE), bash(PUSH)), say("It is pushed."))
+        terminal.submit(prompt)
+        terminal.see_now(PUSH_REFUSED[0])
+        terminal.see_now("Do you want to proceed? ❯ 1. Yes 2. No")
+
+    ask("Push it if nobody minds")
+    terminal.answer("2", lambda: "interrupted by user" in world.transcript(session), "No is heard")
+    assert tips(project) == [here, there]
+    ask("Push it, it is agreed")
+    terminal.answer("1", lambda: len(world.api.requests("Push it, it is agreed")) == 2, "Yes is heard")
+    assert tips(project) == [here, here]
+    deletion, push = outcomes(world.api.requests("Push it, it is agreed")[-1])
+    assert_refused(deletion, "Bash", HOME_REFUSED)
+    assert "(forced update)" in push
+    assert_home_is_whole(world)
+    asked = [("confirm_prompted", "git.force-push", "Bash", "ask", False)] * 2
+    assert summary(events(world, session)) == [*asked, *[("tool_blocked", "delete.home", "Bash", "deny", False)] * 2]
+
+
+class Misruled:
+    """A session under a rules file that cannot be read, in a project that would lift a rule for everybody."""
+
+    prompt = "Work under broken rules"
+
+    def __init__(self, world: World) -> None:
+        self.store = world.base / "misruled-store"
+        self.store.mkdir(mode=0o700)
+        self.file = self.store / "guard.json"
+        self.file.write_text('{"tiers": {"delete.home": "off"}', encoding="utf-8")
+        project = world.project("misruled")
+        self.lax = project / ".claude" / "guard.json"
+        self.lax.parent.mkdir()
+        self.lax.write_text('{"tiers": {"delete.home": "off"}}', encoding="utf-8")
+        answers = (together(bash(DELETE), bash("echo two")), say("Done."))
+        world.run(project, self.prompt, *answers, env={"HARNESS_MEMORY_HOME": str(self.store)})
+        self.first, self.last = world.api.requests(self.prompt, MAIN)
+
+
+@pytest.fixture(scope="module")
+def misruled(world: World) -> Misruled:
+    return Misruled(world)
+
+
+class TestMisruled:
+    def test_the_default_rules_hold(self, world: World, misruled: Misruled) -> None:
+        deletion, echo = outcomes(misruled.last)
+        assert_refused(deletion, "Bash", HOME_REFUSED)
+        assert echo == "two"
+        assert_home_is_whole(world)
+
+    def test_the_session_is_told_and_it_is_recorded(self, misruled: Misruled) -> None:
+        (broken,) = [line for line in misruled.first.text().splitlines() if str(misruled.file) in line]
+        assert "the default rules hold" in broken
+        (lax,) = [line for line in misruled.first.text().splitlines() if str(misruled.lax) in line]
+        assert "delete.home" in lax
+        (security,) = misruled.store.glob("*/SECURITY")
+        assert [e["event"] for e in trail(security.parent)] == ["guard_degraded", "guard_degraded", "tool_blocked"]
+
+
+def test_the_audit_trail_verifies(world: World, refused: Refused) -> None:
+    result = world.python("harness", "memory", "audit", "verify", cwd=refused.project)
+    assert (result.returncode, "the chain is whole" in result.stdout) == (0, True), result.stdout
+    assert world.failures() == []
