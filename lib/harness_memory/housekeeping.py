@@ -30,6 +30,7 @@ def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float,
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     place.ends = min(place.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
     health.survive(place.store_root, _NAME, _catch_up, place)
+    health.survive(place.store_root, _NAME, _catch_up_notes, place)
     health.survive(place.store_root, _NAME, _recover, place, claude_id, process, now, config)
     for duty in (forget_the_old, sweep_strays, sweep_async_tasks):
         if place.left() > 0:
@@ -41,6 +42,20 @@ def _catch_up(place: Place) -> None:
         from . import views
 
         views.catch_up(place.project_dir, _patience(place))
+
+
+def _catch_up_notes(place: Place) -> None:
+    """Notes may have been written by hand, or by a process that was killed before it listed them."""
+    user = os.path.join(place.store_root, settings.USER_DIR)
+    topics = os.path.join(settings.LEARNING_DIR, settings.TOPICS_DIR)
+    if not os.path.isdir(os.path.join(place.project_dir, topics)) and not os.path.isdir(os.path.join(user, topics)):
+        return
+    from . import notebook, notes_index
+
+    for shelf in (notebook.project_shelf(place.project_dir), notebook.user_shelf(place.store_root)):
+        if notes_index.is_behind(shelf):
+            with notebook.Writing(shelf, _patience(place)):
+                pass
 
 
 def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:

@@ -89,7 +89,7 @@ def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str
     parts = [
         sources.briefing(ours, problems),
         sources.still_open(ours, own_ids),
-        sources.notes(ours, run.root, sources.auto_memory(run.event.transcript_path), problems),
+        sources.notes(ours, run.root, sources.auto_memory(run.event.transcript_path), problems, session.dir),
         sources.menu(ours, ours.branch, capture.relative_path(run.event.cwd, (ours.root,)), own_ids),
         sources.usage(ours),
     ]
