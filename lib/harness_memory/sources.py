@@ -128,6 +128,7 @@ def profile(project: Project, skill: str, problems: list[str]) -> list[Part]:
     covered = skill_history(project, name)
     if covered:
         lines.append(inert.line("Last sessions with /%s here: %s" % (name, "; ".join(covered))))
+    lines += _poor_ratings(project, name)
     title = "Profile of /%s [%s %s]" % (name, project.name, day) if day else "/%s [%s]" % (name, project.name)
     return [Part("profile", title, lines, found.path, found.path, missing=missing)]
 
@@ -140,6 +141,20 @@ def skill_history(project: Project, name: str) -> list[str]:
             done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
             covered.append("%s %s" % (day_and_id(file)[0], done.partition(" [")[0]))
     return covered[: settings.SKILL_SESSIONS_SHOWN]
+
+
+def _poor_ratings(project: Project, name: str) -> list[str]:
+    """One line of how the skill was rated lately, if poorly."""
+    if not os.path.exists(os.path.join(project.dir, *settings.RATINGS_PATH)):
+        return []
+    from . import signals
+
+    found = signals.poor(project.dir, name)
+    told = ["%s of 5 on %s" % (each["rating"], each.get("date")) for each in found]
+    notes = [str(each.get("note") or "") for each in found]
+    said = ["%s: %s" % (what, note) if note else what for what, note in zip(told, notes)]
+    shown = "; ".join(said[: settings.POOR_NOTES_SHOWN])
+    return [inert.line(cut("Rated poorly lately: " + redact(shown), settings.CURATED_LINE_CHARS))] if found else []
 
 
 def usage(project: Project) -> Part:

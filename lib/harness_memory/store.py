@@ -108,6 +108,24 @@ def read_head(path: str, size: int) -> bytes:
         os.close(fd)
 
 
+def read_tail(path: str, size: int) -> bytes:
+    """The last whole lines of a plain file, of at most `size` bytes; b"" when there is none."""
+    try:
+        fd = os.open(path, _O_READ | _O_BINARY)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            return b""
+        begin = max(0, info.st_size - size)
+        os.lseek(fd, begin, os.SEEK_SET)
+        data = os.read(fd, info.st_size - begin)
+        return data.partition(b"\n")[2] if begin else data
+    finally:
+        os.close(fd)
+
+
 def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
     data = read(path, limit)
     return None if data is None else data.decode("utf-8", "replace")

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 
-from .. import capture, clock, episode, progress, settings, sources, store, yaml
+from .. import capture, clock, episode, progress, settings, sources, store, threads, yaml
 from .. import session as sessions
 
 TYPE_CHECKING = False
@@ -62,6 +62,8 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_json if name.endswith(".json") else accept
     if folder == (settings.STATE_DIR, settings.PROGRESS_DIR) and name.endswith(".json"):
         return check_task
+    if folder == (settings.STATE_DIR, settings.THREADS_DIR) and name.endswith(".json"):
+        return check_thread
     if folder == (settings.STATE_DIR, settings.LIVE_DIR) and name.endswith(".json"):
         return check_marker
     if name.endswith(settings.LOCK_SUFFIX) or settings.DIRTY_DIR in folder or folder[:1] == (settings.HEALTH_DIR,):
@@ -232,6 +234,15 @@ def check_task(path: str) -> None:
             raise Unfit('"%s" is missing or has not its type' % key)
     if os.path.basename(path) != progress.file_name(value["task_id"]):
         raise Unfit("is not named after its task %r" % value["task_id"][:40], kind=RULE)
+
+
+def check_thread(path: str) -> None:
+    value = check_json(path)
+    what = threads.problem(value)
+    if what:
+        raise Unfit(what)
+    if os.path.basename(path) != sessions.safe_id(value["thread"]) + ".json":
+        raise Unfit("is not named after its thread %r" % value["thread"][:40], kind=RULE)
 
 
 def check_marker(path: str) -> None:
