@@ -24,60 +24,15 @@ NEAR = "near"
 OTHERWISE = "otherwise"
 
 _WORD = re.compile(r"\w+(?:[.\-/'’]\w+)*")
-_STOP = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "is",
-        "are",
-        "was",
-        "were",
-        "be",
-        "been",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "to",
-        "of",
-        "in",
-        "on",
-        "at",
-        "by",
-        "and",
-        "or",
-        "so",
-        "as",
-        "we",
-        "our",
-        "i",
-        "my",
-        "you",
-    ]
-)
-_NOT = frozenset(
-    [
-        "not",
-        "never",
-        "no",
-        "none",
-        "cannot",
-        "can't",
-        "don't",
-        "doesn't",
-        "isn't",
-        "aren't",
-        "mustn't",
-        "shouldn't",
-        "won't",
-        "without",
-        "nor",
-    ]
-)
-_CHOICES = frozenset(["use", "prefer", "choose", "pick", "take", "always", "never", "default", "run", "keep"])
+_STOP = frozenset((
+    "a", "an", "the", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "these", "those", "to",
+    "of", "in", "on", "at", "by", "and", "or", "so", "as", "we", "our", "i", "my", "you",
+))  # fmt: skip
+_NOT = frozenset((
+    "not", "never", "no", "none", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "mustn't", "shouldn't",
+    "won't", "without", "nor",
+))  # fmt: skip
+_CHOICES = frozenset(("use", "prefer", "choose", "pick", "take", "always", "never", "default", "run", "keep"))
 _WITHIN_SHARE = 0.7
 _NEAR_SHARE = 0.8
 _OTHERWISE_SHARE = 0.75

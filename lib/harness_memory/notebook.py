@@ -181,13 +181,16 @@ class Writing:
 
     def __exit__(self, *exc: object) -> None:
         try:
-            if self.shelf.home:
-                from . import notes_index
-
-                notes_index.refresh(self.shelf)
+            self.refresh()
         finally:
             self.lock.discard()
             self.lock.__exit__(*exc)
+
+    def refresh(self) -> bool:
+        """Bring the index up to date; True when it was not."""
+        from . import notes_index
+
+        return bool(self.shelf.home) and notes_index.refresh(self.shelf)
 
     def put(self, note: Note) -> str:
         """Write a note and name its file."""

@@ -59,7 +59,7 @@ class Size:
 
 def render(found: list[Note]) -> tuple[str, Size]:
     """The index of one shelf's notes, without those that are superseded on it."""
-    holding = sorted(notebook.Book(found).holding, key=_rank)
+    holding = sorted(notebook.Book(found).holding, key=rank)
     lines = [noteline.render(note) + "\n" for note in holding]
     count, used = 0, len(HEAD) + _TAIL_BYTES
     for line in lines:
@@ -122,6 +122,6 @@ def is_behind(shelf: Shelf) -> bool:
         return False
 
 
-def _rank(note: Note) -> tuple[float, str]:
+def rank(note: Note) -> tuple[float, str]:
     day = (clock.parse(note.day + "T00:00:00Z") or 0.0) / 86400
     return -(day + settings.NOTE_TYPE_HEADSTART_DAYS[note.type]), note.slug

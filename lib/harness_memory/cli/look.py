@@ -1,4 +1,4 @@
-"""Looking at past sessions: `list` and `show`. Nothing here writes."""
+"""Looking at what is remembered: `list` and `show`."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import time
 from .. import episode, settings, store
 from . import arguments, records
 from .output import cut, emit_json, line, local, passage, short, table
+from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,37 +28,79 @@ _REASONS = {  # the client's words for how a session ended, in ours
 
 
 def list_sessions(argv: list[str]) -> int:
-    about = "Past sessions, newest first, one a line; those still running too."
-    examples = "list\nlist --since 7d --branch main\nlist --status ABANDONED\nlist --all-projects --limit 50 --json"
+    about = (
+        "Past sessions, newest first, one a line; those still running too. With --notes, or what only notes have (a\n"
+        "type, a scope, being unused), notes instead."
+    )
+    examples = (
+        "list\nlist --since 7d --branch main\nlist --status ABANDONED\nlist --all-projects --limit 50 --json\n"
+        "list --notes --type feedback\nlist --unused"
+    )
     parser = arguments.parser("list", about, examples)
     arguments.add_all_projects(parser)
     add = parser.add_argument
-    add("--limit", type=_positive, default=_LIMIT, metavar="N", help="at most N sessions (default: %d)" % _LIMIT)
+    add("--limit", type=_positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
     add("--status", type=str.upper, choices=(*settings.STATUSES, records.DIED), help="only sessions in this state")
     add("--branch", metavar="B", help="only sessions on this git branch")
-    add("--since", type=_instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--since", type=instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--until", type=instant, metavar="DATE", help="last active before that date")
+    add("--session", metavar="ID", help="only this session; with --notes, only what was noted in it")
+    add("--notes", action="store_true", help="list notes")
+    add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
+    add("--scope", choices=settings.NOTE_SCOPES, help="only notes of this scope")
+    unused = "only notes neither used nor verified for so long (default: %dd)" % settings.NOTE_UNUSED_DAYS
+    add("--unused", nargs="?", type=_age, const=settings.NOTE_UNUSED_DAYS, metavar="AGE", help=unused)
     args = parser.parse_args(argv)
-    found = [record for directory in arguments.project_dirs(args) for record in records.load_all(directory)]
-    found = sorted(_wanted(found, args), key=lambda record: (record.started, record.id), reverse=True)
-    shown = found[: args.limit]
+    if args.notes or args.type or args.scope or args.unused is not None:
+        return _list_notes(args)
+    found, number = _chosen(args)
     if args.json:
-        emit_json([record.brief() for record in shown])
-    elif shown:
-        print("\n".join(_listing(shown, args.all_projects)))
-        if len(found) > len(shown):
-            print("%d more: --limit %d" % (len(found) - len(shown), len(found)))
+        emit_json([record.brief() for record in found])
+    elif found:
+        print("\n".join(_listing(found, args.all_projects)))
+        if number > len(found):
+            print("%d more: --limit %d" % (number - len(found), number))
     else:
         print("No sessions%s." % (" that match" if _is_narrowed(args) else " are remembered here yet"))
     return 0
 
 
+def _list_notes(args: argparse.Namespace) -> int:
+    from . import desk, listing
+
+    if args.all_projects or args.status or args.branch:
+        raise Refusal("notes have no status or branch, and are listed for one project", WRONG_USAGE)
+    wanted = listing.Wanted(
+        type=args.type,
+        scope=args.scope,
+        session=args.session,
+        unused_days=args.unused,
+        since=args.since,
+        until=args.until,
+    )
+    return listing.show(desk.Desk(args), wanted, args.json, args.limit or 0)
+
+
+def _chosen(args: argparse.Namespace) -> tuple[list[Record], int]:
+    """The sessions to show, and how many match."""
+    dirs = arguments.project_dirs(args)
+    limit = args.limit or _LIMIT
+    if len(dirs) == 1 and not _is_narrowed(args):
+        return records.load_newest(dirs[0], limit)
+    found = [record for directory in dirs for record in records.load_all(directory)]
+    found = sorted(_wanted(found, args), key=lambda record: (record.started, record.id), reverse=True)
+    return found[:limit], len(found)
+
+
 def _wanted(found: list[Record], args: argparse.Namespace) -> list[Record]:
     kept = [r for r in found if args.status in (None, r.state) and args.branch in (None, r.branch)]
-    return kept if args.since is None else [r for r in kept if r.seen >= args.since]
+    kept = kept if args.since is None else [r for r in kept if r.seen >= args.since]
+    kept = kept if args.until is None else [r for r in kept if r.seen < args.until]
+    return kept if args.session is None else records.matching(kept, args.session)
 
 
 def _is_narrowed(args: argparse.Namespace) -> bool:
-    return (args.since, args.status, args.branch) != (None, None, None)
+    return (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
 
 
 def _listing(shown: list[Record], with_project: bool) -> list[str]:
@@ -77,7 +120,7 @@ def _positive(text: str) -> int:
     return int(text)
 
 
-def _instant(text: str) -> float:
+def instant(text: str) -> float:
     """The beginning of a local day, or a number of hours or days back from now."""
     now = time.time()
     days = {"today": 0, "yesterday": 1}
@@ -91,15 +134,33 @@ def _instant(text: str) -> float:
         raise argparse.ArgumentTypeError("%r is no date like 2026-11-16, today, 36h or 7d" % text) from None
 
 
+def _age(text: str) -> float:
+    """Days: `90d`, `6m` or a plain number."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in ("d", "w", "m") else (text, "d")
+    if not number.isdigit() or len(number) > 5:
+        raise argparse.ArgumentTypeError("%r is no age like 90d, 12w or 6m" % text)
+    return int(number) * {"d": 1, "w": 7, "m": 30.4}[unit]
+
+
 # show --------------------------------------------------------------------------------------------
 
 
 def show(argv: list[str]) -> int:
-    about = "One session in full: what was asked and done, what is still open, and where its files are."
-    parser = arguments.parser("show", about, "show last\nshow a1b2c3d4\nshow a1b --json")
-    parser.add_argument("session", metavar="ID", help='an id or its beginning, an episode\'s file name, or "last"')
+    about = (
+        "One session in full: what was asked and done, what is still open, where its files are. Or a note, by its name."
+    )
+    parser = arguments.parser("show", about, "show last\nshow a1b2c3d4\nshow a1b --json\nshow cart-totals")
+    known = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
+    parser.add_argument("session", metavar="ID", help=known)
     args = parser.parse_args(argv)
-    record = records.chosen(records.load_all(arguments.locate(args).dir), args.session)
+    likely = records.load_likely(arguments.locate(args).dir, args.session)
+    if args.session != "last" and not records.matching(likely, args.session):
+        from . import desk, notes
+
+        at = desk.Desk(args)
+        if at.matching(args.session.rpartition("/")[2]):
+            return notes.show_note(at, *at.find(args.session), is_json=args.json)
+    record = records.chosen(likely, args.session)
     if args.json:
         files = {"paths": record.paths, "artifacts": record.artifacts}
         found = {"id": record.id, "meta": record.meta or None, "episode": record.episode}

@@ -1,0 +1,110 @@
+"""Notes one a line: `list --notes` and `note list`."""
+
+from __future__ import annotations
+
+from .. import clock, notebook, settings
+from .output import count, cut, emit_json, line, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..notes import Note
+    from .desk import Desk
+
+
+class Wanted:
+    """Which notes to list; `unused_days` are days without use or verification, `since` and `until` are instants."""
+
+    __slots__ = ("scope", "session", "since", "type", "until", "unused_days")
+
+    def __init__(
+        self,
+        *,
+        type: str | None = None,
+        scope: str | None = None,
+        session: str | None = None,
+        unused_days: float | None = None,
+        since: float | None = None,
+        until: float | None = None,
+    ) -> None:
+        self.type = type
+        self.scope = scope
+        self.session = session
+        self.unused_days = unused_days
+        self.since = since
+        self.until = until
+
+    def takes(self, at: Desk, note: Note) -> bool:
+        if self.type not in (None, note.type) or self.scope not in (None, note.scope):
+            return False
+        if self.session is not None and not self._is_of_session(at, note):
+            return False
+        known = clock.parse(note.day + "T00:00:00Z") or 0.0
+        if (self.since is not None and known < self.since - 86400) or (self.until is not None and known >= self.until):
+            return False
+        if self.unused_days is None:
+            return True
+        shelf = at.shelf(note.scope)
+        return bool(shelf.home) and notebook.last_used(shelf, note) < at.now - self.unused_days * 86400
+
+    def _is_of_session(self, at: Desk, note: Note) -> bool:
+        told = str(note.fields.get("session") or (at.session if note.scope == "local" else ""))
+        word = str(self.session)
+        return bool(told) and bool(word) and (told.startswith(word) or word.startswith(told))
+
+
+def found(at: Desk, wanted: Wanted) -> list[tuple[Note, str]]:
+    """The notes, nearest scope and best rank first, each with why it does not hold ("" if it does)."""
+    from .. import notes_index
+
+    book = notebook.open_book(at.shelves)
+    chosen = [note for note in book.notes if wanted.takes(at, note)]
+    chosen.sort(key=lambda note: (settings.NOTE_SCOPES.index(note.scope), notes_index.rank(note)))
+    return [(note, book.fate(note)) for note in chosen]
+
+
+def show(at: Desk, wanted: Wanted, is_json: bool, limit: int = 0) -> int:
+    listed = found(at, wanted)
+    shown = listed[:limit] if limit else listed
+    if is_json:
+        emit_json([brief(note, fate) for note, fate in shown])
+        return 0
+    if not shown:
+        print(
+            'No notes%s. Make one: harness memory remember "FACT"' % (" that match" if _is_narrowed(wanted) else " yet")
+        )
+        return 0
+    rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
+    for note, fate in shown:
+        about = line(note.description) + (" (%s)" % fate if fate else "")
+        rows.append([cut(line(note.ref), 50), note.type, note.day or "-", about])
+    print("\n".join(table(rows, is_cut=True)))
+    if len(listed) > len(shown):
+        print("%d more: --limit %d" % (len(listed) - len(shown), len(listed)))
+    return 0
+
+
+def brief(note: Note, fate: str) -> dict[str, object]:
+    return {
+        "note": note.ref,
+        "file": note.path,
+        "name": note.name,
+        "description": note.description,
+        "type": note.type,
+        "scope": note.scope,
+        "created": note.fields.get("created"),
+        "verified": note.fields.get("verified"),
+        "session": note.fields.get("session"),
+        "holds": not fate,
+        "why_not": fate or None,
+    }
+
+
+def tally(at_project: str, store_root: str) -> str:
+    """How many notes there are to list; "" when there are none."""
+    shelves = notebook.shelves(store_root, at_project)
+    number = sum(len(shelf.slugs()) for shelf in shelves)
+    return "%s: harness memory list --notes" % count(number, "note") if number else ""
+
+
+def _is_narrowed(wanted: Wanted) -> bool:
+    return any(getattr(wanted, name) is not None for name in Wanted.__slots__)
