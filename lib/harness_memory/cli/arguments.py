@@ -10,7 +10,26 @@ from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..project import Project
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal, found without `shutil`, which argparse would load for every option."""
+
+    def __init__(self, prog: str, **more: Any) -> None:
+        super().__init__(prog, **{"width": _columns() - 2, **more})
+
+
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told) > 20:
+        return int(told)
+    try:
+        return max(40, os.get_terminal_size(1).columns)
+    except (OSError, ValueError):
+        return 80
 
 
 def parser(verb: str, about: str, examples: str) -> argparse.ArgumentParser:
@@ -18,7 +37,7 @@ def parser(verb: str, about: str, examples: str) -> argparse.ArgumentParser:
         prog="harness memory " + verb,
         description=about,
         epilog="examples:\n" + "".join("  harness memory %s\n" % example for example in examples.splitlines()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Help,
         allow_abbrev=False,
     )
     made.add_argument("--project", metavar="DIR", help="the memory of this directory (default: the present one)")

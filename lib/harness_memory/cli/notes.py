@@ -1,14 +1,12 @@
-"""Notes by hand: `note add | edit | show | list | remove | promote | supersede`, and `remember`."""
+"""Notes by hand: the verbs `note` and `remember`, and looking at a note. What they change is in `noting`."""
 
 from __future__ import annotations
 
 import sys
 
-from .. import alike, freshness, lint, notebook, notes, notes_index, settings, store, wording
-from ..redact import redact
-from ..text import block, brief, cut, one_line
+from .. import notebook, settings, store
 from . import arguments, desk
-from .output import complain, count, emit_json, emit_stored, line, short
+from .output import complain, emit_json, emit_stored
 from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
@@ -16,11 +14,11 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..lint import Finding
     from ..notebook import Shelf
     from ..notes import Note
     from .desk import Desk
 
+_ACTIONS = ("add", "edit", "show", "list", "remove", "promote", "supersede")
 _ABOUT = """\
 Notes: what should be known in every session, as facts, one topic a file.
   add NAME [FACT ...]     a new topic; without facts its text is read from standard input
@@ -36,23 +34,11 @@ note add Deploy --type reference --trigger "command: make deploy" < deploy.md
 note edit cart-totals --verified
 note promote editor
 note supersede use-jquery use-react"""
-_FACT_TOPIC_WORDS = 4
-_LEAST_SHARED_WORDS = 2
-_LEAST_SHARE = 0.34
 
 
 def note(argv: list[str]) -> int:
-    actions = {
-        "add": _add,
-        "edit": _edit,
-        "show": _show,
-        "list": _list,
-        "remove": _remove,
-        "promote": _promote,
-        "supersede": _supersede,
-    }
     parser = arguments.parser("note", _ABOUT, _EXAMPLES)
-    parser.add_argument("action", choices=list(actions), metavar="ACTION", help=", ".join(actions))
+    parser.add_argument("action", choices=_ACTIONS, metavar="ACTION", help=", ".join(_ACTIONS))
     parser.add_argument("names", nargs="*", metavar="NAME", help="the topic, and for add its facts")
     _add_content(parser)
     parser.add_argument("--name", metavar="TEXT", help="edit: another name; the file keeps its own")
@@ -62,7 +48,19 @@ def note(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if not args.names and args.action != "list":
         raise Refusal("which note? harness memory note %s NAME" % args.action, WRONG_USAGE)
-    return actions[args.action](desk.Desk(args), args)
+    at = desk.Desk(args)
+    if args.action in ("show", "list"):
+        return _show(at, args) if args.action == "show" else _list(at, args)
+    from . import noting
+
+    actions = {
+        "add": noting.add,
+        "edit": noting.edit,
+        "remove": noting.remove,
+        "promote": noting.promote,
+        "supersede": noting.supersede,
+    }
+    return actions[args.action](at, args)
 
 
 def remember(argv: list[str]) -> int:
@@ -80,7 +78,9 @@ def remember(argv: list[str]) -> int:
     parser.add_argument("--topic", metavar="T", help="the note it belongs to, by name; made if there is none")
     _add_content(parser)
     args = parser.parse_args(argv)
-    return _remember(desk.Desk(args), args)
+    from . import noting
+
+    return noting.remember(desk.Desk(args), args)
 
 
 def _add_content(parser: argparse.ArgumentParser) -> None:
@@ -97,193 +97,6 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
     add("--fix", action="store_true", help="put right what lint can: relative dates, the opening of a story")
 
 
-# Adding --------------------------------------------------------------------------------------------
-
-
-def _add(at: Desk, args: argparse.Namespace) -> int:
-    name, *facts = args.names
-    scope, kind = _scope_and_type(args)
-    made = notes.new(name, type=kind, day=at.day, description=args.description or "", session=at.session)
-    if not made.slug:
-        raise Refusal('"%s" cannot name a note: it has no letters' % line(name), WRONG_USAGE)
-    given = "" if facts else _standard_input("note add %s < FILE" % line(name))
-    for fact in facts:
-        notes.add_fact(made, one_line(fact))
-    if given:
-        _take_page(made, given)
-    with at.open(scope) as writing:
-        if writing.shelf.note(made.slug):
-            more = 'harness memory remember "FACT" --topic %s' % made.slug
-            raise Refusal("there is a note %s/%s already. Add to it: %s" % (scope, made.slug, more))
-        _complete(at, made, args)
-        return _save(at, writing, made, args, "Noted")
-
-
-def _remember(at: Desk, args: argparse.Namespace) -> int:
-    scope, kind = _scope_and_type(args)
-    said = [one_line(fact) for fact in args.facts if fact.strip()]
-    facts = [wording.put_right(fact, at.day) for fact in said] if args.fix else said
-    if not facts:
-        raise Refusal("the fact is empty; nothing was noted", WRONG_USAGE)
-    with at.open(scope) as writing:
-        found = _topic(writing.shelf, facts, args)
-        target = found or notes.new(
-            args.topic or _topic_name(facts[0]),
-            type=kind,
-            day=at.day,
-            description=args.description or facts[0],
-            session=at.session,
-        )
-        if not target.slug:
-            raise Refusal("no topic can be made of that; name one: --topic T", WRONG_USAGE)
-        known = {alike.key(fact.text) for fact in target.facts}
-        new = [fact for fact in facts if alike.key(fact) not in known]
-        for fact in new:
-            notes.add_fact(target, fact)
-        if found and target.fields.get("verified"):
-            target.fields["verified"] = at.day
-        _complete(at, target, args)
-        done = "Noted" if new else "Known already, and verified today"
-        fixed = ['"%s" is now "%s"' % pair for pair in zip(said, facts) if pair[0] != pair[1]]
-        return _save(at, writing, target, args, done, fixed)
-
-
-def _topic(shelf: Shelf, facts: list[str], args: argparse.Namespace) -> Note | None:
-    """The note of a shelf that facts belong to: the one named, else the one that is about the same."""
-    if args.topic:
-        return shelf.note(notes.slug_of(args.topic))
-    told = alike.topic_words(" ".join(facts))
-    best, most = None, 0.0
-    for each in notebook.Book(shelf.read()).holding:
-        if args.type in (None, each.type) and not each.problems:
-            score = _nearness(told, each)
-            if score > most:
-                best, most = each, score
-    return best
-
-
-def _nearness(told: frozenset[str], each: Note) -> float:
-    """How much of a fact is about a note's topic; 0 when too little is. Its name and description count twice."""
-    title = alike.topic_words(each.name + " " + each.description)
-    body = alike.topic_words(" ".join(each.body))
-    shared = told & (title | body)
-    if len(shared) < _LEAST_SHARED_WORDS or len(shared) < _LEAST_SHARE * len(told) or not told & title:
-        return 0.0
-    return len(told & title) + len(shared)
-
-
-def _topic_name(fact: str) -> str:
-    words = [word.strip("`.,:;!?()\"'") for word in one_line(fact).split(" ")]
-    return " ".join([word for word in words if alike.topic_words(word)][:_FACT_TOPIC_WORDS])
-
-
-def _scope_and_type(args: argparse.Namespace) -> tuple[str, str]:
-    scope = args.scope or ("user" if args.type == "user" else "project")
-    return scope, args.type or ("user" if scope == "user" else "project")
-
-
-def _complete(at: Desk, made: Note, args: argparse.Namespace) -> None:
-    """What flags say of a note."""
-    fields = made.fields
-    for key in ("description", "type"):
-        if getattr(args, key):
-            fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
-    if args.file:
-        known = dict(made.files)
-        items = {path: notes.file_item(path, code) for path, code in known.items()}
-        for file in args.file:
-            path = desk.relative(file, at.project.root)
-            items[path] = freshness.stamped(path, at.project.root)
-        fields["files"] = list(items.values())
-    for item in args.trigger or ():
-        kind, _, what = item.partition(":")
-        if kind not in notes.TRIGGERS or not what.strip():
-            raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item), WRONG_USAGE)
-        fields["triggers"] = list(dict.fromkeys([*(fields.get("triggers") or ()), "%s: %s" % (kind, what.strip())]))
-    if getattr(args, "supersedes", None):
-        refs = [_ref(at, made, word) for word in args.supersedes]
-        fields["supersedes"] = list(dict.fromkeys([*made.supersedes, *refs]))
-
-
-def _ref(at: Desk, made: Note, word: str) -> str:
-    """How a note names another: a bare slug in its own scope."""
-    shelf, other = at.find(word)
-    return other.slug if shelf.scope == made.scope else other.ref
-
-
-def _save(
-    at: Desk, writing: notebook.Writing, made: Note, args: argparse.Namespace, done: str, fixed: list[str] | None = None
-) -> int:
-    """Write a note, and say what lint has to say of it."""
-    made.scope = writing.shelf.scope
-    _check_fields(made)
-    told = notes.render(made)
-    redacted = redact(told)
-    if redacted != told:
-        made = _parsed(made, redacted)
-    fixed = [*(fixed or ()), *(lint.corrected(made, at.day) if args.fix else ())]
-    if not made.facts:
-        raise Refusal("a note without a fact says nothing; nothing was written", WRONG_USAGE)
-    made.path = writing.put(made)
-    read = writing.shelf.note(made.slug) or made
-    findings = [*lint.check_note(read, at.project.root, at.day), *_alike(at, read)]
-    warning = notes_index.render(writing.shelf.read())[1].warning if writing.shelf.home else ""
-    _report(at, read, args, done, findings, fixed, warning, redacted != told)
-    return 0
-
-
-def _alike(at: Desk, made: Note) -> list[Finding]:
-    book = notebook.open_book(at.shelves)
-    return [each for each in lint.check_pairs(book) if each.path == made.path or "%s:" % made.ref in each.what]
-
-
-def _report(
-    at: Desk,
-    made: Note,
-    args: argparse.Namespace,
-    done: str,
-    findings: list[Finding],
-    fixed: list[str],
-    warning: str,
-    redacted: bool,
-) -> None:
-    if args.json:
-        told = {**described(made), "redacted": redacted, "fixed": fixed, "warning": warning or None}
-        emit_json({**told, "findings": [finding.as_json() for finding in findings]})
-        return
-    print("%s in %s (%s)" % (done, short(made.path), count(len(made.facts), "fact")))
-    if redacted:
-        print("Secrets in it were redacted.")
-    for what in fixed:
-        print("  " + line("put right: " + what))
-    for finding in findings:
-        remedy = finding.remedy[:1].upper() + finding.remedy[1:]
-        print("  " + line("line %d %s. %s" % (finding.line, finding.what, remedy)))
-    if any(finding.is_safe for finding in findings) and not args.fix:
-        print("  (--fix, or harness memory lint --fix, puts right what is safe)")
-    if warning:
-        complain(warning)
-
-
-def described(made: Note) -> dict[str, Any]:
-    """A note for scripts."""
-    return {
-        "note": made.ref,
-        "file": made.path,
-        "name": made.name,
-        "description": made.description,
-        "type": made.type,
-        "scope": made.scope,
-        "created": made.fields.get("created"),
-        "verified": made.fields.get("verified"),
-        "session": made.fields.get("session"),
-        "supersedes": made.supersedes,
-        "files": [path for path, _ in made.files],
-        "triggers": list(made.fields.get("triggers") or ()),
-        "facts": [fact.text for fact in made.facts],
-    }
-
-
 # Looking -------------------------------------------------------------------------------------------
 
 
@@ -293,6 +106,8 @@ def _show(at: Desk, args: argparse.Namespace) -> int:
 
 
 def show_note(at: Desk, shelf: Shelf, found: Note, is_json: bool) -> int:
+    from .. import freshness
+
     notebook.mark_used(shelf, found.slug)
     fate = notebook.open_book(at.shelves).fate(found)
     state, files = freshness.state(found, at.project.root)
@@ -314,158 +129,20 @@ def _list(at: Desk, args: argparse.Namespace) -> int:
     return listing.show(at, listing.Wanted(type=args.type, scope=args.scope), args.json)
 
 
-# Changing ------------------------------------------------------------------------------------------
-
-
-def _edit(at: Desk, args: argparse.Namespace) -> int:
-    shelf, found = at.find(args.names[0], args.scope)
-    is_flagged = args.verified or args.name or args.drop or args.supersedes or args.file or args.trigger
-    if is_flagged or args.description or args.type or args.fix:
-        return _edit_by_flags(at, shelf, found, args)
-    if sys.stdin is not None and not sys.stdin.isatty():
-        with at.open(shelf.scope) as writing:
-            writing.archive(found.slug, at.now)
-            return _save(at, writing, _page(found, _standard_input("note edit NAME < FILE")), args, "Written")
-    from . import editing
-
-    return editing.edit_note(at, shelf, found)
-
-
-def _edit_by_flags(at: Desk, shelf: Shelf, found: Note, args: argparse.Namespace) -> int:
-    with at.open(shelf.scope) as writing:
-        now = shelf.note(found.slug) or found
-        writing.archive(now.slug, at.now)
-        if args.name:
-            now.fields["name"] = brief(args.name, settings.NOTE_NAME_CHARS)
-        for text in args.drop or ():
-            hits = [fact for fact in now.facts if alike.key(text) and alike.key(text) in alike.key(fact.text)]
-            if len(hits) != 1:
-                raise Refusal(
-                    '%s of %s hold "%s"; nothing was changed' % (count(len(hits), "fact"), now.ref, line(text))
-                )
-            now.body = notes.without(now.body, hits)
-        if args.verified:
-            now.fields["verified"] = at.day
-            now.fields["files"] = [freshness.stamped(path, at.project.root) for path, _ in now.files]
-        _complete(at, now, args)
-        return _save(at, writing, now, args, "Written")
-
-
-def _remove(at: Desk, args: argparse.Namespace) -> int:
-    told = []
-    for word in args.names:
-        shelf, found = at.find(word, args.scope)
-        with at.open(shelf.scope) as writing:
-            kept = writing.archive(found.slug, at.now)
-            writing.remove(found.slug)
-        told.append({"note": found.ref, "archived": kept or None})
-    if args.json:
-        emit_json(told)
-        return 0
-    for each in told:
-        where = "; it is kept in %s" % short(str(each["archived"])) if each["archived"] else ""
-        print("Removed %s%s" % (line(each["note"]), where))
-    return 0
-
-
-def _promote(at: Desk, args: argparse.Namespace) -> int:
-    """To the next wider scope, into the note of the same name if there is one."""
-    shelf, found = at.find(args.names[0], args.scope)
-    if shelf.scope == "user":
-        raise Refusal("%s is a user note already: there is no wider scope" % found.ref)
-    target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
-    with at.open(target) as writing:
-        there = writing.shelf.note(found.slug)
-        merged = _joined(there, found) if there else found
-        if there:
-            writing.archive(found.slug, at.now)
-        if target == "user":
-            merged.fields.pop("files", None)  # they are this project's
-        merged.fields.pop("scope", None)
-        merged.scope, merged.path = target, ""
-        code = _save(at, writing, merged, args, "Promoted to %s" % target)
-    with at.open(shelf.scope) as writing:
-        writing.archive(found.slug, at.now)
-        writing.remove(found.slug)
-    return code
-
-
-def _joined(there: Note, more: Note) -> Note:
-    known = {alike.key(fact.text) for fact in there.facts}
-    for fact in more.facts:
-        if alike.key(fact.text) not in known:
-            notes.add_fact(there, fact.text)
-    there.fields["verified"] = max(str(there.fields.get("verified") or ""), str(more.fields.get("verified") or ""))
-    return there
-
-
-def _supersede(at: Desk, args: argparse.Namespace) -> int:
-    if len(args.names) != 2:
-        raise Refusal("name both: harness memory note supersede OLD NEW", WRONG_USAGE)
-    _, old = at.find(args.names[0], args.scope)
-    shelf, new = at.find(args.names[1], args.scope)
-    if old.ref == new.ref:
-        raise Refusal("a note cannot supersede itself: %s" % old.ref, WRONG_USAGE)
-    if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
-        raise Refusal("%s is of a wider scope than %s, which stands before it" % (new.ref, old.ref), WRONG_USAGE)
-    args.supersedes = [old.ref]
-    with at.open(shelf.scope) as writing:
-        now = shelf.note(new.slug) or new
-        writing.archive(now.slug, at.now)
-        _complete(at, now, args)
-        return _save(at, writing, now, args, "%s is superseded: it is kept, and no longer shown. Written" % old.ref)
-
-
-# Text ----------------------------------------------------------------------------------------------
-
-
-def _standard_input(usage: str) -> str:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("the text is read from standard input: harness memory %s" % usage, WRONG_USAGE)
-    data = sys.stdin.buffer.read(settings.NOTE_MAX_BYTES + 1)
-    if len(data) > settings.NOTE_MAX_BYTES:
-        raise Refusal("standard input is larger than a note can be; nothing was written", WRONG_USAGE)
-    if not data.strip():
-        raise Refusal("standard input is empty; nothing was written", WRONG_USAGE)
-    try:
-        return block(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise Refusal(
-            "standard input is not UTF-8 at byte %d; nothing was written" % error.start, WRONG_USAGE
-        ) from None
-
-
-def _take_page(made: Note, text: str) -> None:
-    """A page may bring its own frontmatter, which wins over what was guessed."""
-    page = notes.parse(made.slug, text)
-    made.fields.update({key: value for key, value in page.fields.items() if value not in (None, "", [])})
-    made.body = page.body
-    made.problems = page.problems
-    if not made.fields.get("description"):
-        made.fields["description"] = brief(page.description, settings.NOTE_DESCRIPTION_CHARS)
-
-
-def _page(found: Note, text: str) -> Note:
-    """A whole new text for a note; without frontmatter it keeps the one it has."""
-    page = notes.parse(found.slug, text)
-    if not page.has_head:
-        page.fields = dict(found.fields)
-        page.has_head = True
-    page.scope = found.scope
-    return page
-
-
-def _check_fields(made: Note) -> None:
-    if made.problems:
-        row, what = made.problems[0]
-        raise Refusal("line %d: %s; nothing was written" % (row, what), WRONG_USAGE)
-    fields = made.fields
-    fields["name"] = made.name
-    fields["description"] = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, 80)
-    fields["type"] = made.type
-
-
-def _parsed(made: Note, text: str) -> Note:
-    again = notes.parse(made.slug, text)
-    again.scope = made.scope
-    return again
+def described(made: Note) -> dict[str, Any]:
+    """A note for scripts."""
+    return {
+        "note": made.ref,
+        "file": made.path,
+        "name": made.name,
+        "description": made.description,
+        "type": made.type,
+        "scope": made.scope,
+        "created": made.fields.get("created"),
+        "verified": made.fields.get("verified"),
+        "session": made.fields.get("session"),
+        "supersedes": made.supersedes,
+        "files": [path for path, _ in made.files],
+        "triggers": list(made.fields.get("triggers") or ()),
+        "facts": [fact.text for fact in made.facts],
+    }
