@@ -44,7 +44,7 @@ _STATUSES = ("pending", "in_progress", *_DONE_STATUSES)
 
 
 def new(since: float = 0.0) -> dict[str, Any]:
-    """An empty state; entries before `since` are a fork's inherited history and not its work."""
+    """An empty state; entries before `since` are a fork's inherited history, or forgotten."""
     return {
         "schema": settings.SCHEMA,
         "since": since,
@@ -239,6 +239,8 @@ def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...])
 
 def absorb_subagent(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
     """Take in an entry of a subagent: its deeds are the session's, its words are not."""
+    if state["since"] and (clock.parse(entry.get("timestamp")) or 0.0) < state["since"]:
+        return
     message = entry.get("message")
     blocks = _blocks(message.get("content")) if isinstance(message, dict) else []
     turn = state["turn"]

@@ -224,7 +224,20 @@ def load_capture(session: Session) -> dict[str, Any]:
             os.replace(path, path + settings.DAMAGED_SUFFIX)  # kept for whoever can read it
         except OSError:
             pass
-    return state or capture.new()
+    state = state or capture.new()
+    if not state["cursor"] and not state["since"]:
+        state["since"] = _forgotten_until(session)
+    return state
+
+
+def _forgotten_until(session: Session) -> float:
+    """What a forgotten session said before then is not taken in again; 0 for all others."""
+    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
+    if not os.path.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        return 0.0
+    from . import forgotten
+
+    return forgotten.since(project_dir, str(session.meta.get("claude_session")))
 
 
 def read_capture(directory: str) -> dict[str, Any] | None:

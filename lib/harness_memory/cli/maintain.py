@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import episode, notebook, settings, views
+from .. import episode, notebook, progress, settings, views
 from . import arguments, integrity
 from .output import count, emit_json, line, short
 from .refusal import Refusal
@@ -84,8 +84,14 @@ def _has_memory(project_dir: str) -> bool:
     return bool(episode.names(project_dir)) or any(os.path.isdir(os.path.join(project_dir, name)) for name in folders)
 
 
+def _has_no_work(project_dir: str) -> bool:
+    """Only notes are kept there: no session or task has ever been, and so no view of them."""
+    is_shown = os.path.lexists(os.path.join(project_dir, settings.INDEX_FILE))
+    return not is_shown and not episode.names(project_dir) and not progress.load_all(project_dir)
+
+
 def _rebuilt(project_dir: str) -> list[str]:
-    names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS)
+    names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
         raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
     return names + _relisted(notebook.project_shelf(project_dir))
