@@ -46,6 +46,13 @@ def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bo
     return held
 
 
+def stage(project_dir: str, name: str, data: bytes) -> None:
+    """Write an episode, to be shown by the next `catch_up`."""
+    _mark(project_dir, name)
+    store.write(os.path.join(project_dir, settings.EPISODES_DIR, name), data)
+    _mark(project_dir, name)  # whoever held the lock may have taken the first mark before the episode was there
+
+
 def add(project_dir: str, found: dict[str, bytes], wait_seconds: float) -> bool:
     """Write many episodes, by name, and show them in the views."""
     marks = [*found] if len(found) <= settings.REBUILD_ABOVE_MARKS else [_EVERYTHING]
