@@ -176,6 +176,14 @@ class TestArchive:
             found = [name for name in archive.getnames() if mine in name]
         assert len(found) == 5
 
+    def test_it_can_be_searched(self, world: World) -> None:
+        mine = aged(world, 50, "the quagga matter")
+        assert world.memory("search", "quagga", "--archived").code == 1
+        (path,) = world.json("archive", "--before", self.before(20))["archives"]
+        (hit,) = world.json("search", "Quagga", "matter", "--archived")
+        assert (hit["id"], hit["file"], hit["kind"]) == (mine, path, "archived")
+        assert world.memory("search", "quagga").code == 1
+
     def test_the_same_is_not_packed_twice(self, world: World) -> None:
         aged(world, 50, "old")
         world.json("archive", "--before", self.before(20))

@@ -39,7 +39,7 @@ class Hit:
     __slots__ = ("day", "id", "kind", "line", "path", "text")
 
     def __init__(self, kind: str, id: str, path: str, day: str, line: int, text: str) -> None:
-        self.kind = kind  # session | note
+        self.kind = kind  # session | note | archived
         self.id = id
         self.path = path
         self.day = day
@@ -82,6 +82,29 @@ def find_sessions(project_dir: str, wanted: list[str]) -> Iterator[Hit]:
             if best:
                 day, short_id = day_and_id(name)
                 yield Hit("session", short_id, path, day, *best)
+
+
+def find_archived(store_root: str, project_dir: str, words: list[str]) -> Iterator[Hit]:
+    """The same in what was put away, one hit a session: `path` is the archive it is in."""
+    from . import vault
+
+    wanted = [word.casefold() for word in words]
+    told: set[str] = set()
+    for name, entry, path, text in vault.texts(store_root, project_dir):
+        if entry["id"] in told:
+            continue
+        if path.endswith(".json"):
+            try:
+                lines = [(1, part) for part in _texts(jsontext.loads(text))]
+            except (ValueError, AttributeError):
+                continue
+        else:
+            lines = list(enumerate(text.split("\n"), 1))
+        best = _best(lines, wanted)
+        if best:
+            told.add(entry["id"])
+            archive = os.path.join(vault.folder(store_root, project_dir), name + vault.ENDING)
+            yield Hit("archived", entry["id"], archive, entry["started"][:10], *best)
 
 
 def _texts(value: dict[str, Any]) -> Iterator[str]:
