@@ -11,6 +11,8 @@ unused          neither used nor verified for six months: a proposal, nothing re
 
 from __future__ import annotations
 
+import time
+
 from . import alike, clock, freshness, notebook, notes, notes_index, settings, store, wording
 from .redact import redact
 from .text import cut
@@ -265,13 +267,17 @@ def _mark(line: str) -> str:
 
 def _written(note: Note) -> str:
     """The day a note's statements were made, as far as one can tell."""
-    return str(note.fields.get("created") or "") or clock.iso(store.modified(note.path))[:10]
+    return str(note.fields.get("created") or "") or _changed(note)
 
 
 def _is_dated(note: Note, day: str) -> bool:
     """Whether a note is of that day as a whole: nothing was added later."""
-    changed = clock.iso(store.modified(note.path))[:10] if note.path else day
-    return bool(note.fields.get("created")) and changed <= day
+    return bool(note.fields.get("created")) and (not note.path or _changed(note) <= day)
+
+
+def _changed(note: Note) -> str:
+    """The day its file was last written, in the person's own time, as the dates in it are."""
+    return time.strftime("%Y-%m-%d", time.localtime(store.modified(note.path)))
 
 
 def _edit(note: Note) -> str:

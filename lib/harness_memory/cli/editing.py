@@ -138,7 +138,7 @@ def _run_editor(path: str) -> None:
     named = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
     if not named:
         raise Refusal("no editor is set: export EDITOR=nano (or vim, code --wait, …)", WRONG_USAGE)
-    words = shlex.split(named, posix=os.name != "nt")
+    words = [word.strip('"') for word in shlex.split(named, posix=os.name != "nt")]
     sys.stdout.flush()
     try:
         code = subprocess.run([*words, path], check=False).returncode
