@@ -32,6 +32,7 @@ VERBS = (
     ("forget", "forgetting:forget", "remove sessions, notes or a text from everywhere, after a preview"),
     ("briefing", "curate:briefing", "the page every session here starts with: show, set, rollback, history"),
     ("profile", "curate:profile", "what to know when a skill starts: list, show, set"),
+    ("consolidate", "consolidating:consolidate", "what is new since the briefing was last made of it"),
     ("open", "unfinished:open_work", "what is still open across sessions: threads and tasks, next steps, blockers"),
     ("thread", "unfinished:thread", "a thread of work: list, close, reopen, rename"),
     ("task", "tasks:task", "a task that spans sessions: start, checkpoint, done, list"),

@@ -1,9 +1,10 @@
 """`installs.json` in the store root: where we are installed, for `doctor` and for taking it out again.
 
-    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules}]}
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules,
+                                skills}]}
 
 `created` tells that the settings file was ours from the start; `folders` were made for it and the memory to lie in;
-`rules` are the permission rules added.
+`rules` are the permission rules added, `skills` the copies of skills with the hash of each (see `skills`).
 """
 
 from __future__ import annotations
