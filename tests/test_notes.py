@@ -106,7 +106,7 @@ def test_what_is_missing_is_derived(text: str, name: str, description: str) -> N
 @pytest.mark.parametrize(
     ("head", "line", "what"),
     [
-        ("description: b\ntype: user", 1, "name is missing"),
+        ("name: 7\ndescription: b\ntype: user", 2, "name is no text"),
         ("name: a\ndescription: b\ntype: idea", 4, "none of user, feedback, project, reference"),
         ("name: a\ndescription: b\ntype: user\ncreated: tomorrow", 5, "created is no date"),
         ("name: a\ndescription: b\ntype: user\nfiles: 7", 5, "files is no list"),
@@ -118,6 +118,11 @@ def test_what_is_wrong_with_frontmatter(head: str, line: int, what: str) -> None
     note = notes.parse("x", "---\n%s\n---\n- fact\n" % head)
     assert [at for at, _ in note.problems if at == line]
     assert what in " ".join(text for _, text in note.problems)
+
+
+def test_half_a_frontmatter_is_completed() -> None:
+    note = notes.parse("x", "---\nname: a\n---\n- fact\n")
+    assert (note.lacks, note.problems, note.description, note.type) == (["description", "type"], [], "fact", "project")
 
 
 def test_dropping_facts_drops_headings_left_bare() -> None:

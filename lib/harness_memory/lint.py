@@ -78,6 +78,9 @@ def _check_head(note: Note) -> Iterator[Finding]:
     if not note.has_head and not note.problems:
         what = "has no frontmatter: name, description and type are guessed"
         yield Finding(note.path, 1, "frontmatter", what, "add it, as --fix does", is_safe=True)
+    if note.lacks:
+        what = "lacks %s: guessed from the rest" % ", ".join(note.lacks)
+        yield Finding(note.path, 1, "frontmatter", what, "add it, as --fix does", is_safe=True)
     for line, what in note.problems:
         yield Finding(note.path, line, "frontmatter", what, "correct it: %s" % _edit(note))
     about = str(note.fields.get("description") or "")
@@ -215,10 +218,10 @@ def unused(shelf: Shelf, found: list[Note], now: float, days: float = settings.N
 def corrected(note: Note, day: str = "") -> list[str]:
     """Do to a note what is safe; names what was done."""
     done = []
-    if not note.has_head and not note.problems:
+    if (not note.has_head or note.lacks) and not note.problems:
         note.fields.update(name=note.name, description=note.description or note.name, type=note.type)
-        note.has_head = True
         done.append("frontmatter added")
+        note.has_head, note.lacks = True, []
     done += _repeated_dropped(note)
     day = day or (_written(note) if _is_dated(note, _written(note)) else "")
     for key in ("name", "description"):

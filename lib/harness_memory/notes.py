@@ -14,8 +14,8 @@
     ---
     - One fact a bullet, or a paragraph.
 
-A file without frontmatter, or with half of it, is read all the same: what is missing is derived, and
-`problems` says so.
+A file without frontmatter, or with half of it, is read all the same: what it lacks is derived, and
+`problems` tells what is wrong with the rest.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Fact:
 class Note:
     """`fields` is the frontmatter as far as it is right, `body` the lines below it."""
 
-    __slots__ = ("body", "fields", "has_head", "head_lines", "path", "problems", "scope", "slug")
+    __slots__ = ("body", "fields", "has_head", "head_lines", "lacks", "path", "problems", "scope", "slug")
 
     def __init__(self, slug: str, fields: dict[str, Any], body: list[str]) -> None:
         self.slug = slug
@@ -72,6 +72,7 @@ class Note:
         self.path = ""
         self.has_head = True
         self.head_lines = 0
+        self.lacks: list[str] = []  # required fields that are guessed
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)
 
     @property
@@ -234,9 +235,13 @@ def _wrong_fields(note: Note, head: list[str]) -> list[tuple[int, str]]:
         return next((number for number, line in enumerate(head, 1) if line.startswith(key + ":")), 1)
 
     for key in ("name", "description", "type"):
-        if not isinstance(fields.get(key), str) or not fields[key].strip():
-            wrong.append((at(key), "%s is missing or no text" % key))
+        value = fields.get(key)
+        if value is None or value == "":
+            note.lacks.append(key)
             fields.pop(key, None)
+        elif not isinstance(value, str) or not value.strip():
+            wrong.append((at(key), "%s is no text" % key))
+            fields.pop(key)
     if fields.get("type") not in (None, *settings.NOTE_TYPES):
         what = "type is %r, none of %s" % (fields.pop("type")[:40], ", ".join(settings.NOTE_TYPES))
         wrong.append((at("type"), what))

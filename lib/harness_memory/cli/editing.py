@@ -55,6 +55,8 @@ def edit_note(at: Desk, shelf: Shelf, found: Note) -> int:
             return "line %d: %s" % made.problems[0]
         if not made.has_head:
             return "line 1: it has no frontmatter (--- name, description, type ---)"
+        if made.lacks:
+            return "line 1: it lacks %s" % ", ".join(made.lacks)
         return "" if made.facts else "it states no fact"
 
     before = store.read_text(found.path) or ""
