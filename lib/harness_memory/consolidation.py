@@ -48,7 +48,8 @@ def due(project_dir: str, now: float, config: Config) -> str:
         return ""
     at = last(project_dir)
     since = settings.EPISODE_PREFIX + clock.stamp(at)
-    number = sum(name[: len(since)] > since and name.startswith(settings.EPISODE_PREFIX) for name in names)
+    names = [name for name in names if name.startswith(settings.EPISODE_PREFIX)]
+    number = sum(name[: len(since)] > since for name in names) if at else len(names)
     if number < needed:
         return ""
     store.touch(told)

@@ -182,7 +182,7 @@ def _claimed_rules(place: Place, text: str) -> dict[str, str]:
 
 
 def _own_folders(place: Place) -> list[str]:
-    """Of the folders that hold the settings file, the skills and the memory, those that an install made or will make."""
+    """Of the folders that hold the settings file, the skills and the memory, those that an install made or makes."""
     made = {path for item in registry.load(place.store) for path in registry.texts(item, "folders")}
     # The innermost first, as they have to go.
     needed = dict.fromkeys((skills.folder(place.settings), *map(os.path.dirname, (place.settings, place.store))))
