@@ -248,3 +248,15 @@ def test_a_session_is_told_the_nearest_note(life: Life, home: Path) -> None:
     other = Life(home, life.cwd, pid=life.pid).start().context
     assert "Uses tabs" in other
     assert "Spaces, this once" not in other
+
+
+def test_a_note_that_a_session_read_was_of_use(life: Life) -> None:
+    life.start()
+    life.turn("Ask something", "An answer that is long enough to be of substance.")
+    shelf = notebook.project_shelf(str(life.project))
+    put(shelf, made("read", "Read by Claude", day="2020-01-01"), made("unread", "By nobody", day="2020-01-01"))
+    life.prompt("And now?")
+    life.transcript.read(shelf.path("read"))
+    life.stop("Read it.")
+    used = {note.slug: notebook.last_used(shelf, note) > 1_700_000_000 for note in shelf.read()}
+    assert used == {"read": True, "unread": False}

@@ -45,6 +45,7 @@ def gather(
     seen = state["last"]
     state, is_whole = _read(place, session, state, message)
     _take_checkpoints(place, session, state)
+    _mark_notes(place, state)
     if message:
         capture.answered(state, message)
     if title:
@@ -131,6 +132,19 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
         return state, place.left() > 0
     finally:
         reading.close()
+
+
+def _mark_notes(place: Place, state: dict[str, Any]) -> None:
+    """Notes that the session read were of use."""
+    if not state["notes_read"]:
+        return
+    from . import notebook
+
+    for path in state["notes_read"]:
+        for shelf in notebook.shelves(place.store_root, place.project_dir):
+            if os.path.dirname(path) == shelf.folder:
+                notebook.mark_used(shelf, os.path.basename(path)[: -len(".md")])
+    state["notes_read"] = []
 
 
 def _sieve(place: Place) -> Callable[[dict[str, Any]], dict[str, Any]] | None:

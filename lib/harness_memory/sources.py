@@ -157,12 +157,12 @@ def _poor_ratings(project: Project, name: str) -> list[str]:
     return [inert.line(cut("Rated poorly lately: " + redact(shown), settings.CURATED_LINE_CHARS))] if found else []
 
 
-def usage(project: Project) -> Part:
+def usage() -> Part:
     words = harness.own_command()
-    folder = os.path.join(project.dir, settings.EPISODES_DIR)
     lines = [
-        "Read one: %s show <id>   Search: grep -ril WORD %s" % (words, harness.quote(folder)),
+        "Read one: %s show <id>   Search: %s search WORD" % (words, words),
         'When a piece of work is done or has to wait: %s checkpoint --done "…" --remains "…" --learned "…"' % words,
+        'A fact worth knowing in later sessions: %s remember "…"' % words,
     ]
     return Part("usage", "", lines)
 

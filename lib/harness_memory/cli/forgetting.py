@@ -26,7 +26,8 @@ Remove what is remembered: facts, views, receipts, caches, former versions, arch
 so that no transcript brings it back, and the audit trail says that something was forgotten, not what.
 Without --yes it only shows what would go.
   forget ID ...          sessions by id, notes by name
-  forget --text TEXT     a text, with the sentence it stands in, everywhere; also in the briefing and profiles
+  forget --text TEXT     a text, with the sentence it stands in: in all of this project (briefing and profiles too)
+                         and in your user notes
   forget --since DATE --until DATE, --session ID, --type T, --scope S   all that match, sessions and notes"""
 _EXAMPLES = """\
 forget a1b2c3d4

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import clock, notebook, settings
-from .output import count, cut, emit_json, line, table
+from .output import cut, emit_json, line, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,13 +97,6 @@ def brief(note: Note, fate: str) -> dict[str, object]:
         "holds": not fate,
         "why_not": fate or None,
     }
-
-
-def tally(at_project: str, store_root: str) -> str:
-    """How many notes there are to list; "" when there are none."""
-    shelves = notebook.shelves(store_root, at_project)
-    number = sum(len(shelf.slugs()) for shelf in shelves)
-    return "%s: harness memory list --notes" % count(number, "note") if number else ""
 
 
 def _is_narrowed(wanted: Wanted) -> bool:

@@ -92,7 +92,7 @@ def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str
         sources.still_open(ours, own_ids),
         sources.notes(ours, run.root, sources.auto_memory(run.event.transcript_path), problems, session.dir),
         sources.menu(ours, ours.branch, capture.relative_path(run.event.cwd, (ours.root,)), own_ids),
-        sources.usage(ours),
+        sources.usage(),
     ]
     if run.event.source == "compact":
         parts.insert(0, sources.state(ours, captured, clock.iso(run.now)[:10]))
