@@ -120,6 +120,17 @@ def test_notes_by_type_and_scope(world: World) -> None:
     assert is_sound(world)
 
 
+def test_names_that_records_are_found_by_are_said_to_stay(world: World, client: support.Client) -> None:
+    life = lived(world, client, "Work in the project, please", "All of the project is in order now. Nothing else.")
+    world.memory("profile", "set", "project-x", stdin=b"- low heat\n")
+    done = world.json("forget", "--text", "project", "--yes")
+    assert [Path(path).name for path in done["left"]]
+    assert all("project" in Path(path).read_text("utf-8") for path in done["left"])
+    assert not (world.project / "profiles" / "project-x.md").exists()
+    assert life.episode["what_was_done"] == "Nothing else."
+    assert is_sound(world)
+
+
 @pytest.mark.parametrize(
     "words",
     [(), ("--text", "a"), ("a1b2c3d4", "--text", "abc"), ("--text", "abc", "--scope", "user"), ("--since", "never")],

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import time
 from pathlib import Path
 
 import pytest
 import support
-from commandline import World
+from commandline import HARNESS, World
 from life import Life
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -104,6 +105,19 @@ def test_secrets_are_redacted_and_lint_speaks(world: World) -> None:
 def test_wrong_usage(world: World, words: tuple[str, ...]) -> None:
     assert world.memory(*words).code == 2
     assert not (world.root / "user").exists()
+
+
+def test_facts_told_at_once_are_all_kept(world: World) -> None:
+    world.memory("remember", "The first fact", "--topic", "busy")
+    env = support.clean_environment(world.home)
+    told = ["Fact number %d of many" % number for number in range(6)]
+    command = [sys.executable, str(HARNESS), "memory", "remember", "--topic", "busy"]
+    running = [
+        subprocess.Popen([*command, fact], cwd=str(world.repo), env=env, stdout=subprocess.DEVNULL) for fact in told
+    ]
+    assert [process.wait() for process in running] == [0] * len(told)
+    assert sorted(facts(world, "busy")) == sorted([*told, "The first fact"])
+    assert is_sound(world)
 
 
 # note ----------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ _VIEWS = (settings.INDEX_FILE, settings.NOTES_INDEX_FILE, settings.CONVERSATION_
 _NAMES = frozenset(
     ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
     + ("at", "created", "updated", "date", "task_id", "artifact", "session", "outcome", "source", "status", "project")
-    + ("work", "cwd", "git_remote", "path", "last_activity")
+    + ("work", "cwd", "git_remote", "path", "file", "last_activity")
 )
 _META_NAMES = frozenset((*_NAMES, "pid", "channel", "model"))
 
@@ -207,7 +207,9 @@ def stroke_of(path: str, top: str, is_hit: Callable[[str], bool]) -> Stroke | No
             return _in_lines(path, text, is_hit)
     except ValueError:
         pass  # damaged: it is plain text then
-    if not is_hit(text) and not is_hit(name):
+    if _is_named(path, is_hit):
+        return Stroke(path, None, [name])
+    if not is_hit(text):
         return None
     if name == settings.META_FILE:
         return _in_meta(path, text, is_hit)
@@ -215,6 +217,26 @@ def stroke_of(path: str, top: str, is_hit: Callable[[str], bool]) -> Stroke | No
         return _in_note(path, text, is_hit)
     after = forgotten.struck(text, is_hit)
     return Stroke(path, _encoded(after) if after.strip() else None, _shown(text, is_hit))
+
+
+def _is_named(path: str, is_hit: Callable[[str], bool]) -> bool:
+    """A page that people named after the text: a profile, a draft."""
+    folder, name = path.split(os.sep)[-2:]
+    return folder in (settings.PROFILES_DIR, settings.DRAFTS_DIR) and is_hit(name.replace("-", " "))
+
+
+def left(top: str, text: str) -> list[str]:
+    """Files that hold the text still: in names and paths that their records are found by."""
+    is_hit = hits(text)
+    found = []
+    for path in _files(top, with_views=True):
+        try:
+            data = store.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
+        except OSError:
+            continue
+        if is_hit((data or b"").decode("utf-8", "replace")):
+            found.append(path)
+    return found
 
 
 def strike(stroke: Stroke, project_dir: str, top: str, is_hit: Callable[[str], bool]) -> None:
@@ -245,12 +267,12 @@ def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
     return found
 
 
-def _files(top: str) -> Iterator[str]:
+def _files(top: str, *, with_views: bool = False) -> Iterator[str]:
     for directory, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if not (directory == top and name == _AUDIT_TRAIL))
         for name in sorted(names):
             path = os.path.join(directory, name)
-            is_view = name in _VIEWS and directory in (top, os.path.join(top, settings.STATE_DIR))
+            is_view = not with_views and name in _VIEWS and directory in (top, os.path.join(top, settings.STATE_DIR))
             is_skipped = name in _UNTOUCHED or name.endswith((settings.LOCK_SUFFIX, ".tar.gz")) or is_view
             if not is_skipped and not os.path.islink(path):
                 yield path

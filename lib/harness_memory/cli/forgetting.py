@@ -8,7 +8,7 @@ from .. import clock, forgotten, notebook, project, settings, views
 from .. import forget as forgetting
 from . import arguments, desk, listing, records
 from .look import instant
-from .output import count, cut, emit_json, line, local
+from .output import count, cut, emit_json, line, local, short
 from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
@@ -74,17 +74,18 @@ def forget(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     at = desk.Desk(args)
     chosen = _chosen(at, args)
-    if args.json:
-        emit_json({"forgotten": args.yes and bool(chosen), **_described(chosen)})
-    else:
-        print("\n".join(_preview(chosen, at)) if chosen else "Nothing that is remembered here matches.")
-    if not chosen:
-        return 1
-    if args.yes:
-        _carry_out(at, chosen, args.text or "")
     if not args.json:
-        print("\nForgotten." if args.yes else "\nNothing was changed. To forget all this: the same again with --yes")
-    return 0
+        print("\n".join(_preview(chosen, at)) if chosen else "Nothing that is remembered here matches.")
+    left = _carry_out(at, chosen, args.text or "") if args.yes and chosen else []
+    if args.json:
+        emit_json({"forgotten": args.yes and bool(chosen), **_described(chosen), "left": left})
+    elif args.yes and chosen:
+        print("\nForgotten.")
+        for path in left:
+            print("Left in %s: in a name or path that the record is found by" % short(path))
+    elif chosen:
+        print("\nNothing was changed. To forget all this: the same again with --yes")
+    return 0 if chosen else 1
 
 
 # What is meant -------------------------------------------------------------------------------------
@@ -177,7 +178,8 @@ def _described(chosen: Chosen) -> dict[str, object]:
 # Doing it ------------------------------------------------------------------------------------------
 
 
-def _carry_out(at: Desk, chosen: Chosen, text: str) -> None:
+def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
+    """Files that could not be rid of the text."""
     project.record(at.project, clock.iso(at.now))
     if chosen.sessions:
         gone = [
@@ -196,6 +198,8 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> None:
         _strike(at, chosen.strokes, text)
         forgetting.drop_archived(at.root, at.project.dir, set(chosen.archived))
     _audit(at, chosen, text)
+    tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
+    return [path for top in tops for path in forgetting.left(top, text)]
 
 
 def _strike(at: Desk, strokes: list[tuple[str, Stroke]], text: str) -> None:
