@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import random
+import time
 from pathlib import Path
 from typing import Callable
 
@@ -142,6 +143,37 @@ def forget(play: Play) -> None:
     play.memory("forget", *play.chance.choice(moves), *yes)
 
 
+def keep_track(play: Play) -> None:
+    task = play.pick("login", "tax")
+    moves: tuple[tuple[str, ...], ...] = (
+        ("thread", play.pick("close", "reopen"), play.id()),
+        ("thread", "rename", play.id(), play.fact()),
+        ("task", "start", play.fact(), "--id", task),
+        ("task", "checkpoint", task, "--note", play.fact(), "--next", play.fact()),
+        ("task", "done", task),
+        ("checkpoint", "--done", play.fact(), "--task-id", task, "--task-remaining", play.fact()),
+        ("open",),
+        ("rate", "melt", play.pick("1", "5"), "--note", play.fact()),
+        ("consolidate", "--done"),
+    )
+    play.memory(*play.chance.choice(moves))
+
+
+def retire(play: Play) -> None:
+    for path in play.world.home.glob(".claude/projects/*/*.jsonl"):
+        os.utime(str(path), (1, time.time() - 3600))  # else they would pass for sessions at work
+    tomorrow = time.strftime("%Y-%m-%d", time.localtime(time.time() + 86400))
+    moves: tuple[tuple[str, ...], ...] = (
+        ("prune", "--older-than", "0d"),
+        ("archive", "--before", tomorrow),
+        ("archive", "--before", tomorrow, "--open"),
+        ("restore", "--all"),
+        ("restore", play.id()),
+        ("backfill",),
+    )
+    play.memory(*play.chance.choice(moves))
+
+
 STEPS: tuple[Callable[[Play], None], ...] = (
     begin,
     turn,
@@ -158,6 +190,9 @@ STEPS: tuple[Callable[[Play], None], ...] = (
     look,
     curate,
     forget,
+    keep_track,
+    keep_track,
+    retire,
 )
 
 
