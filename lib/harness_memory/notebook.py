@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ENDING = ".md"
 _LOCK_SECONDS = 5.0
+_HEAD_BYTES = 4096  # more than any frontmatter takes
 
 
 class Busy(OSError):
@@ -118,6 +119,16 @@ class Book:
 
 def open_book(places: list[Shelf]) -> Book:
     return Book([note for shelf in places for note in shelf.read()])
+
+
+def fate_of(places: list[Shelf], note: Note) -> str:
+    """The same for one note, reading no more of the others than it takes."""
+    found = []
+    for shelf in places:
+        for slug in shelf.slugs():
+            if slug == note.slug or b"\nsupersedes:" in store.read_head(shelf.path(slug), _HEAD_BYTES):
+                found.append(shelf.note(slug))
+    return Book([each for each in found if each]).fate(note)
 
 
 def _overridden(found: list[Note]) -> dict[str, Note]:

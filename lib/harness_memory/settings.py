@@ -99,6 +99,7 @@ ACTIVE = "ACTIVE"
 COMPLETED = "COMPLETED"
 ABANDONED = "ABANDONED"
 STATUSES = (ACTIVE, COMPLETED, ABANDONED)
+DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
 
 # Short ids: as many characters of Claude's id as it takes to be unique in its day.
 SHORT_ID_CHARS = (8, 13, 18, 23, 36)

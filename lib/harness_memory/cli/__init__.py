@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 VERBS = (
     ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
-    ("list", "look:list_sessions", "past sessions, newest first, one a line"),
+    ("list", "listing:list_all", "past sessions, newest first, one a line; or notes"),
     ("show", "look:show", "one session in full: asked, done, still open, files"),
     ("search", "find:search", "every word of it in sessions and notes"),
     ("why", "why:why", "what a session was told of the past, from which files, how much"),
@@ -51,6 +51,7 @@ examples:
   harness memory status                      in a project: where things stand
   harness memory list --since 7d             the sessions of the last week
   harness memory show last                   the latest session in full
+  harness memory open                        what is still to do
   harness memory checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
   harness memory briefing set < page.md      what every session here should know
   harness memory doctor                      when something seems wrong

@@ -7,7 +7,7 @@ import os
 from .. import clock, forgotten, notebook, project, settings, views
 from .. import forget as forgetting
 from . import arguments, desk, listing, records
-from .look import instant
+from .listing import instant
 from .output import count, cut, emit_json, line, local, short
 from .refusal import WRONG_USAGE, Refusal
 

@@ -1,14 +1,96 @@
-"""Notes one a line: `list --notes` and `note list`."""
+"""`list`: sessions, which `look` lists, or notes, one a line."""
 
 from __future__ import annotations
 
+import argparse
+import time
+
 from .. import clock, notebook, settings
+from . import arguments, desk
 from .output import cut, emit_json, line, table
+from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..notes import Note
     from .desk import Desk
+
+
+_LIMIT = 20
+
+
+def list_all(argv: list[str]) -> int:
+    about = (
+        "Past sessions, newest first, one a line; those still running too. With --notes, or what only notes have (a\n"
+        "type, a scope, being unused), notes instead."
+    )
+    examples = (
+        "list\nlist --since 7d --branch main\nlist --status ABANDONED\nlist --all-projects --limit 50 --json\n"
+        "list --notes --type feedback\nlist --unused"
+    )
+    parser = arguments.parser("list", about, examples)
+    arguments.add_all_projects(parser)
+    add = parser.add_argument
+    add("--limit", type=_positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
+    add("--status", type=str.upper, choices=(*settings.STATUSES, settings.DIED), help="only sessions in this state")
+    add("--branch", metavar="B", help="only sessions on this git branch")
+    add("--since", type=instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--until", type=instant, metavar="DATE", help="last active before that date")
+    add("--session", metavar="ID", help="only this session; with --notes, only what was noted in it")
+    add("--notes", action="store_true", help="list notes")
+    add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
+    add("--scope", choices=settings.NOTE_SCOPES, help="only notes of this scope")
+    unused = "only notes neither used nor verified for so long (default: %dd)" % settings.NOTE_UNUSED_DAYS
+    add("--unused", nargs="?", type=_age, const=settings.NOTE_UNUSED_DAYS, metavar="AGE", help=unused)
+    args = parser.parse_args(argv)
+    if args.notes or args.type or args.scope or args.unused is not None:
+        return _list_notes(args)
+    from . import look
+
+    args.limit = args.limit or _LIMIT
+    return look.list_sessions(args)
+
+
+def _list_notes(args: argparse.Namespace) -> int:
+    if args.all_projects or args.status or args.branch:
+        raise Refusal("notes have no status or branch, and are listed for one project", WRONG_USAGE)
+    wanted = Wanted(
+        type=args.type,
+        scope=args.scope,
+        session=args.session,
+        unused_days=args.unused,
+        since=args.since,
+        until=args.until,
+    )
+    return show(desk.Desk(args), wanted, args.json, args.limit or 0)
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 10**9:
+        raise argparse.ArgumentTypeError("%r is no positive number" % text)
+    return int(text)
+
+
+def instant(text: str) -> float:
+    """The beginning of a local day, or a number of hours or days back from now."""
+    now = time.time()
+    days = {"today": 0, "yesterday": 1}
+    if text in days:
+        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
+    if text[:-1].isdigit() and text[-1:] in ("h", "d") and len(text) < 8:
+        return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
+    try:
+        return time.mktime(time.strptime(text, "%Y-%m-%d"))
+    except (ValueError, OverflowError):
+        raise argparse.ArgumentTypeError("%r is no date like 2026-11-16, today, 36h or 7d" % text) from None
+
+
+def _age(text: str) -> float:
+    """Days: `90d`, `6m` or a plain number."""
+    number, unit = (text[:-1], text[-1]) if text[-1:] in ("d", "w", "m") else (text, "d")
+    if not number.isdigit() or len(number) > 5:
+        raise argparse.ArgumentTypeError("%r is no age like 90d, 12w or 6m" % text)
+    return int(number) * {"d": 1, "w": 7, "m": 30.4}[unit]
 
 
 class Wanted:

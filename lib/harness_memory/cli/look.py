@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from .. import episode, settings, store
 from . import arguments, records
 from .output import cut, emit_json, line, local, passage, short, table
-from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .records import Record
 
-_LIMIT = 20
 _REASONS = {  # the client's words for how a session ended, in ours
     "other": "ended",
     "prompt_input_exit": "exited",
@@ -27,32 +24,7 @@ _REASONS = {  # the client's words for how a session ended, in ours
 # list --------------------------------------------------------------------------------------------
 
 
-def list_sessions(argv: list[str]) -> int:
-    about = (
-        "Past sessions, newest first, one a line; those still running too. With --notes, or what only notes have (a\n"
-        "type, a scope, being unused), notes instead."
-    )
-    examples = (
-        "list\nlist --since 7d --branch main\nlist --status ABANDONED\nlist --all-projects --limit 50 --json\n"
-        "list --notes --type feedback\nlist --unused"
-    )
-    parser = arguments.parser("list", about, examples)
-    arguments.add_all_projects(parser)
-    add = parser.add_argument
-    add("--limit", type=_positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
-    add("--status", type=str.upper, choices=(*settings.STATUSES, records.DIED), help="only sessions in this state")
-    add("--branch", metavar="B", help="only sessions on this git branch")
-    add("--since", type=instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
-    add("--until", type=instant, metavar="DATE", help="last active before that date")
-    add("--session", metavar="ID", help="only this session; with --notes, only what was noted in it")
-    add("--notes", action="store_true", help="list notes")
-    add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
-    add("--scope", choices=settings.NOTE_SCOPES, help="only notes of this scope")
-    unused = "only notes neither used nor verified for so long (default: %dd)" % settings.NOTE_UNUSED_DAYS
-    add("--unused", nargs="?", type=_age, const=settings.NOTE_UNUSED_DAYS, metavar="AGE", help=unused)
-    args = parser.parse_args(argv)
-    if args.notes or args.type or args.scope or args.unused is not None:
-        return _list_notes(args)
+def list_sessions(args: argparse.Namespace) -> int:
     found, number = _chosen(args)
     if args.json:
         emit_json([record.brief() for record in found])
@@ -65,31 +37,14 @@ def list_sessions(argv: list[str]) -> int:
     return 0
 
 
-def _list_notes(args: argparse.Namespace) -> int:
-    from . import desk, listing
-
-    if args.all_projects or args.status or args.branch:
-        raise Refusal("notes have no status or branch, and are listed for one project", WRONG_USAGE)
-    wanted = listing.Wanted(
-        type=args.type,
-        scope=args.scope,
-        session=args.session,
-        unused_days=args.unused,
-        since=args.since,
-        until=args.until,
-    )
-    return listing.show(desk.Desk(args), wanted, args.json, args.limit or 0)
-
-
 def _chosen(args: argparse.Namespace) -> tuple[list[Record], int]:
     """The sessions to show, and how many match."""
     dirs = arguments.project_dirs(args)
-    limit = args.limit or _LIMIT
     if len(dirs) == 1 and not _is_narrowed(args):
-        return records.load_newest(dirs[0], limit)
+        return records.load_newest(dirs[0], args.limit)
     found = [record for directory in dirs for record in records.load_all(directory)]
     found = sorted(_wanted(found, args), key=lambda record: (record.started, record.id), reverse=True)
-    return found[:limit], len(found)
+    return found[: args.limit], len(found)
 
 
 def _wanted(found: list[Record], args: argparse.Namespace) -> list[Record]:
@@ -114,34 +69,6 @@ def _listing(shown: list[Record], with_project: bool) -> list[str]:
     return table(rows, right=(4, 6) if with_project else (3, 5), is_cut=True)
 
 
-def _positive(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 10**9:
-        raise argparse.ArgumentTypeError("%r is no positive number" % text)
-    return int(text)
-
-
-def instant(text: str) -> float:
-    """The beginning of a local day, or a number of hours or days back from now."""
-    now = time.time()
-    days = {"today": 0, "yesterday": 1}
-    if text in days:
-        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdigit() and text[-1:] in ("h", "d") and len(text) < 8:
-        return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
-    try:
-        return time.mktime(time.strptime(text, "%Y-%m-%d"))
-    except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError("%r is no date like 2026-11-16, today, 36h or 7d" % text) from None
-
-
-def _age(text: str) -> float:
-    """Days: `90d`, `6m` or a plain number."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in ("d", "w", "m") else (text, "d")
-    if not number.isdigit() or len(number) > 5:
-        raise argparse.ArgumentTypeError("%r is no age like 90d, 12w or 6m" % text)
-    return int(number) * {"d": 1, "w": 7, "m": 30.4}[unit]
-
-
 # show --------------------------------------------------------------------------------------------
 
 
@@ -153,14 +80,15 @@ def show(argv: list[str]) -> int:
     known = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
     parser.add_argument("session", metavar="ID", help=known)
     args = parser.parse_args(argv)
-    likely = records.load_likely(arguments.locate(args).dir, args.session)
-    if args.session != "last" and not records.matching(likely, args.session):
+    project_dir = arguments.locate(args).dir
+    likely = records.load_likely(project_dir, args.session)
+    if not likely:
         from . import desk, notes
 
         at = desk.Desk(args)
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
-    record = records.chosen(likely, args.session)
+    record = records.chosen(likely or records.load_all(project_dir), args.session)
     if args.json:
         files = {"paths": record.paths, "artifacts": record.artifacts}
         found = {"id": record.id, "meta": record.meta or None, "episode": record.episode}
@@ -227,6 +155,6 @@ def _fact_rows(record: Record) -> list[list[str]]:
 def _status(record: Record) -> str:
     reason = str(record.meta.get("reason") or "")
     reason = _REASONS.get(reason, reason)
-    if record.state == records.DIED:
+    if record.state == settings.DIED:
         reason = "its process is gone; the next session start archives it"
     return record.state + (" (%s)" % reason if reason else "")

@@ -109,7 +109,7 @@ def show_note(at: Desk, shelf: Shelf, found: Note, is_json: bool) -> int:
     from .. import freshness
 
     notebook.mark_used(shelf, found.slug)
-    fate = notebook.open_book(at.shelves).fate(found)
+    fate = notebook.fate_of(at.shelves, found)
     state, files = freshness.state(found, at.project.root)
     if is_json:
         emit_json({**described(found), "holds": not fate, "why_not": fate or None, "freshness": state or None})

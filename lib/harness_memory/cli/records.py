@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 
 _RECENT = 20
-DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
 
 
 class Record:
@@ -146,7 +145,7 @@ def captured(session: Session) -> dict[str, Any]:
 
 
 def shown_status(status: str, is_alive: bool | None) -> str:
-    return DIED if status == settings.ACTIVE and is_alive is False else status
+    return settings.DIED if status == settings.ACTIVE and is_alive is False else status
 
 
 def load_all(project_dir: str) -> list[Record]:
@@ -168,7 +167,7 @@ def load_newest(project_dir: str, limit: int) -> tuple[list[Record], int]:
 
 
 def load_likely(project_dir: str, word: str) -> list[Record]:
-    """The sessions that a word may mean; all of them when that cannot be told by the names of their files."""
+    """The sessions that a word may mean, as far as the names of their files tell."""
     handles = [*_handles(project_dir)]
     if word == "last":
         recent = sorted(handles, key=lambda handle: handle.saved, reverse=True)[:_RECENT]
@@ -176,7 +175,7 @@ def load_likely(project_dir: str, word: str) -> list[Record]:
         return _load(project_dir, [*{id(handle): handle for handle in (*recent, *begun)}.values()])
     name = os.path.basename(word.replace("\\", "/"))
     likely = [each for each in handles if each.episode in (name, name + ".json") or each.is_like(word)]
-    return _load(project_dir, likely) if word and likely else load_all(project_dir)
+    return matching(_load(project_dir, likely), word) if word else []
 
 
 class _Handle:
