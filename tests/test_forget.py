@@ -112,11 +112,13 @@ def test_notes_by_type_and_scope(world: World) -> None:
     world.memory("note", "add", "Tabs", "Prefers tabs", "--type", "feedback")
     world.memory("note", "add", "Build", "Built with make")
     world.memory("note", "add", "Me", "Lives in Lisbon", "--scope", "user")
+    world.memory("show", "tabs")
     world.memory("forget", "--type", "feedback", "--yes")
     assert [each["note"] for each in world.json("list", "--notes")] == ["project/build", "user/me"]
     world.memory("forget", "--scope", "user", "--yes")
     assert [each["note"] for each in world.json("list", "--notes")] == ["project/build"]
-    assert holding(world, "lisbon") == []
+    assert holding(world, "lisbon") == holding(world, "tabs") == []
+    assert [name for name in world.files() if "tabs" in name] == []
     assert is_sound(world)
 
 

@@ -2,7 +2,7 @@
 
     {"schema", "salt",
      "sessions": {Claude's session id: when},      what it said and did before that is not taken in again
-     "notes": {ref: when},
+     "notes": {hash: when},                        of its scope and name, for a name may tell what it was
      "texts": [{"words": number, "hash", "at"}]}   salted hash of so many words in a row, in lower case
 
 A text is only struck from what was said before it was forgotten: whoever says it again means it.
@@ -64,7 +64,7 @@ def add(
             "schema": settings.SCHEMA,
             "salt": salt,
             "sessions": {**(known.get("sessions") or {}), **dict.fromkeys(sessions, at)},
-            "notes": {**(known.get("notes") or {}), **dict.fromkeys(notes, at)},
+            "notes": {**(known.get("notes") or {}), **{_hash(salt, [ref]): at for ref in notes}},
             "texts": texts,
         }
         store.write(path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"), durable=True)

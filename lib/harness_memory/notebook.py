@@ -199,9 +199,14 @@ class Writing:
 
     def refresh(self) -> bool:
         """Bring the index up to date; True when it was not."""
+        if not self.shelf.home:
+            return False
         from . import notes_index
 
-        return bool(self.shelf.home) and notes_index.refresh(self.shelf)
+        for slug in store.names(os.path.dirname(_used_path(self.shelf, ""))):
+            if not os.path.lexists(self.shelf.path(slug)):
+                store.remove(_used_path(self.shelf, slug))
+        return notes_index.refresh(self.shelf)
 
     def put(self, note: Note) -> str:
         """Write a note and name its file."""
@@ -219,7 +224,6 @@ class Writing:
 
     def remove(self, slug: str) -> None:
         store.remove(self.shelf.path(slug))
-        store.remove(_used_path(self.shelf, slug))
 
 
 def _lock_path(shelf: Shelf) -> str:

@@ -139,7 +139,7 @@ def load(text: str) -> dict[str, Value]:
     while at < len(lines):
         line = lines[at]
         key, colon, rest = line.partition(": ")
-        if colon and key.isidentifier() and at + 1 < len(lines) and _is_obvious(rest, lines[at + 1]):
+        if colon and key.isidentifier() and _is_obvious(rest, "".join(lines[at + 1 : at + 2]), at + 3 > len(lines)):
             fields[key] = rest[1:-1] if rest[0] == '"' else _typed(rest)
             at += 1
         elif _is_idle(line):
@@ -154,9 +154,9 @@ def load(text: str) -> dict[str, Value]:
     return fields
 
 
-def _is_obvious(rest: str, below: str) -> bool:
+def _is_obvious(rest: str, below: str, is_last: bool) -> bool:
     """A scalar on one line that needs no reading: most of what we write, told in a fifth of the time."""
-    if not below or below[0] in " \t":
+    if below[:1] in (" ", "\t") or not (below or is_last):
         return False
     if rest[:1] == '"':
         return len(rest) > 1 and rest[-1] == '"' and "\\" not in rest and rest.count('"') == 2

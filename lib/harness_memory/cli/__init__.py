@@ -53,6 +53,7 @@ examples:
   harness memory show last                   the latest session in full
   harness memory open                        what is still to do
   harness memory checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
+  harness memory remember "Cart totals are rounded once, at the end"
   harness memory briefing set < page.md      what every session here should know
   harness memory doctor                      when something seems wrong
 

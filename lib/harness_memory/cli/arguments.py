@@ -15,13 +15,6 @@ if TYPE_CHECKING:
     from ..project import Project
 
 
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """As wide as the terminal, found without `shutil`, which argparse would load for every option."""
-
-    def __init__(self, prog: str, **more: Any) -> None:
-        super().__init__(prog, **{"width": _columns() - 2, **more})
-
-
 def _columns() -> int:
     told = os.environ.get("COLUMNS", "")
     if told.isdigit() and int(told) > 20:
@@ -33,11 +26,17 @@ def _columns() -> int:
 
 
 def parser(verb: str, about: str, examples: str) -> argparse.ArgumentParser:
+    wide = _columns() - 2
+
+    def helper(prog: str, **more: Any) -> argparse.HelpFormatter:
+        # Told the width, it need not load `shutil` to find it, which it does for every option.
+        return argparse.RawDescriptionHelpFormatter(prog, **{"width": wide, **more})
+
     made = argparse.ArgumentParser(
         prog="harness memory " + verb,
         description=about,
         epilog="examples:\n" + "".join("  harness memory %s\n" % example for example in examples.splitlines()),
-        formatter_class=_Help,
+        formatter_class=helper,
         allow_abbrev=False,
     )
     made.add_argument("--project", metavar="DIR", help="the memory of this directory (default: the present one)")

@@ -227,7 +227,7 @@ def _audit(at: Desk, chosen: Chosen, text: str) -> None:
         "session": at.session,
         "reason": "forget --text" if text else "forget",
         "sessions": [record.id for record in chosen.sessions],
-        "notes": [note.ref for note in chosen.notes],
+        "notes": len(chosen.notes),
         "files": len(chosen.strokes),
     }
     audit.append(at.project.dir, fields, at.now, settings.LOCK_WAIT_SECONDS)
