@@ -141,6 +141,17 @@ class TestLeftAlone:
         rest(session, 2)
         assert self.kinds(world) == {"running": 1}
 
+    def test_silent_sessions_that_the_client_has_on_record(self, world: World, client: support.Client) -> None:
+        session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+        folder = world.home / ".claude" / "sessions"
+        folder.mkdir()
+        record = folder / ("%d.json" % client.pid)
+        record.write_text('{"pid": %d, "sessionId": "%s"}' % (client.pid, session.id), "utf-8")
+        (folder / "odd.json").write_bytes(b"[1]")
+        assert self.kinds(world) == {"running": 1}
+        client.kill()
+        assert world.json("backfill")["made"] == 1
+
     def test_forgotten_ones(self, world: World) -> None:
         session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
         support.run_hook("session_start", support.Session(world.repo, world.home).start(), home=world.home)

@@ -88,6 +88,24 @@ class TestPrune:
         assert gone not in work(world)
         assert not (world.root / "archive").exists()
 
+    def test_a_word_that_is_no_setting_is_said(self, world: World) -> None:
+        aged(world, 40, "old")
+        store.write(str(world.root / "config.json"), b'{"work_after": "burn"}')
+        assert world.json("prune")[0]["archived"] == 1
+        assert "work_after" in world.memory("doctor").stdout
+
+    def test_notes_nobody_used_are_proposed(self, world: World) -> None:
+        world.memory("remember", "Totals are rounded once", "--topic", "totals")
+        (note,) = world.project.glob("LEARNING/topics/totals.md")
+        day = time.strftime("%Y-%m-%d")
+        note.write_text(note.read_text("utf-8").replace(day, "2020-01-01"), "utf-8")
+        for path in (note, *world.project.glob("STATE/used/*")):
+            os.utime(str(path), (1, 1e9))
+        (report,) = world.json("prune")
+        assert len(report["unused_notes"]) == 1
+        assert "list --unused" in world.memory("prune").stdout
+        assert note.is_file()
+
     def test_older_than(self, world: World) -> None:
         aged(world, 5, "of this week")
         assert world.json("prune", "--older-than", "4d")[0]["archived"] == 1
@@ -259,9 +277,22 @@ def test_killed_at_any_point_nothing_is_lost(world: World, at: int) -> None:
     assert mine.encode() in menu(world)
 
 
-def test_a_meter_shows_on_terminals_alone(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.skipif(os.name == "nt", reason="no pseudo terminals there")
+def test_a_meter_shows_on_terminals_alone(world: World) -> None:
+    import pty
+
     aged(world, 50, "old")
-    assert world.memory("prune").stderr == ""
+    assert world.memory("prune", "--dry-run").stderr == ""
+    leader, follower = pty.openpty()
+    command = [sys.executable, str(HARNESS), "memory", "prune"]
+    env = support.clean_environment(world.home, {"TERM": "xterm"})
+    done = subprocess.run(command, env=env, cwd=str(world.repo), stdout=subprocess.PIPE, stderr=follower, check=True)
+    os.close(follower)
+    shown = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert "\rLooking at sessions" in shown
+    assert "\rPruning [####################] 100%" in shown
+    assert b"\r" not in done.stdout
 
 
 def test_search_texts_survive_a_damaged_archive(world: World) -> None:

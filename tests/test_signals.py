@@ -50,6 +50,18 @@ def test_what_is_no_rating(world: World, words: tuple[str, ...]) -> None:
     assert not world.root.exists() or not list(world.root.rglob("ratings.jsonl"))
 
 
+def test_a_checkpoint_may_rate_its_skill(world: World, life: Any) -> None:
+    life.start()
+    life.prompt("/melt the totals")
+    words = ("--done", "Totals melted", "--skill", "melt", "--rating", "2", "--session", life.session.id)
+    assert world.memory("checkpoint", *words).code == 0
+    (found,) = lines(world)
+    assert (found["skill"], found["rating"], found["note"]) == ("melt", 2, "Totals melted")
+    assert found["session_id"] == life.session.id[:8]
+    assert world.memory("checkpoint", "--done", "No skill", "--rating", "2", "--session", life.session.id).code == 0
+    assert len(lines(world)) == 1
+
+
 TRENDS = [
     ([], ""),
     ([5.0, 1.0, 5.0], ""),

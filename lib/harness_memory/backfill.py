@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from . import archive, capture, clock, episode, forgotten, jsontext, project, settings, store, views
+from . import archive, capture, clock, episode, forgotten, jsontext, liveness, project, settings, store, views
 from . import session as sessions
 from .place import Place
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import Any
 
+    from .config import Config
     from .project import Project
 
 PROJECTS_DIR = "projects"
@@ -30,8 +31,9 @@ MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
     "made", "known", "running", "forgotten", "without substance", "too old", "of other projects", "unreadable",
 )  # fmt: skip
 
-_HEAD_BYTES = 256 * 1024
+_HEAD_BYTES = 64 * 1024
 _HEAD_MAX_BYTES = 8 * 1024 * 1024
+_REGISTRY_DIR = "sessions"
 _SIDE_PREFIX = "agent-"  # subagents of older clients lie beside the sessions
 _FOREVER = float("inf")
 
@@ -65,6 +67,23 @@ def paths(config: str) -> list[str]:
         for name in store.names(os.path.join(top, folder)):
             if name.endswith(".jsonl") and not name.startswith(_SIDE_PREFIX):
                 found.append(os.path.join(top, folder, name))
+    return found
+
+
+def running(config: str) -> set[str]:
+    """Sessions that live, as the client's own registry tells: `sessions/<pid>.json`, which killed ones leave behind."""
+    top = os.path.join(config, _REGISTRY_DIR)
+    found = set()
+    for name in store.names(top):
+        try:
+            known = jsontext.loads(store.read(os.path.join(top, name)) or b"") if name.endswith(".json") else {}
+        except (OSError, ValueError):
+            continue
+        pid = known.get("pid") if isinstance(known, dict) else None
+        process = liveness.client_process(pid) if isinstance(pid, int) and pid > 0 else {}
+        is_same = not process.get("start") or process["start"] == str(known.get("procStart", process["start"]))
+        if process and is_same and liveness.is_alive(process) is not False:
+            found.add(str(known.get("sessionId")))
     return found
 
 
@@ -121,8 +140,9 @@ def _mentions(path: str, size: int, session_id: str) -> bool:
 class Backfill:
     """One run over transcripts, oldest first, into the memories of their projects."""
 
-    def __init__(self, root: str, only: str, now: float, config: Mapping[str, Any] | Any) -> None:
+    def __init__(self, root: str, only: str, now: float, config: Config, running: set[str]) -> None:
         self.root = root
+        self.running = running  # sessions the client says are there
         self.only = only  # the store directory of the one project that is meant; "" for all
         self.now = now
         self.oldest = now - config["retention_days"] * settings.DAY_SECONDS
@@ -145,7 +165,7 @@ class Backfill:
             return FORGOTTEN
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
             return LIVE
-        if sessions.read_marker(ours.dir, source.session_id):
+        if source.session_id in self.running or sessions.read_marker(ours.dir, source.session_id):
             return LIVE
         if max(source.started, source.modified) < self.oldest:
             return OLD

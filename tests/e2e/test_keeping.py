@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import time
 
 from fake_api import MAIN, bash, call, say
 from world import World
@@ -72,3 +74,31 @@ def test_remember_asks_for_no_permission(world: World) -> None:
 
     world.run(project, "In what are prices kept?", bash(words + " search 'whole numbers'"), say("In cents."), tools=())
     assert FACT in worked(world, "In what are prices kept?")
+
+
+def test_sessions_of_before_are_remembered_afterwards(world: World) -> None:
+    project = world.project("earlier-shop")
+    off = {"HARNESS_MEMORY": "off"}
+    write = call("Write", file_path=str(project / "totals.py"), content="text\n")
+    ask = "Correct the totals, long before"
+    first = world.run(project, ask, write, say("Totals are rounded once, at the very end."), env=off).session
+    time.sleep(1.1)  # a fork is told from its parent by the second
+    other = call("Write", file_path=str(project / "tax.py"), content="text\n")
+    again = "Try it per line, long before"
+    fork = world.run(
+        project, again, other, say("Per line it is right for tax."), resume=first, fork=True, env=off
+    ).session
+    assert not [path for path in world.records() if first in path.read_text(encoding="utf-8")]
+    for name in (first, fork):
+        (path,) = (world.home / ".claude" / "projects").glob("*/%s.jsonl" % name)
+        os.utime(str(path), (1, time.time() - (7200 if name == first else 3600)))
+    report = json.loads(world.python("harness", "memory", "backfill", "--json", cwd=project).stdout)
+    assert report["made"] == 2, report
+    one, two = world.episode(first), world.episode(fork)
+    assert (one["asked"], one["files_changed"]) == ([ask], ["totals.py"])
+    assert one["what_was_done"] == "Totals are rounded once, at the very end."
+    assert (two["asked"], two["files_changed"]) == ([again], ["tax.py"])
+    assert two["parent"] == one["id"]
+    world.run(project, "What was done long before?", say("That."))
+    assert "Totals are rounded once" in world.api.requests("What was done long before?", MAIN)[0].text()
+    assert world.python("harness", "memory", "verify", cwd=project).returncode == 0

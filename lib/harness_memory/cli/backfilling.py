@@ -43,7 +43,8 @@ def run(only: str, *, dry_run: bool = False) -> dict[str, Any]:
     """`only` is the store directory of one project; "" for all."""
     root, began = arguments.root(), time.monotonic()
     places = backfills.config_dir(os.environ)
-    work = backfills.Backfill(root, only, time.time(), config.load(root))
+    running = backfills.running(places)
+    work = backfills.Backfill(root, only, time.time(), config.load(root), running)
     paths = backfills.paths(places)
     with Meter("Looking for transcripts", len(paths)) as meter:
         wanted, left = backfills.survey(work, paths, meter.one)

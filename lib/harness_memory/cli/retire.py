@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from .. import config, retention, settings, vault
+from .. import config, lint, notebook, retention, settings, vault
 from . import arguments
 from .meter import Meter
 from .output import count, emit_json, line, local, short, table
@@ -76,7 +76,14 @@ def _prune(root: str, project_dir: str, whole: float, older: float, after: str, 
         "archived" if after == "archive" else "deleted": len(plan.away),
         "archives": [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in archives],
         "unreadable": plan.unreadable,
+        "unused_notes": _unused_notes(project_dir, now),
     }
+
+
+def _unused_notes(project_dir: str, now: float) -> list[str]:
+    """Notes nobody used or verified for half a year: proposed, never removed unasked."""
+    shelf = notebook.project_shelf(project_dir)
+    return [note.ref for note in lint.unused(shelf, notebook.open_book([shelf]).notes, now)]
 
 
 def _prune_page(report: dict[str, Any], with_project: bool, after: str) -> str:
@@ -88,6 +95,9 @@ def _prune_page(report: dict[str, Any], with_project: bool, after: str) -> str:
     lines = [head + ", ".join(parts) + "."]
     lines += ["  " + short(path) for path in report["archives"]]
     lines += ["  its META.yaml cannot be read, so it stays: " + short(path) for path in report["unreadable"]]
+    if report["unused_notes"]:
+        notes = count(len(report["unused_notes"]), "note")
+        lines.append("  %s unused for half a year: harness memory list --unused" % notes)
     return "\n".join(lines)
 
 
