@@ -133,6 +133,20 @@ def test_names_that_records_are_found_by_are_said_to_stay(world: World, client: 
     assert is_sound(world)
 
 
+def test_the_audit_trail_says_that_but_not_what(world: World, client: support.Client) -> None:
+    pytest.importorskip("harness_memory.guard.audit")
+    life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
+    world.memory("forget", "--text", "Zanzibar", "--yes")
+    world.memory("forget", life.session.id[:8], "--yes")
+    (trail,) = world.project.glob("SECURITY/*/*/audit.jsonl")
+    events = [json.loads(line) for line in trail.read_text("utf-8").splitlines()]
+    assert [(each["event"], each["sessions"]) for each in events] == [
+        ("memory_forgotten", ""),
+        ("memory_forgotten", life.session.id[:8]),
+    ]
+    assert "zanzibar" not in trail.read_text("utf-8").lower()
+
+
 @pytest.mark.parametrize(
     "words",
     [(), ("--text", "a"), ("a1b2c3d4", "--text", "abc"), ("--text", "abc", "--scope", "user"), ("--since", "never")],

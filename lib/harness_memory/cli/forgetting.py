@@ -8,7 +8,7 @@ from .. import clock, forgotten, notebook, project, settings, views
 from .. import forget as forgetting
 from . import arguments, desk, listing, records
 from .listing import instant
-from .output import count, cut, emit_json, line, local, short
+from .output import complain, count, cut, emit_json, line, local, short
 from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
@@ -226,8 +226,11 @@ def _audit(at: Desk, chosen: Chosen, text: str) -> None:
         "event": "memory_forgotten",
         "session": at.session,
         "reason": "forget --text" if text else "forget",
-        "sessions": [record.id for record in chosen.sessions],
+        "sessions": ", ".join(record.id for record in chosen.sessions),
         "notes": len(chosen.notes),
         "files": len(chosen.strokes),
     }
-    audit.append(at.project.dir, fields, at.now, settings.LOCK_WAIT_SECONDS)
+    try:
+        audit.append(at.project.dir, fields, at.now, settings.LOCK_WAIT_SECONDS)
+    except OSError as error:
+        complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
