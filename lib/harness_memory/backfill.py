@@ -17,7 +17,7 @@ from .place import Place
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
     from .config import Config
@@ -250,12 +250,14 @@ def _first_own(path: str, parent: str) -> float:
     return 0.0
 
 
-def _lines(path: str) -> list[bytes]:
+def _lines(path: str) -> Iterator[bytes]:
     try:
         with open(path, "rb") as file:
-            return [line for line in file if len(line) <= settings.TRANSCRIPT_LINE_MAX_BYTES and b'"uuid":"' in line]
+            for line in file:
+                if len(line) <= settings.TRANSCRIPT_LINE_MAX_BYTES and b'"uuid":"' in line:
+                    yield line
     except OSError:
-        return []
+        return
 
 
 def _uuid(line: bytes) -> bytes:
