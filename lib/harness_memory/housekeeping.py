@@ -46,15 +46,13 @@ def _catch_up(place: Place) -> None:
 
 def _catch_up_notes(place: Place) -> None:
     """Notes may have been written by hand, or by a process that was killed before it listed them."""
-    user = os.path.join(place.store_root, settings.USER_DIR)
-    topics = os.path.join(settings.LEARNING_DIR, settings.TOPICS_DIR)
-    if not os.path.isdir(os.path.join(place.project_dir, topics)) and not os.path.isdir(os.path.join(user, topics)):
-        return
-    from . import notebook, notes_index
+    for home in (place.project_dir, os.path.join(place.store_root, settings.USER_DIR)):
+        topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
+        if store.is_changed_since(topics, store.modified(os.path.join(home, settings.NOTES_INDEX_FILE))):
+            from . import notebook
 
-    for shelf in (notebook.project_shelf(place.project_dir), notebook.user_shelf(place.store_root)):
-        if notes_index.is_behind(shelf):
-            with notebook.Writing(shelf, _patience(place)):
+            scope = "project" if home == place.project_dir else "user"
+            with notebook.Writing(notebook.Shelf(scope, topics, home), _patience(place)):
                 pass
 
 

@@ -78,6 +78,8 @@ def render(found: list[Note]) -> tuple[str, Size]:
 def refresh(shelf: Shelf) -> bool:
     """Bring MEMORY.md up to date, True when it changed; the caller holds the shelf's lock."""
     wanted = expected(shelf)
+    if not wanted:
+        _remove_empty(shelf.folder)  # or it would seem newer than its index for ever
     if wanted is None:
         return False
     try:
@@ -112,14 +114,14 @@ def is_ours(data: bytes) -> bool:
 
 def is_behind(shelf: Shelf) -> bool:
     """Whether a note was written, or removed, after the index: by hand, or by a process that was killed."""
-    made = store.modified(shelf.index)
-    if store.modified(shelf.folder) > made:
-        return os.path.isdir(shelf.folder)
+    return store.is_changed_since(shelf.folder, store.modified(shelf.index))
+
+
+def _remove_empty(folder: str) -> None:
     try:
-        with os.scandir(shelf.folder) as entries:
-            return any(entry.stat(follow_symlinks=False).st_mtime > made for entry in entries)
+        os.rmdir(folder)
     except OSError:
-        return False
+        pass
 
 
 def rank(note: Note) -> tuple[float, str]:

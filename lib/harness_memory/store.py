@@ -238,6 +238,17 @@ def modified(path: str) -> float:
         return 0.0
 
 
+def is_changed_since(directory: str, instant: float) -> bool:
+    """Whether a directory, or a file in it, was written after an instant; False when there is none."""
+    if modified(directory) > instant:
+        return os.path.isdir(directory)
+    try:
+        with os.scandir(directory) as entries:
+            return any(entry.stat(follow_symlinks=False).st_mtime > instant for entry in entries)
+    except OSError:
+        return False
+
+
 def remove_temporaries(directory: str, before: float) -> None:
     """Remove what killed writers left, if last written `before` that time."""
     for name in names(directory) if not os.path.islink(directory) else []:
