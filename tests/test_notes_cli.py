@@ -188,6 +188,9 @@ def test_names_are_found_by_their_beginning(world: World) -> None:
     assert "cart-tax" in world.memory("note", "show", "cart").stderr
     assert world.memory("show", "cart-tax").stdout.startswith("---\nname: Cart tax\n")
     assert world.json("show", "project/cart-tax")["facts"] == ["Fact of Cart tax"]
+    assert world.json("show", "LEARNING/topics/cart-tax.md")["facts"] == ["Fact of Cart tax"]
+    (world.project / "LEARNING/topics/My_Own Way.md").write_text("- By hand\n", "utf-8")
+    assert facts(world, "my own") == facts(world, "My_Own Way.md") == ["By hand"]
 
 
 # list, search --------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def notes(project: Project, store_root: str, known: set[str], problems: list[str
         texts = [text.lstrip("-* ") for text, _, _ in entries if _key(text) not in known]
         lines += ["- [%s %s] %s" % (scope, found.day, text) for text in texts]
         beyond += missing
-    title = "Notes (index; each names a file below LEARNING/topics)"
+    title = "Notes (index; read one: %s show <file>)" % harness.own_command()
     return Part("notes", title, lines, source, source, missing=beyond)
 
 

@@ -56,8 +56,8 @@ class Desk:
         if named in settings.NOTE_SCOPES and rest:
             scope, word = named, rest
         found = self.matching(word, scope)
-        if len(found) == 1 or (found and found[0][1].slug in (word, notes.slug_of(word))):
-            return found[0]
+        if len(found) == 1 or (found and found[0][1].slug == found[-1][1].slug):
+            return found[0]  # of several of one name the nearest is meant
         where = " of scope %s" % scope if scope else ""
         if found:
             rows = "\n".join("  %s" % line(note.ref) for _, note in found)
@@ -65,18 +65,16 @@ class Desk:
         raise Refusal('no note "%s"%s here. See: harness memory list --notes' % (line(word), where))
 
     def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, Note]]:
-        """Notes of that very name, else those whose name begins so."""
+        """Notes of that very name, or file, else those whose name begins so."""
+        if word.endswith(".md"):
+            word = os.path.basename(word.replace("\\", "/"))[: -len(".md")]
         slug = notes.slug_of(word)
-        places = [shelf for shelf in self.shelves if scope in (None, shelf.scope)]
-        exact = [(shelf, note) for shelf in places for note in [shelf.note(slug)] if slug and note]
-        if exact:
-            return exact
-        begun = [(shelf, name) for shelf in places for name in shelf.slugs() if slug and name.startswith(slug)]
-        return [(shelf, note) for shelf, name in begun for note in [shelf.note(name)] if note]
-
-    def changed(self, note: Note) -> str:
-        """The path shown to people, relative to the store."""
-        return os.path.relpath(note.path, self.root) if note.path else note.ref
+        places = [shelf for shelf in self.shelves if slug and scope in (None, shelf.scope)]
+        named = [(shelf, name) for shelf in places for name in shelf.slugs()]
+        # A file that somebody made by hand may be named in its own way.
+        exact = [(shelf, name) for shelf, name in named if name == slug or notes.slug_of(name) == slug]
+        chosen = exact or [(shelf, name) for shelf, name in named if notes.slug_of(name).startswith(slug)]
+        return [(shelf, note) for shelf, name in chosen for note in [shelf.note(name)] if note]
 
 
 def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:
