@@ -197,7 +197,7 @@ QUIET = {
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact remote runner
     session settings store text yaml"""
 STOP = "handlers.stop archive capture episode ledger place transcript views"
-START = """handlers.session_start capture config curated harness health housekeeping inert inject liveness
+START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
 SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {

@@ -61,8 +61,9 @@ def test_the_next_session_starts_knowing(life: Life) -> None:
     order += [
         "Totals are rounded once, at the end. [totals.py]",
         " show <id>",
-        "grep -ril",
+        " search WORD",
         " checkpoint --done",
+        " remember ",
         "</harness-memory>",
     ]
     positions = [told.find(text) for text in order]
@@ -83,7 +84,13 @@ def test_the_commands_told_work(life: Life) -> None:
     show = told.partition("Read one: ")[2].partition("   Search: ")[0].replace("<id>", earlier.meta["session_id"])
     search = told.partition("Search: ")[2].partition("\n")[0].replace("WORD", "rounded")
     leave = told.partition("has to wait: ")[2].partition("\n")[0]
-    for command, expected in ((show, "Totals are rounded once"), (search, "session-"), (leave, "ecorded")):
+    keep = told.partition("in later sessions: ")[2].partition("\n")[0].replace("…", "Prices are in cents")
+    for command, expected in (
+        (show, "Totals are rounded once"),
+        (search, earlier.meta["session_id"]),
+        (leave, "ecorded"),
+        (keep, "Noted"),
+    ):
         done = subprocess.run(shlex.split(command), env=env, cwd=life.cwd, stdout=subprocess.PIPE, check=True)
         assert expected in done.stdout.decode("utf-8")
 

@@ -13,7 +13,7 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import cli, settings, store
+from harness_memory import cli, notebook, settings, store
 
 POSIX = os.name == "posix"
 LONG_AGO = time.time() - 3 * settings.STRAY_FILE_SECONDS
@@ -139,10 +139,22 @@ def verify(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) 
     return run
 
 
+def noted(text: str) -> Callable[[Path], None]:
+    """A note, listed in the index."""
+
+    def change(project: Path) -> None:
+        write("LEARNING/topics/parser.md", text)(project)
+        with notebook.Writing(notebook.project_shelf(str(project))):
+            pass
+
+    return change
+
+
 LEFT_ALONE = {
     "as the hooks left it": lambda project: None,
     "a young temporary file": temporary(5),
-    "notes by hand": write("LEARNING/topics/parser.md", "---\nname: parser\n---\n\n- Ünïcode facts\n"),
+    "notes by hand": noted("---\nname: parser\n---\n\n- Ünïcode facts\n"),
+    "a note without frontmatter": noted("# Parser\n\n- Facts\n"),
     "a briefing and its former version": write("briefing.md.1", "# Before\n"),
     "a briefing": write("briefing.md", "# Ünïcode\n" * 200),
     "a profile": write("profiles/melt.md", "- low heat\n"),
@@ -196,6 +208,9 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "briefing: name": (write("briefing.md.bak", "x\n"), "briefing.md.bak", "no file of the store"),
     "profile: name": (write("profiles/My Skill.md", "x\n"), "My Skill.md", "not named after a skill"),
     "profile: binary": (write("profiles/melt.md", b"\x00"), "melt.md", "binary"),
+    "notes: not listed": (write("LEARNING/topics/a.md", "- fact\n"), "MEMORY.md", "missing"),
+    "notes: a type of its own": (noted("---\ntype: idea\n---\n- x\n"), "parser.md", "none of user"),
+    "notes: no YAML": (noted("---\nname: [\n---\n- x\n"), "parser.md", "YAML"),
     "notes: binary": (write("MEMORY.md", b"\x00"), "MEMORY.md", "binary"),
     "receipt: binary": (overwrite("WORK/*/*/session_memory_context.md", b"\x00"), "session_memory", "binary"),
     "injected: no json": (overwrite("WORK/*/*/injected.json", "{"), "injected.json", "JSON"),

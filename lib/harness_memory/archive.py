@@ -45,6 +45,7 @@ def gather(
     seen = state["last"]
     state, is_whole = _read(place, session, state, message)
     _take_checkpoints(place, session, state)
+    _mark_notes(place, state)
     if message:
         capture.answered(state, message)
     if title:
@@ -100,6 +101,7 @@ def _has_answer(state: dict[str, Any], message: str) -> bool:
 def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
     """What subagents did is in files of their own, beside the session's."""
     folder = os.path.join(path[: -len(".jsonl")], settings.SUBAGENTS_DIR) if path.endswith(".jsonl") else ""
+    sift = _sieve(place)
     for name in store.names(folder) if folder else []:
         if not name.endswith(".jsonl"):
             continue
@@ -109,7 +111,7 @@ def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
             continue
         try:
             for entry in reading.entries(_has_time(place), is_sidechain=True):
-                capture.absorb_subagent(state, entry, place.roots)
+                capture.absorb_subagent(state, sift(entry) if sift else entry, place.roots)
             state["subagents"][name] = reading.cursor
         finally:
             reading.close()
@@ -124,12 +126,35 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
     try:
         if reading.is_restart:
             state = capture.restarted(state)
+        sift = _sieve(place)
         for entry in reading.entries(_has_time(place)):
-            capture.absorb(state, entry, place.roots)
+            capture.absorb(state, sift(entry) if sift else entry, place.roots)
         state["cursor"] = reading.cursor
         return state, place.left() > 0
     finally:
         reading.close()
+
+
+def _mark_notes(place: Place, state: dict[str, Any]) -> None:
+    """Notes that the session read were of use."""
+    if not state["notes_read"]:
+        return
+    from . import notebook
+
+    for path in state["notes_read"]:
+        for shelf in notebook.shelves(place.store_root, place.project_dir):
+            if os.path.dirname(path) == shelf.folder:
+                notebook.mark_used(shelf, os.path.basename(path)[: -len(".md")])
+    state["notes_read"] = []
+
+
+def _sieve(place: Place) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What takes forgotten texts out of a transcript's entries, where something was forgotten."""
+    if not os.path.exists(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        return None
+    from . import forgotten
+
+    return forgotten.sieve(place.project_dir)
 
 
 def _has_time(place: Place) -> Callable[[], bool]:

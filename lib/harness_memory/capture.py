@@ -39,12 +39,13 @@ _NOT_A_PROMPT = (
     "[Request interrupted",
     "Stop hook feedback:",
 )
+_TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _DONE_STATUSES = ("completed", "deleted", "cancelled")
 _STATUSES = ("pending", "in_progress", *_DONE_STATUSES)
 
 
 def new(since: float = 0.0) -> dict[str, Any]:
-    """An empty state; entries before `since` are a fork's inherited history and not its work."""
+    """An empty state; entries before `since` are a fork's inherited history, or forgotten."""
     return {
         "schema": settings.SCHEMA,
         "since": since,
@@ -76,6 +77,7 @@ def new(since: float = 0.0) -> dict[str, Any]:
         "worked_seconds": 0,
         "wrote_checkpoint": False,
         "checkpoints": {},
+        "notes_read": [],
     }
 
 
@@ -107,6 +109,7 @@ _ITEMS: dict[str, tuple[Any, ...]] = {
     "failed": (),
     "skills": (),
     "outside": (),
+    "notes_read": (),
 }
 
 
@@ -239,6 +242,8 @@ def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...])
 
 def absorb_subagent(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
     """Take in an entry of a subagent: its deeds are the session's, its words are not."""
+    if state["since"] and (clock.parse(entry.get("timestamp")) or 0.0) < state["since"]:
+        return
     message = entry.get("message")
     blocks = _blocks(message.get("content")) if isinstance(message, dict) else []
     turn = state["turn"]
@@ -287,6 +292,8 @@ def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
         _add(state["outside"], name, 20)
     if name == "Skill":
         _add_skill(state, clean(given.get("skill") or given.get("command"), 200))
+    if name == "Read":
+        _note_read(state, clean(given.get("file_path"), settings.PATH_CHARS))
     detail: Any = None
     if name in _FILE_TOOLS:
         detail = redact(clean(given.get(_FILE_TOOLS[name]), settings.PATH_CHARS))
@@ -304,6 +311,11 @@ def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
         ]
     if detail:
         _remember(state["pending"], identifier(block.get("id")), [name, detail])
+
+
+def _note_read(state: dict[str, Any], path: str) -> None:
+    if _TOPICS in path.replace("\\", "/") and path.endswith(".md"):
+        _add(state["notes_read"], path, settings.FILES_IN_EPISODE)
 
 
 def _user(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any], roots: tuple[str, ...]) -> None:

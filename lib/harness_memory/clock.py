@@ -20,9 +20,13 @@ def unstamp(text: str) -> str:
     return instant if parse(instant) is not None else ""
 
 
+def fine_iso(seconds: float) -> str:
+    return "%s.%03dZ" % (iso(seconds)[:-1], int(seconds * 1000) % 1000)
+
+
 def fine_stamp(seconds: float) -> str:
     """A stamp with milliseconds: names that sort in the order things were written."""
-    return "%s.%03dZ" % (stamp(iso(seconds))[:-1], int(seconds * 1000) % 1000)
+    return stamp(fine_iso(seconds))
 
 
 def parse(text: object) -> float | None:

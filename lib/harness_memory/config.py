@@ -1,4 +1,4 @@
-"""`config.json` in the store root: the few numbers a person may change.
+"""`config.json` in the store root: the few things a person may change.
 
 A missing file means the defaults; a broken file or value is reported and ignored.
 """
@@ -49,6 +49,10 @@ def load(root: str) -> Config:
 def _problem(key: str, value: object) -> str:
     if key not in settings.DEFAULTS:
         return 'unknown key "%s" (known: %s)' % (brief(key, 40), ", ".join(sorted(settings.DEFAULTS)))
+    choices = settings.CHOICES.get(key)
+    if choices:
+        words = " or ".join('"%s"' % choice for choice in choices)
+        return "" if value in choices else '"%s" must be %s; "%s" is used' % (key, words, settings.DEFAULTS[key])
     least = settings.MINIMUMS.get(key, 1)
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
         return '"%s" must be a whole number, %d or more; %s is used' % (key, least, settings.DEFAULTS[key])

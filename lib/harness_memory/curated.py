@@ -1,4 +1,4 @@
-"""Files that a person or a skill keeps: `briefing.md`, `profiles/<skill>.md`, `MEMORY.md`.
+"""Pages that are told as they stand: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes.
 
 Whatever state such a file is in, it is read as far as it can be, and what is wrong with it is said.
 """

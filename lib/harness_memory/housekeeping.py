@@ -30,6 +30,7 @@ def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float,
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     place.ends = min(place.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
     health.survive(place.store_root, _NAME, _catch_up, place)
+    health.survive(place.store_root, _NAME, _catch_up_notes, place)
     health.survive(place.store_root, _NAME, _recover, place, claude_id, process, now, config)
     for duty in (forget_the_old, sweep_strays, sweep_async_tasks):
         if place.left() > 0:
@@ -41,6 +42,18 @@ def _catch_up(place: Place) -> None:
         from . import views
 
         views.catch_up(place.project_dir, _patience(place))
+
+
+def _catch_up_notes(place: Place) -> None:
+    """Notes may have been written by hand, or by a process that was killed before it listed them."""
+    for home in (place.project_dir, os.path.join(place.store_root, settings.USER_DIR)):
+        topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
+        if store.is_changed_since(topics, store.modified(os.path.join(home, settings.NOTES_INDEX_FILE))):
+            from . import notebook
+
+            scope = "project" if home == place.project_dir else "user"
+            with notebook.Writing(notebook.Shelf(scope, topics, home), _patience(place)):
+                pass
 
 
 def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
@@ -86,6 +99,9 @@ def sweep_strays(place: Place, now: float, config: Config) -> None:
         place.store_root,
         project,
         os.path.join(project, settings.PROFILES_DIR),
+        os.path.join(project, settings.LEARNING_DIR, settings.TOPICS_DIR),
+        os.path.join(place.store_root, settings.USER_DIR),
+        os.path.join(place.store_root, settings.USER_DIR, settings.LEARNING_DIR, settings.TOPICS_DIR),
         state,
         live,
         os.path.join(state, settings.DIRTY_DIR),

@@ -2,13 +2,13 @@
 
     {"schema", "updated", "last_model", "last_session_notes", "threads": [
         {"last_activity", "id", "status": open|closed, "sessions", "title", "summary", "next_steps",
-         "channels", "opened_at", "branch", "model"},
+         "channels", "opened_at", "branch", "model", "closed_at" if a person closed it},
         …newest first
     ]}
 
-A thread is a chain of sessions (resumed, forked) and open while its last session left work. It
-stands on one line, which begins with what threads are sorted and chosen by: an update carries the
-other lines over as text and decodes the few it needs.
+A thread is a chain of sessions (resumed, forked) and open while its last session left work, unless
+a person said otherwise (see `threads`). It stands on one line, which begins with what threads are
+sorted and chosen by: an update carries the other lines over as text and decodes the few it needs.
 """
 
 from __future__ import annotations
@@ -28,6 +28,9 @@ _THREADS = '  "threads": ['
 _LINE_HEAD = '    {"last_activity": "'
 _TAIL = "\n  ]\n}\n"
 _EMPTY_TAIL = "]\n}\n"
+_CLOSED_AT = '", "closed_at": "'  # inside a text its quotes would be escaped
+DONE = "done"
+IN_PROGRESS = "in_progress"
 
 
 def thread_of(episodes: list[dict[str, Any]]) -> dict[str, Any]:
@@ -99,23 +102,24 @@ def ordered(lines: Iterable[str]) -> list[str]:
 def current_work(lines: list[str], tasks: list[dict[str, Any]], project: str) -> dict[str, Any]:
     """What is in progress. "Today" is the day of the latest activity: a view never changes by itself."""
     updated = max([_activity(line) for line in lines[:1]] + [str(task["updated"]) for task in tasks] + [""])
+    updated = max([updated, *(_finished(line) for line in lines if _CLOSED_AT in line)])
     day_begins, day_ends = _local_day(updated)
     shown = settings.ACTIVE_TASKS_SHOWN
     active, completed = [], []
-    told = {session for task in tasks if task["remaining"] for session in task["sessions"]}
+    told = {session for task in tasks if is_open(task) for session in task["sessions"]}
     for task in tasks:
-        if task["remaining"]:
+        if is_open(task):
             active.append(_active(task["task_id"], task["title"], task["created"], project, task))
         elif day_begins <= task["updated"] < day_ends:
             completed.append({"id": task["task_id"], "description": task["title"], "completed": task["updated"]})
     for line in lines:
-        if '", "status": "open", ' in line[:200]:
+        if is_open_line(line):
             thread = thread_at(line) if len(active) < shown else {}
             if thread and not told.issuperset(thread["sessions"]):  # else its task says it already
                 active.append(_active(thread["id"], thread["title"], thread["opened_at"], project, thread))
-        elif day_begins <= _activity(line) < day_ends and len(completed) < shown:
+        elif day_begins <= _finished(line) < day_ends and len(completed) < shown:
             thread = thread_at(line)
-            completed.append({"id": thread["id"], "description": thread["title"], "completed": thread["last_activity"]})
+            completed.append({"id": thread["id"], "description": thread["title"], "completed": _finished(line)})
     return {
         "schema": settings.SCHEMA,
         "updated": updated,
@@ -129,7 +133,7 @@ def _active(key: str, title: str, started: str, project: str, more: dict[str, An
     return {
         "id": key,
         "description": title,
-        "status": "blocked" if blockers else "in_progress",
+        "status": "blocked" if blockers else IN_PROGRESS,
         "started": started,
         "project": project,
         "branch": more.get("branch") or "",
@@ -138,8 +142,22 @@ def _active(key: str, title: str, started: str, project: str, more: dict[str, An
     }
 
 
+def is_open(task: dict[str, Any]) -> bool:
+    """A task is open while something remains, unless its status was said."""
+    return bool(task["status"] != DONE if task.get("status") else task["remaining"])
+
+
+def is_open_line(line: str) -> bool:
+    return '", "status": "open", ' in line[:200]
+
+
 def _activity(line: str) -> str:
     return line[len(_LINE_HEAD) : line.find('"', len(_LINE_HEAD))]
+
+
+def _finished(line: str) -> str:
+    """When a closed thread was closed: by its last session, or by a person afterwards."""
+    return line.partition(_CLOSED_AT)[2].partition('"')[0] or _activity(line)
 
 
 def _local_day(instant: str) -> tuple[str, str]:

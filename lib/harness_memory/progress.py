@@ -1,11 +1,11 @@
 """Long tasks across sessions: `STATE/progress/<task-id>.json`.
 
-    task_id, title, created, sessions, checkpoints [{date, note, session, artifact}], remaining,
-    blockers, updated
+    task_id, title, created, sessions, checkpoints [{date, note, session, artifact or at}], remaining,
+    blockers, updated, branch, status ("in_progress" or "done", where a person said so)
 
-A task grows from the `task` of checkpoints, as the episodes tell it. Growing is idempotent and
-independent of order, so that a killed hook or a rebuild can simply do it again; what older,
-pruned episodes contributed stays.
+A task grows from the `task` of checkpoints, as the episodes tell it, and by the command line. Growing
+is idempotent and independent of order, so that a killed hook or a rebuild can simply do it again;
+what older, pruned episodes contributed stays.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
             continue  # damaged or newer: left as it is, `verify` names it
         task = _grown(known, entry, episode)
         if task != known:
-            store.write(path, jsontext.pretty(task).encode("utf-8", "replace"))
+            store.write(path, render(task))
             changed.append(settings.PROGRESS_DIR + "/" + os.path.basename(path))
     return changed
 
@@ -62,6 +62,29 @@ def file_name(task_id: str) -> str:
     return "%s-%s.json" % ("-".join(part for part in words[:40].split("-") if part) or "task", hexdigest(task_id)[:8])
 
 
+def said(known: dict[str, Any], task_id: str, now: float, session: str, note: str, **change: Any) -> dict[str, Any]:
+    """A task after a word of a person or of the model, at `now`: a note, and what `change` sets."""
+    at = clock.fine_iso(now)
+    blank: dict[str, Any] = {"task_id": task_id, "title": task_id, "created": clock.iso(now), "updated": clock.iso(now)}
+    task = {**blank, "sessions": [], "checkpoints": [], "remaining": [], "blockers": [], **known}
+    task.update({key: value for key, value in change.items() if value is not None}, updated=clock.iso(now))
+    if session and session not in task["sessions"]:
+        task["sessions"] = [*task["sessions"], session]
+    if note:
+        point = {"date": at[:10], "note": note, "session": session, "at": at}
+        task["checkpoints"] = sorted([*task["checkpoints"], point], key=_moment)
+    return task
+
+
+def render(task: dict[str, Any]) -> bytes:
+    return jsontext.pretty(task).encode("utf-8", "replace")
+
+
+def load(project_dir: str, task_id: str) -> dict[str, Any]:
+    """One task; {} when there is none, ValueError when it is damaged."""
+    return _load(os.path.join(directory(project_dir), file_name(task_id)))
+
+
 def _load(path: str) -> dict[str, Any]:
     """A task; {} when there is none, ValueError when it is damaged."""
     data = store.read(path)
@@ -83,7 +106,7 @@ def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]
     at = artifact[len(settings.ARTIFACT_PREFIX) :]  # its name begins with the stamp
     point = {"date": at[:10], "note": entry.get("note", ""), "session": episode["id"], "artifact": artifact}
     points = [old for old in known.get("checkpoints", []) if old.get("artifact") != artifact]
-    points = sorted([*points, point], key=lambda old: (str(old.get("date", "")), str(old.get("artifact", ""))))
+    points = sorted([*points, point], key=_moment)
     is_newest = points[-1] is point
     task = {
         "task_id": entry["id"],
@@ -101,7 +124,14 @@ def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]
     if is_newest:
         task["blockers"] = entry.get("blockers") or []
         if entry.get("remaining") is not None:
-            task["remaining"] = entry["remaining"]
+            task.update(remaining=entry["remaining"], status="")
     for key, value in known.items():
         task.setdefault(key, value)
-    return task
+    return {key: value for key, value in task.items() if (key, value) != ("status", "")}
+
+
+def _moment(point: dict[str, Any]) -> tuple[str, str]:
+    """When a checkpoint was made, as a stamp; the name of an artifact holds it."""
+    artifact = str(point.get("artifact") or "")
+    at = artifact[len(settings.ARTIFACT_PREFIX) :] if artifact else clock.stamp(str(point.get("at") or ""))
+    return (at or str(point.get("date") or ""))[:22], artifact

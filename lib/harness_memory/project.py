@@ -121,6 +121,17 @@ def record(project: Project, now_iso: str) -> None:
         store.write(alias, _encoded(facts))
 
 
+def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
+    """(id, work tree) of the memory last seen at a path that is gone, or at one above it."""
+    best: tuple[str, str, str] | None = None
+    for directory in _directories(store_root):
+        facts = _read_facts(directory) or {}
+        for root in _texts(facts, "paths"):
+            if (path + os.sep).startswith(root.rstrip(os.sep) + os.sep):
+                best = max(best or ("", "", ""), (root, str(facts.get("updated")), os.path.basename(directory)))
+    return (best[2], best[0]) if best else None
+
+
 def project_id(identity: str) -> str:
     return _slug(identity) + "-" + digest.hexdigest(identity)[: settings.ID_HASH_CHARS]
 

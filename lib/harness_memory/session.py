@@ -115,7 +115,7 @@ def load_marker(path: str) -> dict[str, Any]:
         marker = jsontext.loads(store.read(path) or b"{}")
     except (OSError, ValueError):
         return {}
-    if not isinstance(marker, dict):
+    if not isinstance(marker, dict) or not marker:
         return {}
     process = marker.get("process")
     return {**marker, "process": process if isinstance(process, dict) else {}}
@@ -169,7 +169,11 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
             if found:
                 return found
         if not taken:  # then no longer head was ever needed
-            return _fresh(work, head, claude_id, now, project_name)
+            known = _known_by_episode(project_dir, head)
+            if known is None:
+                return _fresh(work, head, claude_id, now, project_name)
+            if known[0] == claude_id:  # its directory was pruned, and it goes on
+                return _fresh(work, head, claude_id, known[1], project_name)
     return _fresh(work, "x" + hexdigest(claude_id)[:31], claude_id, now, project_name)
 
 
@@ -220,7 +224,20 @@ def load_capture(session: Session) -> dict[str, Any]:
             os.replace(path, path + settings.DAMAGED_SUFFIX)  # kept for whoever can read it
         except OSError:
             pass
-    return state or capture.new()
+    state = state or capture.new()
+    if not state["cursor"] and not state["since"]:
+        state["since"] = _forgotten_until(session)
+    return state
+
+
+def _forgotten_until(session: Session) -> float:
+    """What a forgotten session said before then is not taken in again; 0 for all others."""
+    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
+    if not os.path.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        return 0.0
+    from . import forgotten
+
+    return forgotten.since(project_dir, str(session.meta.get("claude_session")))
 
 
 def read_capture(directory: str) -> dict[str, Any] | None:
@@ -299,6 +316,20 @@ def _known_start(project_dir: str, day: str, short_id: str) -> str:
         if name.startswith(settings.EPISODE_PREFIX + day) and name.endswith("-%s.json" % short_id):
             return clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) or day + "T00:00:00Z"
     return day + "T00:00:00Z"
+
+
+def _known_by_episode(project_dir: str, short_id: str) -> tuple[str, float] | None:
+    """Claude's id and the start of the session whose episode has this short id, and nothing else of it is left."""
+    ending = "-%s.json" % short_id
+    for name in store.names(os.path.join(project_dir, settings.EPISODES_DIR)):
+        if name.endswith(ending) and is_episode_name(name):
+            try:
+                value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
+            except (OSError, ValueError):
+                value = {}
+            known = value.get("session_id") if isinstance(value, dict) else ""
+            return str(known), clock.parse(clock.unstamp(name[len(settings.EPISODE_PREFIX) :])) or 0.0
+    return None
 
 
 def _fresh(work: str, short_id: str, claude_id: str, now: float, project_name: str) -> Session:

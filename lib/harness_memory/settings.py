@@ -46,6 +46,10 @@ STATE_DIR = "STATE"
 LIVE_DIR = "live"
 DIRTY_DIR = "dirty"
 PROGRESS_DIR = "progress"
+THREADS_DIR = "threads"
+RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
+CONSOLIDATED_FILE = "consolidated.json"
+CONSOLIDATION_TOLD_FILE = "consolidation-told"
 CURRENT_WORK_FILE = "current-work.json"
 CONVERSATION_FILE = "conversation_state.json"
 INDEX_FILE = "INDEX.md"
@@ -53,6 +57,14 @@ NOTES_INDEX_FILE = "MEMORY.md"
 BRIEFING_FILE = "briefing.md"
 PROFILES_DIR = "profiles"
 USER_DIR = "user"
+LEARNING_DIR = "LEARNING"
+TOPICS_DIR = "topics"
+NOTES_LOCK = "notes.lock"
+ARCHIVE_DIR = "archive"
+NOTES_ARCHIVE_DIR = "notes"
+USED_DIR = "used"
+DRAFTS_DIR = "drafts"
+FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"
 AUTO_MEMORY_DIR = "memory"  # the client's own, beside the project's transcripts
@@ -92,6 +104,7 @@ ACTIVE = "ACTIVE"
 COMPLETED = "COMPLETED"
 ABANDONED = "ABANDONED"
 STATUSES = (ACTIVE, COMPLETED, ABANDONED)
+DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
 
 # Short ids: as many characters of Claude's id as it takes to be unique in its day.
 SHORT_ID_CHARS = (8, 13, 18, 23, 36)
@@ -155,6 +168,21 @@ ACTIVE_TASKS_SHOWN = 20
 EPISODE_MAX_BYTES = 4096
 FAILURES_KEPT = 50
 
+# Notes -----------------------------------------------------------------------------------------
+NOTE_TYPES = ("user", "feedback", "project", "reference")
+NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
+NOTE_MAX_BYTES = 256 * 1024
+NOTE_LINES = 200  # a longer topic is to be summarised
+NOTE_NAME_CHARS = 80
+NOTE_DESCRIPTION_CHARS = 160
+NOTE_HASH_CHARS = 12
+NOTE_UNUSED_DAYS = 182  # six months without use or verification
+NOTES_INDEX_LINES = 200  # more than that is no index
+NOTES_INDEX_BYTES = 25 * 1024
+NOTES_INDEX_WARN_PERCENT = 80
+NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "project": 30, "reference": 0}  # in the ranking by date
+NOTE_FILE_MAX_BYTES = 64 * 1024 * 1024  # of a file a note is about: beyond, its size and time stand for it
+
 # Audit -----------------------------------------------------------------------------------------
 SECURITY_DIR = "SECURITY"
 AUDIT_FILE = "audit.jsonl"
@@ -208,11 +236,29 @@ CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
 RECEIPT_MAX_BYTES = 1024 * 1024
 DIRS_IN_INDEX = 3
 
-DEFAULTS = {
+# Signals ---------------------------------------------------------------------------------------
+RATINGS_TAIL_BYTES = 64 * 1024  # of the newest ratings, all that a skill's start looks at
+RECENT_RATINGS = 5
+POOR_RATING = 2
+POOR_NOTES_SHOWN = 3
+
+# Retention, backfill, consolidation ------------------------------------------------------------
+SESSIONS_IN_ARCHIVE = 2000  # one archive file holds no more: what is packed is kept when the rest is interrupted
+ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
+BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written to since then may be a session at work
+BACKFILL_VIEWS_EVERY = 200  # episodes between two updates of the views
+DAY_SECONDS = 86400
+
+DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,
     "retention_episodes": 200,
     "stale_after_hours": 12,
     "async_task_days": 7,
     "injection_units": 8000,
+    "work_whole_days": 7,
+    "work_days": 30,
+    "work_after": "archive",
+    "consolidate_after_episodes": 10,
 }
+CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
 MINIMUMS = {"injection_units": 1000}  # below that the frame leaves no room for anything

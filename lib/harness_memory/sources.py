@@ -36,19 +36,45 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
     return Part("briefing", title, lines, found.path, found.path, missing=missing, is_whole=True)
 
 
-def notes(project: Project, store_root: str, known: set[str], problems: list[str]) -> Part:
-    """The indexes of notes, the project's and the user's, without what the client's own memory says."""
-    lines: list[str] = []
+def notes(project: Project, store_root: str, known: set[str], problems: list[str], session_dir: str = "") -> Part:
+    """The indexes of notes, the session's, the project's and the user's, without what the client's own memory says.
+
+    A note of a nearer scope stands before one of the same name, and before those it says it replaces.
+    """
+    lines = _local_notes(session_dir) if session_dir else []
+    hidden = {_pointed(text)[0] for text in lines}
     beyond = 0
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     for directory, scope in ((project.dir, project.name), (os.path.join(store_root, settings.USER_DIR), "user")):
         found = curated.read(os.path.join(directory, settings.NOTES_INDEX_FILE))
         taken, missing = _taken(found, settings.NOTES_LINES, problems)
-        taken = [text for text in taken if text.strip() and not _is_heading(text)]
-        lines += ["- [%s %s] %s" % (scope, found.day, text.lstrip("-* ")) for text in taken if _key(text) not in known]
+        entries = [(text, *_pointed(text)) for text in taken if text.strip() and not _is_heading(text)]
+        entries = [entry for entry in entries if not hidden.intersection((entry[1], "%s/%s" % (scope, entry[1])))]
+        hidden.update(word for _, slug, instead in entries for word in (slug, *instead) if word)
+        texts = [text.lstrip("-* ") for text, _, _ in entries if _key(text) not in known]
+        lines += ["- [%s %s] %s" % (scope, found.day, text) for text in texts]
         beyond += missing
-    title = "Notes (index; each names a file below LEARNING/topics)"
+    title = "Notes (index; read one: %s show <file>)" % harness.own_command()
     return Part("notes", title, lines, source, source, missing=beyond)
+
+
+def _pointed(line: str) -> tuple[str, list[str]]:
+    """The note a line points to, and those it stands in place of."""
+    if "](" not in line:
+        return "", []
+    from . import noteline
+
+    return noteline.read(line)
+
+
+def _local_notes(session_dir: str) -> list[str]:
+    """What is noted for this session alone."""
+    if not os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
+        return []
+    from . import notebook, noteline
+
+    found = notebook.Book(notebook.local_shelf(session_dir).read()).holding
+    return ["- [local] " + inert.line(redact(noteline.render(note)[2:])) for note in found]
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:
@@ -102,6 +128,7 @@ def profile(project: Project, skill: str, problems: list[str]) -> list[Part]:
     covered = skill_history(project, name)
     if covered:
         lines.append(inert.line("Last sessions with /%s here: %s" % (name, "; ".join(covered))))
+    lines += _poor_ratings(project, name)
     title = "Profile of /%s [%s %s]" % (name, project.name, day) if day else "/%s [%s]" % (name, project.name)
     return [Part("profile", title, lines, found.path, found.path, missing=missing)]
 
@@ -116,12 +143,26 @@ def skill_history(project: Project, name: str) -> list[str]:
     return covered[: settings.SKILL_SESSIONS_SHOWN]
 
 
-def usage(project: Project) -> Part:
+def _poor_ratings(project: Project, name: str) -> list[str]:
+    """One line of how the skill was rated lately, if poorly."""
+    if not os.path.exists(os.path.join(project.dir, *settings.RATINGS_PATH)):
+        return []
+    from . import signals
+
+    found = signals.poor(project.dir, name)
+    told = ["%s of 5 on %s" % (each["rating"], each.get("date")) for each in found]
+    notes = [str(each.get("note") or "") for each in found]
+    said = ["%s: %s" % (what, note) if note else what for what, note in zip(told, notes)]
+    shown = "; ".join(said[: settings.POOR_NOTES_SHOWN])
+    return [inert.line(cut("Rated poorly lately: " + redact(shown), settings.CURATED_LINE_CHARS))] if found else []
+
+
+def usage() -> Part:
     words = harness.own_command()
-    folder = os.path.join(project.dir, settings.EPISODES_DIR)
     lines = [
-        "Read one: %s show <id>   Search: grep -ril WORD %s" % (words, harness.quote(folder)),
+        "Read one: %s show <id>   Search: %s search WORD" % (words, words),
         'When a piece of work is done or has to wait: %s checkpoint --done "…" --remains "…" --learned "…"' % words,
+        'A fact worth knowing in later sessions: %s remember "…"' % words,
     ]
     return Part("usage", "", lines)
 

@@ -108,6 +108,24 @@ def read_head(path: str, size: int) -> bytes:
         os.close(fd)
 
 
+def read_tail(path: str, size: int) -> bytes:
+    """The last whole lines of a plain file, of at most `size` bytes; b"" when there is none."""
+    try:
+        fd = os.open(path, _O_READ | _O_BINARY)
+    except (FileNotFoundError, NotADirectoryError):
+        return b""
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            return b""
+        begin = max(0, info.st_size - size)
+        os.lseek(fd, begin, os.SEEK_SET)
+        data = os.read(fd, info.st_size - begin)
+        return data.partition(b"\n")[2] if begin else data
+    finally:
+        os.close(fd)
+
+
 def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
     data = read(path, limit)
     return None if data is None else data.decode("utf-8", "replace")
@@ -218,6 +236,17 @@ def modified(path: str) -> float:
         return os.lstat(path).st_mtime
     except (OSError, ValueError):
         return 0.0
+
+
+def is_changed_since(directory: str, instant: float) -> bool:
+    """Whether a directory, or a file in it, was written after an instant; False when there is none."""
+    if modified(directory) > instant:
+        return os.path.isdir(directory)
+    try:
+        with os.scandir(directory) as entries:
+            return any(entry.stat(follow_symlinks=False).st_mtime > instant for entry in entries)
+    except OSError:
+        return False
 
 
 def remove_temporaries(directory: str, before: float) -> None:

@@ -20,6 +20,11 @@ _HIDDEN_GONE: dict[int, str | None] = dict.fromkeys(_HIDDEN)
 _CONTROLS.update(_HIDDEN_GONE)
 _KEPT_IN_BLOCKS = {**_CONTROLS, 9: "\t", 10: "\n"}
 
+# Branch, model and tools are named on every line of a transcript: redacting them once makes reading twice as quick.
+_NAME_CHARS = 100
+_NAMES_KEPT = 256
+_names: dict[tuple[str, int], str] = {}
+
 
 def clean(value: object, limit: int) -> str:
     """A string that any file can hold; "" for anything that is not text."""
@@ -61,7 +66,14 @@ def brief(value: str, limit: int) -> str:
 
 def brief_of(value: object, limit: int) -> str:
     """The same of anything; "" for what is no text."""
-    return brief(clean(value, settings.TEXT_FIELD_MAX_CHARS), limit)
+    if not isinstance(value, str) or len(value) > _NAME_CHARS:
+        return brief(clean(value, settings.TEXT_FIELD_MAX_CHARS), limit)
+    known = _names.get((value, limit))
+    if known is None:
+        if len(_names) >= _NAMES_KEPT:
+            _names.clear()
+        known = _names[value, limit] = brief(clean(value, _NAME_CHARS), limit)
+    return known
 
 
 def passage(value: str, limit: int) -> str:

@@ -1,10 +1,12 @@
-"""Views: what is derived from the episodes and tasks, kept up to date one episode at a time.
+"""Views: what is derived from the facts, kept up to date one episode at a time.
 
     INDEX.md                        menu of episodes, newest first
     STATE/conversation_state.json   thread ledger (see `ledger`)
     STATE/current-work.json         what is in progress, what was completed on the last day of work
 
-Each view is a pure function of the facts, so `rebuild` writes byte for byte what `publish` keeps
+The facts are the episodes, the tasks (see `progress`) and what people said of threads (see `threads`).
+
+Each view is a pure function of them, so `rebuild` writes byte for byte what `publish` keeps
 incrementally. An episode is named in `STATE/dirty/` before it is written and until the views show
 it: whoever next holds the lock finishes what a killed process left. Nothing but freshness depends
 on the lock.
@@ -16,16 +18,18 @@ import os
 
 from . import episode, jsontext, ledger, settings, store
 from .lock import Lock
-from .session import day_and_id
+from .session import day_and_id, is_episode_name
 from .text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _INDEX_HEAD = "# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
 _LINE_HEAD = "- `%s/" % settings.EPISODES_DIR
 _EVERYTHING = "everything"  # a mark for all episodes at once
+TASKS = "tasks"  # a mark for the tasks
 
 
 def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bool:
@@ -39,6 +43,42 @@ def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bo
             refresh(project_dir)
         else:
             _mark(project_dir, name)  # the holder may have seen the mark before the episode was there
+    return held
+
+
+def stage(project_dir: str, name: str, data: bytes) -> None:
+    """Write an episode, to be shown by the next `catch_up`."""
+    _mark(project_dir, name)
+    store.write(os.path.join(project_dir, settings.EPISODES_DIR, name), data)
+    _mark(project_dir, name)  # whoever held the lock may have taken the first mark before the episode was there
+
+
+def add(project_dir: str, found: dict[str, bytes], wait_seconds: float) -> bool:
+    """Write many episodes, by name, and show them in the views."""
+    marks = [*found] if len(found) <= settings.REBUILD_ABOVE_MARKS else [_EVERYTHING]
+    with _lock(project_dir, wait_seconds) as held:
+        for mark in marks:
+            _mark(project_dir, mark)
+        for name, data in found.items():
+            store.write(os.path.join(project_dir, settings.EPISODES_DIR, name), data)
+        if held:
+            refresh(project_dir)
+        else:
+            for mark in marks:
+                _mark(project_dir, mark)
+    return held
+
+
+def change(project_dir: str, marks: list[str], wait_seconds: float, write: Callable[[], None]) -> bool:
+    """Let `write` change a fact about marked episodes, or about `TASKS`, and show it in the views.
+
+    False when the lock was not to be had: then nothing was written."""
+    with _lock(project_dir, wait_seconds) as held:
+        if held:
+            for mark in marks:
+                _mark(project_dir, mark)
+            write()
+            refresh(project_dir)
     return held
 
 
@@ -79,7 +119,7 @@ def refresh(project_dir: str) -> None:
         is_much = _EVERYTHING in marked or len(marked) > settings.REBUILD_ABOVE_MARKS
         if index is None or lines is None or is_much:
             raise ValueError("a view is missing or damaged, or much has changed")
-        _update(project_dir, marked, index, lines)
+        _update(project_dir, [name for name in marked if is_episode_name(name)], index, lines)
         _write_views(project_dir, index, lines, old)
     except ValueError:
         _rebuild(project_dir)
@@ -98,7 +138,7 @@ def _rebuild(project_dir: str) -> list[str]:
             index[name] = index_line(name, value)
             groups.setdefault(value["thread"], []).append(value)
             grown += _grow_tasks(project_dir, value)
-    lines = {key: ledger.line_of(ledger.thread_of(group)) for key, group in groups.items()}
+    lines = {key: _line(project_dir, key, group) for key, group in groups.items()}
     changed = _write_views(project_dir, index, lines, _read_views(project_dir))
     _unmark(project_dir, marked)
     return [*dict.fromkeys(grown), *changed]
@@ -124,9 +164,19 @@ def _update(project_dir: str, marked: list[str], index: dict[str, str], lines: d
         values = [loaded[name] if name in loaded else episode.load(project_dir, name) for name in names]
         chain = [value for value in values if value and value["thread"] == key]
         if chain:
-            lines[key] = ledger.line_of(ledger.thread_of(chain))
+            lines[key] = _line(project_dir, key, chain)
         else:
             lines.pop(key, None)
+
+
+def _line(project_dir: str, key: str, chain: list[dict[str, Any]]) -> str:
+    """The ledger's line of a thread: what its sessions left, and what a person said of it."""
+    thread = ledger.thread_of(chain)
+    if os.path.isdir(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)):
+        from . import threads
+
+        thread = threads.applied(thread, threads.read(project_dir, key))
+    return ledger.line_of(thread)
 
 
 def _grow_tasks(project_dir: str, value: dict[str, Any]) -> list[str]:

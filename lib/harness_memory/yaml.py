@@ -138,7 +138,11 @@ def load(text: str) -> dict[str, Value]:
     at = _start(lines)
     while at < len(lines):
         line = lines[at]
-        if _is_idle(line):
+        key, colon, rest = line.partition(": ")
+        if colon and key.isidentifier() and _is_obvious(rest, "".join(lines[at + 1 : at + 2]), at + 3 > len(lines)):
+            fields[key] = rest[1:-1] if rest[0] == '"' else _typed(rest)
+            at += 1
+        elif _is_idle(line):
             at += 1
         elif _is_marker(line, "..."):
             break
@@ -148,6 +152,15 @@ def load(text: str) -> dict[str, Value]:
             key, rest = _key(line, at)
             fields[key], at = _value(lines, at, rest)
     return fields
+
+
+def _is_obvious(rest: str, below: str, is_last: bool) -> bool:
+    """A scalar on one line that needs no reading: most of what we write, told in a fifth of the time."""
+    if below[:1] in (" ", "\t") or not (below or is_last):
+        return False
+    if rest[:1] == '"':
+        return len(rest) > 1 and rest[-1] == '"' and "\\" not in rest and rest.count('"') == 2
+    return rest[:1].isalpha() and rest[-1] != " " and not ("#" in rest or ":" in rest or "\t" in rest)
 
 
 def _start(lines: list[str]) -> int:

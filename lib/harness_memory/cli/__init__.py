@@ -20,12 +20,29 @@ if TYPE_CHECKING:
 
 VERBS = (
     ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
-    ("list", "look:list_sessions", "past sessions, newest first, one a line"),
+    ("list", "listing:list_all", "past sessions, newest first, one a line; or notes"),
     ("show", "look:show", "one session in full: asked, done, still open, files"),
+    ("search", "find:search", "every word of it in sessions and notes"),
     ("why", "why:why", "what a session was told of the past, from which files, how much"),
     ("checkpoint", "write:checkpoint", "record what was done and what remains, for the present session"),
+    ("remember", "notes:remember", "keep a fact for later sessions, in the note it belongs to"),
+    ("note", "notes:note", "notes, one topic a file: add, edit, show, list, remove, promote, supersede"),
+    ("lint", "tidy:lint", "what is wrong with the notes, and what to do; --fix does what is safe"),
+    ("compact", "tidy:compact", "merge what notes say twice, drop what is superseded"),
+    ("edit", "editing:edit", "a note, the briefing or a profile in your editor"),
+    ("forget", "forgetting:forget", "remove sessions, notes or a text from everywhere, after a preview"),
     ("briefing", "curate:briefing", "the page every session here starts with: show, set, rollback, history"),
     ("profile", "curate:profile", "what to know when a skill starts: list, show, set"),
+    ("consolidate", "consolidating:consolidate", "what is new since the briefing was last made of it"),
+    ("open", "unfinished:open_work", "what is still open across sessions: threads and tasks, next steps, blockers"),
+    ("thread", "unfinished:thread", "a thread of work: list, close, reopen, rename"),
+    ("task", "tasks:task", "a task that spans sessions: start, checkpoint, done, list"),
+    ("rate", "ratings:rate", "say how well a skill did, 1 to 5"),
+    ("signals", "ratings:signal_summary", "how well skills did: ratings, mean and trend"),
+    ("backfill", "backfilling:backfill", "make episodes of earlier sessions, from the transcripts still there"),
+    ("prune", "retire:prune", "keep work directories for as long as they are of use"),
+    ("archive", "retire:archive", "move old sessions into a compressed archive"),
+    ("restore", "retire:restore", "bring archived sessions back, or list them"),
     ("audit", "audit:audit", "what was stopped and asked about: show, verify, stats"),
     ("rebuild", "maintain:rebuild", "make INDEX.md and the other views anew from the episodes"),
     ("verify", "maintain:verify", "check every file of a memory against the rules of the store"),
@@ -42,7 +59,9 @@ examples:
   harness memory status                      in a project: where things stand
   harness memory list --since 7d             the sessions of the last week
   harness memory show last                   the latest session in full
+  harness memory open                        what is still to do
   harness memory checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
+  harness memory remember "Cart totals are rounded once, at the end"
   harness memory briefing set < page.md      what every session here should know
   harness memory doctor                      when something seems wrong
 

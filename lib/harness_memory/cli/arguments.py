@@ -11,17 +11,35 @@ from .refusal import WRONG_USAGE, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..project import Project
+
+
+def _columns() -> int:
+    told = os.environ.get("COLUMNS", "")
+    if told.isdigit() and int(told) > 20:
+        return int(told)
+    try:
+        return max(40, os.get_terminal_size(1).columns)
+    except (OSError, ValueError):
+        return 80
 
 
 def parser(
     verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True
 ) -> argparse.ArgumentParser:
+    wide = _columns() - 2
+
+    def helper(prog: str, **more: Any) -> argparse.HelpFormatter:
+        # Told the width, it need not load `shutil` to find it, which it does for every option.
+        return argparse.RawDescriptionHelpFormatter(prog, **{"width": wide, **more})
+
     made = argparse.ArgumentParser(
         prog="harness %s %s" % (family, verb),
         description=about,
         epilog="examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines()),
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=helper,
         allow_abbrev=False,
     )
     made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the present one)")

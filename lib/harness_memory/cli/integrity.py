@@ -10,7 +10,7 @@ import os
 import stat
 import time
 
-from .. import clock, project, settings
+from .. import clock, notebook, notes_index, project, settings, store
 from ..guard import chain
 from . import replay
 from .rules import DAMAGED, RULE, STRAY, Unfit, accept, checker
@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
+
+    from ..notebook import Shelf
 
 MODE = "mode"
 VIEW = "view"
@@ -53,12 +55,20 @@ def check_store(root: str) -> Iterator[Finding]:
     if not os.path.lexists(root):
         return
     yield from _check_directory(root, root, 0, _is_common)
+    yield from _check_notes_index(notebook.user_shelf(root))
 
 
 def check_project(project_dir: str) -> Iterator[Finding]:
     yield from check_files(project_dir)
     if os.path.isdir(project_dir):
         yield from check_views(project_dir)
+
+
+def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
+    wanted = notes_index.expected(shelf)
+    if wanted is not None and not store.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
+        what = "is stale" if os.path.lexists(shelf.index) else "is missing"
+        yield Finding(shelf.index, what, "run: harness memory rebuild", VIEW)
 
 
 def check_files(project_dir: str) -> Iterator[Finding]:
@@ -84,6 +94,7 @@ def check_views(project_dir: str) -> Iterator[Finding]:
         stale = replay.stale_views(project_dir)  # a session may just have been writing them
     for name, what, remedy in stale:
         yield Finding(os.path.join(project_dir, name), what, remedy, VIEW)
+    yield from _check_notes_index(notebook.project_shelf(project_dir))
 
 
 # Walking -------------------------------------------------------------------------------------------

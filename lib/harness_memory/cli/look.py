@@ -1,4 +1,4 @@
-"""Looking at past sessions: `list` and `show`. Nothing here writes."""
+"""Looking at what is remembered: `list` and `show`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ if TYPE_CHECKING:
 
     from .records import Record
 
-_LIMIT = 20
 _REASONS = {  # the client's words for how a session ended, in ours
     "other": "ended",
     "prompt_input_exit": "exited",
@@ -25,44 +24,38 @@ _REASONS = {  # the client's words for how a session ended, in ours
 # list --------------------------------------------------------------------------------------------
 
 
-def list_sessions(argv: list[str]) -> int:
-    about = "Past sessions, newest first, one a line; those still running too."
-    examples = "list\nlist --since 7d --branch main\nlist --status ABANDONED\nlist --all-projects --limit 50 --json"
-    parser = arguments.parser("list", about, examples)
-    arguments.add_all_projects(parser)
-    add = parser.add_argument
-    add(
-        "--limit",
-        type=arguments.positive,
-        default=_LIMIT,
-        metavar="N",
-        help="at most N sessions (default: %d)" % _LIMIT,
-    )
-    add("--status", type=str.upper, choices=(*settings.STATUSES, records.DIED), help="only sessions in this state")
-    add("--branch", metavar="B", help="only sessions on this git branch")
-    add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
-    args = parser.parse_args(argv)
-    found = [record for directory in arguments.project_dirs(args) for record in records.load_all(directory)]
-    found = sorted(_wanted(found, args), key=lambda record: (record.started, record.id), reverse=True)
-    shown = found[: args.limit]
+def list_sessions(args: argparse.Namespace) -> int:
+    found, number = _chosen(args)
     if args.json:
-        emit_json([record.brief() for record in shown])
-    elif shown:
-        print("\n".join(_listing(shown, args.all_projects)))
-        if len(found) > len(shown):
-            print("%d more: --limit %d" % (len(found) - len(shown), len(found)))
+        emit_json([record.brief() for record in found])
+    elif found:
+        print("\n".join(_listing(found, args.all_projects)))
+        if number > len(found):
+            print("%d more: --limit %d" % (number - len(found), number))
     else:
         print("No sessions%s." % (" that match" if _is_narrowed(args) else " are remembered here yet"))
     return 0
 
 
+def _chosen(args: argparse.Namespace) -> tuple[list[Record], int]:
+    """The sessions to show, and how many match."""
+    dirs = arguments.project_dirs(args)
+    if len(dirs) == 1 and not _is_narrowed(args):
+        return records.load_newest(dirs[0], args.limit)
+    found = [record for directory in dirs for record in records.load_all(directory)]
+    found = sorted(_wanted(found, args), key=lambda record: (record.started, record.id), reverse=True)
+    return found[: args.limit], len(found)
+
+
 def _wanted(found: list[Record], args: argparse.Namespace) -> list[Record]:
     kept = [r for r in found if args.status in (None, r.state) and args.branch in (None, r.branch)]
-    return kept if args.since is None else [r for r in kept if r.seen >= args.since]
+    kept = kept if args.since is None else [r for r in kept if r.seen >= args.since]
+    kept = kept if args.until is None else [r for r in kept if r.seen < args.until]
+    return kept if args.session is None else records.matching(kept, args.session)
 
 
 def _is_narrowed(args: argparse.Namespace) -> bool:
-    return (args.since, args.status, args.branch) != (None, None, None)
+    return (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
 
 
 def _listing(shown: list[Record], with_project: bool) -> list[str]:
@@ -80,11 +73,22 @@ def _listing(shown: list[Record], with_project: bool) -> list[str]:
 
 
 def show(argv: list[str]) -> int:
-    about = "One session in full: what was asked and done, what is still open, and where its files are."
-    parser = arguments.parser("show", about, "show last\nshow a1b2c3d4\nshow a1b --json")
-    parser.add_argument("session", metavar="ID", help='an id or its beginning, an episode\'s file name, or "last"')
+    about = (
+        "One session in full: what was asked and done, what is still open, where its files are. Or a note, by its name."
+    )
+    parser = arguments.parser("show", about, "show last\nshow a1b2c3d4\nshow a1b --json\nshow cart-totals")
+    known = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
+    parser.add_argument("session", metavar="ID", help=known)
     args = parser.parse_args(argv)
-    record = records.chosen(records.load_all(arguments.locate(args).dir), args.session)
+    project_dir = arguments.locate(args).dir
+    likely = records.load_likely(project_dir, args.session)
+    if not likely:
+        from . import desk, notes
+
+        at = desk.Desk(args)
+        if at.matching(args.session.rpartition("/")[2]):
+            return notes.show_note(at, *at.find(args.session), is_json=args.json)
+    record = records.chosen(likely or records.load_all(project_dir), args.session)
     if args.json:
         files = {"paths": record.paths, "artifacts": record.artifacts}
         found = {"id": record.id, "meta": record.meta or None, "episode": record.episode}
@@ -151,6 +155,6 @@ def _fact_rows(record: Record) -> list[list[str]]:
 def _status(record: Record) -> str:
     reason = str(record.meta.get("reason") or "")
     reason = _REASONS.get(reason, reason)
-    if record.state == records.DIED:
+    if record.state == settings.DIED:
         reason = "its process is gone; the next session start archives it"
     return record.state + (" (%s)" % reason if reason else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import episode, settings, views
+from .. import episode, notebook, progress, settings, views
 from . import arguments, integrity
 from .output import count, emit_json, line, short
 from .refusal import Refusal
@@ -18,11 +18,14 @@ _ALIKE_SHOWN = 5
 
 
 def rebuild(argv: list[str]) -> int:
-    about = "Make every view (INDEX.md and the files in STATE/) anew from the episodes. Facts are never touched."
+    about = "Make every view (INDEX.md, MEMORY.md and those in STATE/) anew from the facts, which are never touched."
     parser = arguments.parser("rebuild", about, "rebuild\nrebuild --all-projects")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
     changed = {path: _rebuilt(path) for path in arguments.project_dirs(args) if _has_memory(path)}
+    user = notebook.user_shelf(arguments.root())
+    if os.path.isdir(user.folder):
+        changed[user.home] = _relisted(user)
     if args.json:
         emit_json([{"project": os.path.basename(path), "changed": names} for path, names in changed.items()])
         return 0
@@ -77,11 +80,25 @@ def _sentence(finding: Finding, root: str) -> str:
 
 
 def _has_memory(project_dir: str) -> bool:
-    return bool(episode.names(project_dir)) or os.path.isdir(os.path.join(project_dir, settings.STATE_DIR))
+    folders = (settings.STATE_DIR, settings.LEARNING_DIR)
+    return bool(episode.names(project_dir)) or any(os.path.isdir(os.path.join(project_dir, name)) for name in folders)
+
+
+def _has_no_work(project_dir: str) -> bool:
+    """Only notes are kept there: no session or task has ever been, and so no view of them."""
+    is_shown = os.path.lexists(os.path.join(project_dir, settings.INDEX_FILE))
+    return not is_shown and not episode.names(project_dir) and not progress.load_all(project_dir)
 
 
 def _rebuilt(project_dir: str) -> list[str]:
-    names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS)
+    names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
         raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
-    return names
+    return names + _relisted(notebook.project_shelf(project_dir))
+
+
+def _relisted(shelf: notebook.Shelf) -> list[str]:
+    if not os.path.isdir(shelf.folder):
+        return []
+    with notebook.Writing(shelf, _REBUILD_WAIT_SECONDS) as writing:
+        return [settings.NOTES_INDEX_FILE] if writing.refresh() else []

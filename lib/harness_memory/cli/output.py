@@ -9,12 +9,9 @@ from __future__ import annotations
 
 import codecs
 import io
-import json
 import os
-import shutil
 import sys
 import time
-import unicodedata
 
 from .. import clock
 
@@ -45,6 +42,8 @@ def complain(message: str) -> None:
 
 def emit_json(value: Any) -> None:
     """The only way JSON leaves: pretty, valid, and harmless when shown."""
+    import json
+
     is_utf = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
     text = json.dumps(value, indent=2, ensure_ascii=not is_utf)
     print(_escaped(text, _json_escape, "\n"))
@@ -72,6 +71,8 @@ def passage(text: str) -> str:
 def width(text: str) -> int:
     if text.isascii():
         return len(text)
+    import unicodedata
+
     shown = [c for c in text if not unicodedata.combining(c) and c not in _JOINERS]
     return sum(2 if unicodedata.east_asian_width(c) in "WF" else 1 for c in shown)
 
@@ -103,7 +104,11 @@ def table(rows: list[list[str]], right: tuple[int, ...] = (), *, is_cut: bool = 
 
 
 def columns() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
+    if not sys.stdout.isatty():
+        return 1000
+    import shutil
+
+    return shutil.get_terminal_size().columns
 
 
 def short(path: str) -> str:
@@ -147,6 +152,8 @@ def _escaped(text: str, escape: Callable[[str], str], kept: str) -> str:
 
 
 def _shown(char: str, escape: Callable[[str], str]) -> str:
+    import unicodedata
+
     kind = unicodedata.category(char)
     if kind == "Zs":
         return " "
@@ -158,6 +165,8 @@ def _escape(char: str) -> str:
 
 
 def _json_escape(char: str) -> str:
+    import json
+
     return json.dumps(char)[1:-1]
 
 

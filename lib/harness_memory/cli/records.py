@@ -6,18 +6,20 @@ import os
 
 from .. import capture, clock, episode, liveness, settings, store
 from .. import session as sessions
+from ..session import day_and_id
 from ..text import first_sentence
 from .output import line, local
 from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from ..session import Session
 
 
-DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
+_RECENT = 20
 
 
 class Record:
@@ -143,23 +145,84 @@ def captured(session: Session) -> dict[str, Any]:
 
 
 def shown_status(status: str, is_alive: bool | None) -> str:
-    return DIED if status == settings.ACTIVE and is_alive is False else status
+    return settings.DIED if status == settings.ACTIVE and is_alive is False else status
 
 
 def load_all(project_dir: str) -> list[Record]:
     """Every readable session of a project, newest first."""
-    names = set(episode.names(project_dir))
-    found = []
+    return _load(project_dir, [*_handles(project_dir)])
+
+
+def load_newest(project_dir: str, limit: int) -> tuple[list[Record], int]:
+    """The sessions that began last, and how many there are in all, without reading the others."""
+    handles = sorted(_handles(project_dir), key=lambda handle: handle.began, reverse=True)
+    chosen = handles[:limit]
+    while 0 < len(chosen) < len(handles) and handles[len(chosen)].day == chosen[-1].day and not chosen[-1].episode:
+        chosen.append(handles[len(chosen)])  # where no episode tells when it began
+    found = _load(project_dir, chosen)
+    if len(found) < min(limit, len(handles)):  # some cannot be read
+        everything = load_all(project_dir)
+        return everything[:limit], len(everything)
+    return found[:limit], len(handles) - (len(chosen) - len(found))
+
+
+def load_likely(project_dir: str, word: str) -> list[Record]:
+    """The sessions that a word may mean, as far as the names of their files tell."""
+    handles = [*_handles(project_dir)]
+    if word == "last":
+        recent = sorted(handles, key=lambda handle: handle.saved, reverse=True)[:_RECENT]
+        begun = sorted(handles, key=lambda handle: handle.began, reverse=True)[:_RECENT]
+        return _load(project_dir, [*{id(handle): handle for handle in (*recent, *begun)}.values()])
+    name = os.path.basename(word.replace("\\", "/"))
+    likely = [each for each in handles if each.episode in (name, name + ".json") or each.is_like(word)]
+    return matching(_load(project_dir, likely), word) if word else []
+
+
+class _Handle:
+    """A session by the names of its files, none of them read."""
+
+    __slots__ = ("directory", "episode", "path")
+
+    def __init__(self, directory: str, episode_name: str, path: str) -> None:
+        self.directory = directory
+        self.episode = episode_name
+        self.path = path
+
+    @property
+    def day(self) -> str:
+        return os.path.basename(os.path.dirname(self.directory)) if self.directory else self.began[:10]
+
+    @property
+    def began(self) -> str:
+        return self.episode[len(settings.EPISODE_PREFIX) :] if self.episode else self.day + "U"  # after any hour of it
+
+    @property
+    def saved(self) -> float:
+        return store.modified(self.path)
+
+    def is_like(self, word: str) -> bool:
+        name = os.path.basename(self.directory) if self.directory else day_and_id(self.episode)[1]
+        return name.startswith(word) or word.startswith(name)
+
+
+def _handles(project_dir: str) -> Iterator[_Handle]:
+    episodes = {day_and_id(name): name for name in episode.names(project_dir)}
     for directory in sessions.all_directories(project_dir):
-        session = sessions.load(directory)
-        if session:
-            name = session.episode_name
-            found.append(Record(project_dir, session, name, episode.load(project_dir, name) if name in names else None))
-            names.discard(name)
-    for name in names:
-        value = episode.load(project_dir, name)
-        if value:
-            found.append(Record(project_dir, None, name, value))
+        day, name = directory.split(os.sep)[-2:]
+        yield _Handle(directory, episodes.pop((day, name), ""), os.path.join(directory, settings.META_FILE))
+    for name in episodes.values():
+        yield _Handle("", name, os.path.join(project_dir, settings.EPISODES_DIR, name))
+
+
+def _load(project_dir: str, handles: list[_Handle]) -> list[Record]:
+    """The readable ones of these sessions, newest first."""
+    found = []
+    for handle in handles:
+        session = sessions.load(handle.directory) if handle.directory else None
+        name = handle.episode or (session.episode_name if session else "")
+        value = episode.load(project_dir, name) if handle.episode else None
+        if session or value:
+            found.append(Record(project_dir, session, name, value))
     return sorted(found, key=lambda record: (record.started, record.id), reverse=True)
 
 

@@ -23,7 +23,8 @@ def stale_views(project_dir: str) -> list[tuple[str, str, str]]:
 
 
 def _copy(project_dir: str, copy: str) -> None:
-    for folder in (settings.EPISODES_DIR, os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)):
+    state = [os.path.join(settings.STATE_DIR, name) for name in (settings.PROGRESS_DIR, settings.THREADS_DIR)]
+    for folder in (settings.EPISODES_DIR, *state):
         os.makedirs(os.path.join(copy, folder))
         for name in store.names(os.path.join(project_dir, folder)):
             try:

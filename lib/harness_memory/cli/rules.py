@@ -5,7 +5,8 @@ META.yaml       valid, with its required fields and a known status; named after 
 *.json          valid JSON of a schema we know; episodes and tasks named after their content
 *.jsonl         exactly one JSON object a line
 *.md            UTF-8 text, and Markdown alone; what people keep (briefing.md, profiles/, MEMORY.md) no larger
-                than is read of it, and profiles named after a skill; `.1` and `.2` are former versions
+                than is read of it, and profiles named after a skill; `.1` and `.2` are former versions;
+                the frontmatter of a note, if it has one, right in every field
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 
-from .. import capture, clock, episode, progress, settings, sources, store, yaml
+from .. import capture, clock, episode, notes, progress, settings, sources, store, threads, yaml
 from .. import session as sessions
 
 TYPE_CHECKING = False
@@ -62,11 +63,21 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_json if name.endswith(".json") else accept
     if folder == (settings.STATE_DIR, settings.PROGRESS_DIR) and name.endswith(".json"):
         return check_task
+    if folder[:1] == (settings.ARCHIVE_DIR,) and name.endswith(".tar.gz"):
+        return check_archive
+    if folder == (settings.STATE_DIR, settings.THREADS_DIR) and name.endswith(".json"):
+        return check_thread
     if folder == (settings.STATE_DIR, settings.LIVE_DIR) and name.endswith(".json"):
         return check_marker
     if name.endswith(settings.LOCK_SUFFIX) or settings.DIRTY_DIR in folder or folder[:1] == (settings.HEALTH_DIR,):
         return check_json if name.endswith(".json") and settings.DIRTY_DIR not in folder else accept
-    if folder == (settings.GUARD_DIR, settings.ALLOWED_DIR):
+    if folder[-2:] == (settings.LEARNING_DIR, settings.TOPICS_DIR) and name.endswith(".md"):
+        return check_note
+    if folder[-2:] in (
+        (settings.STATE_DIR, settings.USED_DIR),
+        (settings.STATE_DIR, settings.DRAFTS_DIR),
+        (settings.GUARD_DIR, settings.ALLOWED_DIR),
+    ):
         return accept
     if folder == (settings.PROFILES_DIR,) and _is_markdown(name):
         return check_profile
@@ -109,6 +120,15 @@ def check_curated(path: str) -> None:
     check_markdown(path)
     if os.path.getsize(path) > settings.CURATED_MAX_BYTES:
         raise Unfit("is larger than is read of it", remedy="shorten it", kind=RULE)
+
+
+def check_note(path: str) -> None:
+    check_markdown(path)
+    if os.path.getsize(path) > settings.NOTE_MAX_BYTES:
+        raise Unfit("is larger than is read of it", remedy="split the topic", kind=RULE)
+    found = notes.parse(os.path.basename(path)[: -len(".md")], _text(path))
+    for line, what in found.problems:
+        raise Unfit(what, line, "correct it: harness memory note edit %s" % found.slug, RULE)
 
 
 def check_profile(path: str) -> None:
@@ -234,6 +254,24 @@ def check_task(path: str) -> None:
             raise Unfit('"%s" is missing or has not its type' % key)
     if os.path.basename(path) != progress.file_name(value["task_id"]):
         raise Unfit("is not named after its task %r" % value["task_id"][:40], kind=RULE)
+
+
+def check_archive(path: str) -> None:
+    """Whole as far as its first bytes tell: reading all of it is for `restore`."""
+    with open(path, "rb") as file:
+        if file.read(2) != b"\x1f\x8b":
+            raise Unfit("is no compressed archive")
+    if not os.path.isfile(path[: -len(".tar.gz")] + ".jsonl"):
+        raise Unfit("has no index beside it", kind=RULE)
+
+
+def check_thread(path: str) -> None:
+    value = check_json(path)
+    what = threads.problem(value)
+    if what:
+        raise Unfit(what)
+    if os.path.basename(path) != sessions.safe_id(value["thread"]) + ".json":
+        raise Unfit("is not named after its thread %r" % value["thread"][:40], kind=RULE)
 
 
 def check_marker(path: str) -> None:

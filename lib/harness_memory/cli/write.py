@@ -7,11 +7,12 @@ import os
 import sys
 import time
 
-from .. import archive, capture, liveness, project, runner, settings, store
+from .. import archive, capture, liveness, project, runner, settings, signals, sources, store
 from .. import checkpoint as checkpoints
 from .. import session as sessions
 from ..events import Event
 from ..handlers.scene import Scene
+from ..text import first_sentence
 from . import arguments, records
 from .output import emit_json, line, short
 from .refusal import WRONG_USAGE, Refusal
@@ -58,6 +59,7 @@ def checkpoint(argv: list[str]) -> int:
         raise Refusal("%s is set to off here, so nothing was recorded" % settings.ENV_SWITCH)
     value = _from_flags(args) or _from_stdin()
     name, session = _record(args, value)
+    _rate(session, value)
     path = os.path.join(session.artifacts, name)
     if args.json:
         emit_json({"session": session.id, "artifact": path, "episode": session.episode_name})
@@ -141,6 +143,16 @@ def _parsed(data: bytes) -> object:
     except RecursionError:
         what = "nested too deeply"
     raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _REFUSED), WRONG_USAGE)
+
+
+def _rate(session: sessions.Session, value: dict[str, Any]) -> None:
+    """A rating in a checkpoint is one of the skill it names."""
+    said = checkpoints.normalize(value) or {}
+    skill, rating = sources.skill_name(said.get("skill_used") or ""), said.get("rating")
+    if skill and rating and 1 <= rating <= 5:
+        project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
+        note = first_sentence(said["what_was_done"], settings.ITEM_CHARS)
+        signals.append(project_dir, session.id, skill, round(rating), note, time.time())
 
 
 # Whose it is ---------------------------------------------------------------------------------------

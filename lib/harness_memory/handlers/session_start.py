@@ -8,6 +8,7 @@ from .. import (
     capture,
     clock,
     config,
+    consolidation,
     health,
     housekeeping,
     inject,
@@ -40,7 +41,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
     problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
-    message = _health_line(problems)
+    message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
     with scene as session:
         text = _briefed(scene, session, problems, settled["injection_units"])
     return reply.context(run.event.name, text, message)
@@ -89,9 +90,9 @@ def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str
     parts = [
         sources.briefing(ours, problems),
         sources.still_open(ours, own_ids),
-        sources.notes(ours, run.root, sources.auto_memory(run.event.transcript_path), problems),
+        sources.notes(ours, run.root, sources.auto_memory(run.event.transcript_path), problems, session.dir),
         sources.menu(ours, ours.branch, capture.relative_path(run.event.cwd, (ours.root,)), own_ids),
-        sources.usage(ours),
+        sources.usage(),
     ]
     if run.event.source == "compact":
         parts.insert(0, sources.state(ours, captured, clock.iso(run.now)[:10]))
@@ -107,6 +108,11 @@ def _guard_problems(scene: Scene) -> list[str]:
     from ..guard import degraded
 
     return degraded.note(run.root, launch, scene.project.dir, run.event.session_id, run.now)
+
+
+def _due(scene: Scene, settled: config.Config) -> str:
+    is_start = scene.run.event.source != "compact"
+    return consolidation.due(scene.project.dir, scene.run.now, settled) if is_start else ""
 
 
 def _failures(run: Run) -> list[str]:

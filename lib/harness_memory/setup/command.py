@@ -9,9 +9,9 @@ import subprocess
 import sys
 from itertools import chain
 
-from .. import __version__, harness, settings, store
+from .. import __version__, backfill, harness, settings, store
 from ..cli import output
-from . import entries, interpreter, jsontree, merge, purge, registry, selftest, settingsfile
+from . import entries, interpreter, jsontree, merge, purge, registry, selftest, settingsfile, skills
 from .installation import Change, Place, Removal, install, plan_install, plan_uninstall, uninstall
 from .neighbours import neighbours
 from .settingsfile import Refused
@@ -30,6 +30,8 @@ def main(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if args.purge and not args.uninstall:
         parser.error("--purge goes with --uninstall")
+    if args.backfill and (args.uninstall or args.dry_run):
+        parser.error("--backfill goes with an install")
     if args.yes and not args.purge:
         parser.error("--yes goes with --uninstall --purge")
     if args.guard is not None and args.uninstall:
@@ -55,7 +57,7 @@ def _run(args: argparse.Namespace) -> int:
     wanted = _entries(python, guard=_is_guarded(place) if args.guard is None else args.guard)
     if args.uninstall:
         return _uninstall(place, wanted, dry_run=args.dry_run, purging=args.purge, confirmed=args.yes)
-    return _install(place, wanted, python, dry_run=args.dry_run)
+    return _install(place, wanted, python, dry_run=args.dry_run, backfilling=args.backfill)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -73,19 +75,24 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
     parser.add_argument("--uninstall", action="store_true", help="take the hooks out again; the memory stays")
+    parser.add_argument("--backfill", action="store_true", help="and remember earlier sessions from their transcripts")
     parser.add_argument("--purge", action="store_true", help="with --uninstall: delete the memory too, after asking")
     parser.add_argument("--yes", action="store_true", help="with --purge: do not ask")
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     return parser
 
 
-def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: bool) -> int:
+def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: bool, backfilling: bool) -> int:
     change = plan_install(place, wanted)
+    words = harness.command(ROOT, python, windows=WINDOWS)
     if dry_run:
         _show(place, change)
+        for path in skills.wanted(place, words):
+            print("Would keep the skill %s" % path)
         print("Nothing was changed (--dry-run).")
         return 0
     install(place, wanted, python, change)
+    own = skills.install(place, words)
     is_compiled = _compile(python)
     if change.is_nothing:
         print("Already up to date: %s" % place.settings)
@@ -96,6 +103,9 @@ def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: boo
     print("  memory:            %s" % place.store)
     print("  interpreter:       %s" % python)
     print("  guard:             %s" % (_GUARD_ON if wanted.has_guard else _GUARD_OFF))
+    print("  skills:            %s" % os.path.join(skills.folder(place.settings), "harness-*"))
+    for path in own:
+        print("  note: %s is your own and was left as it is; ours is in %s" % (path, ROOT))
     if not is_compiled:
         print("  note: the bytecode of %s could not be written; the hooks run, but start more slowly" % ROOT)
     _warn(place)
@@ -103,8 +113,21 @@ def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: boo
         return 1
     where = "any" if place.scope == "user" else "this"
     print("Start `claude` in %s project: from now on its sessions are remembered." % where)
-    print("  look:  %s status" % harness.command(ROOT, python, windows=WINDOWS))
+    print("  look:  %s status" % words)
     print("  undo:  %s" % _again(place, "--uninstall"))
+    return _earlier(place, words, backfilling=backfilling)
+
+
+def _earlier(place: Place, words: str, *, backfilling: bool) -> int:
+    """Sessions from before us: remembered at once, or the command that does it."""
+    number = len(backfill.paths(backfill.config_dir(os.environ)))
+    if backfilling:
+        from ..cli import backfilling as verb
+
+        print("\n".join(verb.page(verb.run(""))))
+    elif number:
+        print("  past:  %s backfill --all" % words)
+        print("         remembers what it finds in %d transcript%s" % (number, "" if number == 1 else "s"))
     return 0
 
 
@@ -153,7 +176,10 @@ def _uninstall(place: Place, wanted: entries.Entries, *, dry_run: bool, purging:
         _check_purge(place, memory)
         if not confirmed and not _confirm("Delete %s in %s for good? Type yes: " % (memory.summary, memory.root)):
             raise Refused("not confirmed. Leave out --purge to keep the memory.")
+    own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
     uninstall(place, removal, memory)
+    for path in own:
+        print("Your own version of a skill stays: %s" % path)
     is_whole = memory is None or not any(map(os.path.lexists, memory.paths))
     _tell_removal(place, removal)
     for path in removal.stores:

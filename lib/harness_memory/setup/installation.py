@@ -6,7 +6,7 @@ import os
 import time
 
 from .. import __version__, store
-from . import entries, merge, registry, settingsfile
+from . import entries, merge, registry, settingsfile, skills
 from .settingsfile import Refused
 
 TYPE_CHECKING = False
@@ -89,6 +89,7 @@ def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> 
         "folders": folders,
         "rules": wanted.rules,
         "guard": wanted.has_guard,
+        "skills": known.get("skills", {}),
     }
     registry.put(place.store, record)
 
@@ -182,7 +183,8 @@ def _claimed_rules(place: Place, text: str) -> dict[str, str]:
 
 
 def _own_folders(place: Place) -> list[str]:
-    """Of the folders that hold the settings file and the memory, those that were or will be made by an install."""
+    """Of the folders that hold the settings file, the skills and the memory, those that an install made or makes."""
     made = {path for item in registry.load(place.store) for path in registry.texts(item, "folders")}
-    needed = dict.fromkeys(os.path.dirname(path) for path in (place.settings, place.store))
+    # The innermost first, as they have to go.
+    needed = dict.fromkeys((skills.folder(place.settings), *map(os.path.dirname, (place.settings, place.store))))
     return [path for path in needed if path in made or not os.path.isdir(path)]

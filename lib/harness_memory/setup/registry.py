@@ -1,9 +1,11 @@
 """`installs.json` in the store root: where we are installed, for `doctor` and for taking it out again.
 
-    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules, guard}]}
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules, guard,
+                                skills}]}
 
 `created` tells that the settings file was ours from the start; `folders` were made for it and the memory to lie in;
-`rules` are the permission rules added; `guard` is false where a person left it out.
+`rules` are the permission rules added; `guard` is false where a person left it out; `skills` are the copies of skills
+with the hash of each (see `skills`).
 """
 
 from __future__ import annotations

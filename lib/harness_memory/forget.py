@@ -1,0 +1,440 @@
+"""Removing sessions, notes or a text from everywhere they stand in a memory.
+
+A tombstone without content comes first (see `forgotten`), so that a process killed at any point has
+already made sure that nothing comes back; then facts, receipts and caches; the views are rebuilt last.
+The audit trail in SECURITY is append-only and stays; nothing of a memory's content is in it.
+
+A text is struck with the sentence it stands in: a fact of a note, an item of a list, a line of a page.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from . import capture, episode, forgotten, jsontext, notebook, notes, progress, settings, store, views, yaml
+from . import session as sessions
+from .lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from .notebook import Shelf
+
+_WAIT_SECONDS = 5.0
+_SHORT_CHARS = 11
+_AUDIT_TRAIL = "SECURITY"
+_UNTOUCHED = (settings.PROJECT_FILE, settings.FORGOTTEN_FILE)
+_VIEWS = (settings.INDEX_FILE, settings.NOTES_INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
+# What a record is known and found by; everything else in it is content.
+_NAMES = frozenset(
+    ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
+    + ("at", "created", "updated", "date", "task_id", "artifact", "session", "outcome", "source", "status", "project")
+    + ("work", "cwd", "git_remote", "path", "file", "last_activity")
+)
+_META_NAMES = frozenset((*_NAMES, "pid", "channel", "model"))
+
+
+class Busy(OSError):
+    """A session's hooks are at work on its files."""
+
+
+class Session:
+    """What is left of a session, by the names of its files; "" for what is gone."""
+
+    __slots__ = ("claude_id", "directory", "episode_name", "id")
+
+    def __init__(self, id: str, claude_id: str, directory: str, episode_name: str) -> None:
+        self.id = id
+        self.claude_id = claude_id
+        self.directory = directory
+        self.episode_name = episode_name
+
+
+# Sessions ------------------------------------------------------------------------------------------
+
+
+def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
+    forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
+    marks = _marks(project_dir, chosen)
+    for each in chosen:
+        with _alone(project_dir, each.claude_id) as lock:
+            if each.directory:
+                store.remove_tree(each.directory)
+            sessions.unmark_live(project_dir, each.claude_id)
+            lock.discard()
+        store.remove(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
+    ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
+    names = [each.episode_name for each in chosen if each.episode_name]
+    if names and not views.withdraw(project_dir, names, _WAIT_SECONDS):
+        raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
+    _strike_tasks(project_dir, ids)
+    _strike_ratings(project_dir, ids)
+    strike_receipts(project_dir, marks)
+    drop_archived(store_root, project_dir, ids)
+    views.rebuild(project_dir, _WAIT_SECONDS)
+
+
+def _marks(project_dir: str, chosen: list[Session]) -> list[str]:
+    """What other sessions may have been told of these: their ids and what stood in the menu."""
+    marks = [each.id for each in chosen]
+    for each in chosen:
+        value = episode.load(project_dir, each.episode_name) if each.episode_name else None
+        if value:
+            marks += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
+            for task in value["tasks"]:
+                marks += [str(task["title"]), *map(str, task.get("remaining") or ())]
+    return [mark for mark in marks if mark]
+
+
+def strike_receipts(project_dir: str, marks: list[str]) -> None:
+    """Take the lines that hold one of these out of what other sessions were told."""
+    for directory in sessions.all_directories(project_dir):
+        path = os.path.join(directory, settings.RECEIPT_FILE)
+        try:
+            page = store.read_text(path)
+        except OSError:
+            continue
+        kept = [line for line in (page or "").split("\n") if not any(_tells(line, mark) for mark in marks)]
+        if page and "\n".join(kept) != page:
+            store.write(path, "\n".join(kept).encode("utf-8", "replace"))
+
+
+def _tells(line: str, mark: str) -> bool:
+    """A short mark may stand in any sentence: it must be all that the line says."""
+    return mark in line and (
+        len(mark) > _SHORT_CHARS or line.endswith(("] " + mark, "next: " + mark)) or mark + ": " in line
+    )
+
+
+def _strike_tasks(project_dir: str, ids: set[str]) -> None:
+    folder = progress.directory(project_dir)
+    with Lock(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK), _WAIT_SECONDS):
+        for name in store.names(folder):
+            path = os.path.join(folder, name)
+            task = _object(path)
+            if not task or not ids.intersection(map(str, task.get("sessions") or ())):
+                continue
+            task["sessions"] = [each for each in task["sessions"] if each not in ids]
+            task["checkpoints"] = [each for each in task.get("checkpoints") or () if each.get("session") not in ids]
+            if task["sessions"]:
+                store.write(path, jsontext.pretty(task).encode("utf-8", "replace"))
+            else:
+                store.remove(path)
+
+
+def _strike_ratings(project_dir: str, ids: set[str]) -> None:
+    path = os.path.join(project_dir, *settings.RATINGS_PATH)
+    _rewrite_lines(path, lambda record: None if record.get("session_id") in ids else record)
+
+
+def drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
+    from . import vault
+
+    vault.drop(store_root, project_dir, lambda entry: bool(ids.intersection((entry["id"], entry["session_id"]))))
+
+
+def archived_with(store_root: str, project_dir: str, text: str) -> set[str]:
+    """The archived sessions that hold a text. An archive cannot be changed within: they go from it whole."""
+    from . import vault
+
+    is_hit = hits(text)
+    return {str(entry["id"]) for _, entry, _, told in vault.texts(store_root, project_dir) if is_hit(told)}
+
+
+# Notes ---------------------------------------------------------------------------------------------
+
+
+def forget_note(shelf: Shelf, slug: str) -> list[str]:
+    """The note and every former version of it; what receipts may have said of it."""
+    with notebook.Writing(shelf) as writing:
+        found = shelf.note(slug)
+        writing.remove(slug)
+        folder = notebook.archive_folder(shelf)
+        for name in store.names(folder) if shelf.home else ():
+            if notebook.archived_slug(name) == slug:
+                store.remove(os.path.join(folder, name))
+    if shelf.home:
+        drafts = os.path.join(shelf.home, settings.STATE_DIR, settings.DRAFTS_DIR)
+        store.remove(os.path.join(drafts, "note-%s.md" % slug))
+    return ["/%s.md)" % slug, *([found.description, *(fact.text for fact in found.facts)] if found else [])]
+
+
+# Text ----------------------------------------------------------------------------------------------
+
+
+class Stroke:
+    """A file that holds a text: what it will be without (None: it goes), and the lines that show where it stood."""
+
+    __slots__ = ("after", "path", "shown")
+
+    def __init__(self, path: str, after: bytes | None, shown: list[str]) -> None:
+        self.path = path
+        self.after = after
+        self.shown = shown
+
+
+def hits(text: str) -> Callable[[str], bool]:
+    """Tells whether a passage holds the text: in whatever case, whatever blanks are between its words."""
+    wanted = " ".join(text.casefold().split())
+    return lambda passage: wanted in " ".join(passage.casefold().split())
+
+
+def find_text(top: str, text: str) -> Iterator[Stroke]:
+    """Every file below a directory of the store that holds the text, views apart: those are rebuilt."""
+    is_hit = hits(text)
+    for path in _files(top):
+        stroke = stroke_of(path, top, is_hit)
+        if stroke:
+            yield stroke
+
+
+def stroke_of(path: str, top: str, is_hit: Callable[[str], bool]) -> Stroke | None:
+    try:
+        data = store.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
+    except OSError:
+        return None
+    if not data:
+        return None
+    text = data.decode("utf-8", "surrogateescape")
+    name = os.path.basename(path)
+    try:
+        if name.endswith(".json"):
+            return _in_json(path, name, text, is_hit)
+        if name.endswith(".jsonl"):
+            return _in_lines(path, text, is_hit)
+    except ValueError:
+        pass  # damaged: it is plain text then
+    if _is_named(path, is_hit):
+        return Stroke(path, None, [name])
+    if not is_hit(text):
+        return None
+    if name == settings.META_FILE:
+        return _in_meta(path, text, is_hit)
+    if _is_note(path):
+        return _in_note(path, text, is_hit)
+    after = forgotten.struck(text, is_hit)
+    return Stroke(path, _encoded(after) if after.strip() else None, _shown(text, is_hit))
+
+
+def _is_named(path: str, is_hit: Callable[[str], bool]) -> bool:
+    """A page that people named after the text: a profile, a draft."""
+    folder, name = path.split(os.sep)[-2:]
+    return folder in (settings.PROFILES_DIR, settings.DRAFTS_DIR) and is_hit(name.replace("-", " "))
+
+
+def left(top: str, text: str) -> list[str]:
+    """Files that hold the text still: in names and paths that their records are found by."""
+    is_hit = hits(text)
+    found = []
+    for path in _files(top, with_views=True):
+        try:
+            data = store.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
+        except OSError:
+            continue
+        if is_hit((data or b"").decode("utf-8", "replace")):
+            found.append(path)
+    return found
+
+
+def strike(stroke: Stroke, project_dir: str, top: str, is_hit: Callable[[str], bool]) -> None:
+    """Do it, to the file as it is now, alone with it."""
+    with _guard(stroke.path, project_dir):
+        now = stroke_of(stroke.path, top, is_hit)
+        if now is None:
+            return
+        if now.after is None:
+            store.remove(now.path)
+        else:
+            store.write(now.path, now.after, durable=True)
+
+
+def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
+    """The words to remember the forgetting by: the text, and the whole words it was found to be a part of."""
+    words = forgotten.words_of(text)
+    found = [words] if words else []
+    wanted = "".join(words)
+    for stroke in strokes:
+        for line in stroke.shown:
+            told = forgotten.words_of(line)
+            for at in range(len(told) - len(words) + 1):
+                window = told[at : at + len(words)]
+                is_part = wanted in "".join(window) and window[1:-1] == words[1:-1]
+                if is_part and window not in found and len(found) < 50:
+                    found.append(window)
+    return found
+
+
+def _files(top: str, *, with_views: bool = False) -> Iterator[str]:
+    for directory, folders, names in os.walk(top):
+        folders[:] = sorted(name for name in folders if not (directory == top and name == _AUDIT_TRAIL))
+        for name in sorted(names):
+            path = os.path.join(directory, name)
+            is_view = not with_views and name in _VIEWS and directory in (top, os.path.join(top, settings.STATE_DIR))
+            is_skipped = name in _UNTOUCHED or name.endswith((settings.LOCK_SUFFIX, ".tar.gz")) or is_view
+            if not is_skipped and not os.path.islink(path):
+                yield path
+
+
+def _in_json(path: str, name: str, text: str, is_hit: Callable[[str], bool]) -> Stroke | None:
+    value = jsontext.loads(text)
+    shown = [leaf for leaf in _leaves(value) if is_hit(leaf)]
+    after = forgotten.struck_tree(value, is_hit, _NAMES)
+    if after == value:
+        return None
+    if name == settings.CAPTURE_FILE:
+        # Its next reading must go on where it was: its shape stays, empty texts and all.
+        is_sound = capture.restored(after) is not None
+        return Stroke(path, _encoded(jsontext.compact(after) + "\n") if is_sound else None, shown)
+    after = _without_empty(after)
+    if name.startswith(settings.EPISODE_PREFIX) and episode.problem(after):
+        return Stroke(path, None, shown)
+    return Stroke(path, _encoded(jsontext.pretty(after)), shown)
+
+
+def _in_lines(path: str, text: str, is_hit: Callable[[str], bool]) -> Stroke | None:
+    shown, lines = [], []
+    for line in text.split("\n"):
+        value = jsontext.loads(line) if line.strip() else None
+        after = forgotten.struck_tree(value, is_hit, _NAMES)
+        shown += [leaf for leaf in _leaves(value) if is_hit(leaf)] if after != value else []
+        lines.append(line if after == value else jsontext.compact(after))
+    return Stroke(path, _encoded("\n".join(lines)), shown) if shown else None
+
+
+def _in_meta(path: str, text: str, is_hit: Callable[[str], bool]) -> Stroke | None:
+    try:
+        meta = yaml.load(text)
+    except ValueError:
+        return Stroke(path, _encoded(forgotten.struck(text, is_hit)), _shown(text, is_hit))
+    after = _without_empty(forgotten.struck_tree(meta, is_hit, _META_NAMES))
+    if after == meta:
+        return None
+    return Stroke(path, _encoded(yaml.dump(after.items())), [leaf for leaf in _leaves(meta) if is_hit(leaf)])
+
+
+def _in_note(path: str, text: str, is_hit: Callable[[str], bool]) -> Stroke:
+    slug = os.path.basename(path)[: -len(".md")]
+    note = notes.parse(slug, text)
+    shown = _shown(text, is_hit)
+    note.body = notes.without(note.body, [fact for fact in note.facts if is_hit(fact.text)])
+    note.body = [line for line in note.body if not is_hit(line)]
+    is_named = is_hit(note.name) or is_hit(slug.replace("-", " ")) or note.problems
+    if is_named or not note.facts:
+        return Stroke(path, None, shown)
+    if is_hit(note.description):
+        note.fields["description"] = ""
+        note.fields["description"] = note.description
+    fields = {key: value for key, value in note.fields.items() if key not in ("name", "description")}
+    note.fields.update(_without_empty(forgotten.struck_tree(fields, is_hit, frozenset(("type", "scope", "session")))))
+    after = notes.render(note) if note.has_head else "\n".join(note.body) + "\n"
+    return Stroke(path, None if is_hit(after) else _encoded(after), shown)
+
+
+def _without_empty(value: Any) -> Any:
+    """Without what is left empty in lists of texts."""
+    if isinstance(value, list):
+        return [_without_empty(item) for item in value if item != ""]
+    if isinstance(value, dict):
+        return {key: _without_empty(item) for key, item in value.items()}
+    return value
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
+
+
+def _shown(text: str, is_hit: Callable[[str], bool]) -> list[str]:
+    return [line.strip() for line in text.split("\n") if is_hit(line)] or [text.strip()[:200]]
+
+
+def _is_note(path: str) -> bool:
+    parts = path.split(os.sep)
+    folders = (parts[-3:-1], parts[-2:-1])
+    return path.endswith(".md") and (
+        folders[0] in ([settings.LEARNING_DIR, settings.TOPICS_DIR], [settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR])
+        or folders[1] == [settings.LOCAL_DIR]
+    )
+
+
+def _encoded(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
+
+# Alone with a file ---------------------------------------------------------------------------------
+
+
+def _guard(path: str, project_dir: str) -> Lock:
+    """The lock that whoever else writes this file holds."""
+    parts = os.path.relpath(path, project_dir).split(os.sep)
+    if parts[0] == settings.WORK_DIR and len(parts) > 3:
+        session = sessions.load(os.path.join(project_dir, *parts[:3]))
+        return _alone(project_dir, str(session.meta["claude_session"]) if session else parts[2])
+    if parts[0] == settings.EPISODES_DIR:
+        value = episode.load(project_dir, parts[-1]) or {}
+        return _alone(project_dir, str(value.get("session_id") or sessions.day_and_id(parts[-1])[1]))
+    if parts[:2] == [settings.STATE_DIR, settings.PROGRESS_DIR]:
+        return _Held(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK))
+    if settings.LEARNING_DIR in parts and parts[-1].endswith(".md"):
+        folder = path[: path.index(settings.LEARNING_DIR)]
+        return _Held(os.path.join(folder, settings.LEARNING_DIR, settings.NOTES_LOCK))
+    return _Held(path + settings.LOCK_SUFFIX, is_own=True)
+
+
+def _alone(project_dir: str, claude_id: str) -> _Held:
+    return _Held(sessions.lock(project_dir, claude_id, 0).path)
+
+
+class _Held(Lock):
+    """A lock that must be had; one made for the purpose goes afterwards."""
+
+    __slots__ = ("is_own",)
+
+    def __init__(self, path: str, is_own: bool = False) -> None:
+        super().__init__(path, _WAIT_SECONDS)
+        self.is_own = is_own
+
+    def __enter__(self) -> _Held:  # type: ignore[override]
+        if not super().__enter__():
+            raise Busy(11, "another process is at work on it; run this again", self.path)
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        if self.is_own:
+            self.discard()
+        super().__exit__(*exc)
+
+
+def _rewrite_lines(path: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
+    """Each record of a JSONL file as `change` leaves it; None drops it."""
+    if not os.path.isfile(path):
+        return
+    with _Held(path + settings.LOCK_SUFFIX):
+        kept, is_changed = [], False
+        for line in (store.read(path) or b"").split(b"\n"):
+            try:
+                record = json.loads(line.decode("utf-8"))
+            except ValueError:
+                record = None
+            after = change(record) if isinstance(record, dict) else record
+            is_changed = is_changed or after is not record
+            if after is record:
+                kept.append(line)
+            elif after is not None:
+                kept.append(jsontext.compact(after).encode("utf-8"))
+        if is_changed:
+            store.write(path, b"\n".join(kept), durable=True)
+
+
+def _object(path: str) -> dict[str, Any]:
+    try:
+        value = jsontext.loads(store.read(path) or b"")
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}

@@ -1,0 +1,159 @@
+"""What was forgotten, so that no transcript brings it back: `STATE/forgotten.json`, without any of its content.
+
+    {"schema", "salt",
+     "sessions": {Claude's session id: when},      what it said and did before that is not taken in again
+     "notes": {hash: when},                        of its scope and name, for a name may tell what it was
+     "texts": [{"words": number, "hash", "at"}]}   salted hash of so many words in a row, in lower case
+
+A text is only struck from what was said before it was forgotten: whoever says it again means it.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import clock, jsontext, settings, store
+from .digest import hexdigest
+from .lock import Lock
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+_HASH_CHARS = 32
+_ENDS = (". ", "! ", "? ", "。", "！", "？")
+
+
+def path(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)
+
+
+def load(project_dir: str) -> dict[str, Any]:
+    """{} when nothing was ever forgotten."""
+    try:
+        data = store.read(path(project_dir))
+        value = jsontext.loads(data) if data else {}
+    except (OSError, ValueError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def since(project_dir: str, claude_id: str) -> float:
+    """Until when a session is forgotten; 0 when it is not."""
+    told = load(project_dir).get("sessions")
+    return clock.parse(told.get(claude_id)) or 0.0 if isinstance(told, dict) else 0.0
+
+
+def add(
+    project_dir: str,
+    now: float,
+    *,
+    sessions: Iterable[str] = (),
+    notes: Iterable[str] = (),
+    phrases: Iterable[list[str]] = (),
+) -> None:
+    at = clock.iso(now + 1)  # instants are whole seconds: what was said in this one is forgotten too
+    with Lock(path(project_dir) + settings.LOCK_SUFFIX):
+        known = load(project_dir)
+        salt = known.get("salt") or os.urandom(16).hex()
+        texts = [item for item in known.get("texts") or () if isinstance(item, dict)]
+        for words in phrases:
+            texts.append({"words": len(words), "hash": _hash(salt, words), "at": at})
+        value = {
+            "schema": settings.SCHEMA,
+            "salt": salt,
+            "sessions": {**(known.get("sessions") or {}), **dict.fromkeys(sessions, at)},
+            "notes": {**(known.get("notes") or {}), **{_hash(salt, [ref]): at for ref in notes}},
+            "texts": texts,
+        }
+        store.write(path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"), durable=True)
+
+
+def sieve(project_dir: str) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+    """What strikes forgotten texts from the entries of a transcript; None when there are none."""
+    told = load(project_dir)
+    texts = [item for item in told.get("texts") or () if isinstance(item, dict)]
+    if not texts:
+        return None
+    salt = str(told.get("salt"))
+
+    def sift(entry: dict[str, Any]) -> dict[str, Any]:
+        said = entry.get("timestamp")
+        # An entry without a time, as a title, may be of any.
+        hashes = {
+            (item.get("words"), item.get("hash"))
+            for item in texts
+            if not isinstance(said, str) or said < str(item.get("at"))
+        }
+        sizes = sorted({size for size, _ in hashes if isinstance(size, int) and size > 0})
+        if not sizes:
+            return entry
+
+        def is_hit(text: str) -> bool:
+            words = words_of(text)
+            return any(
+                (size, _hash(salt, words[at : at + size])) in hashes
+                for size in sizes
+                for at in range(len(words) - size + 1)
+            )
+
+        sifted = struck_tree(entry, is_hit, _OUTER)
+        return sifted if isinstance(sifted, dict) else {}
+
+    return sift
+
+
+_OUTER = frozenset(("type", "uuid", "parentUuid", "timestamp", "sessionId", "cwd", "version", "promptId", "id", "role"))
+
+
+def words_of(text: str) -> list[str]:
+    return "".join([char if char.isalnum() else " " for char in text.lower()]).split()
+
+
+def struck(text: str, is_hit: Callable[[str], bool]) -> str:
+    """A text without the sentences that are hit; without any of it when it is hit only as a whole."""
+    if not is_hit(text):
+        return text
+    lines = []
+    for line in text.split("\n"):
+        kept = line
+        if is_hit(line):
+            bare = line.lstrip(" \t-*+#>")
+            kept = "".join([sentence for sentence in _sentences(bare) if not is_hit(sentence)]).rstrip()
+            if not kept.strip(" 0123456789.)"):
+                continue  # nothing but the mark of a bullet is left
+            kept = line[: len(line) - len(bare)] + kept
+        lines.append(kept)
+    left = "\n".join(lines)
+    return "" if is_hit(left) else left
+
+
+def struck_tree(value: Any, is_hit: Callable[[str], bool], kept_keys: frozenset[str] = frozenset()) -> Any:
+    """The same for every text in a JSON value; its shape stays, and so do the values of `kept_keys`."""
+    if isinstance(value, str):
+        return struck(value, is_hit)
+    if isinstance(value, list):
+        return [struck_tree(item, is_hit, kept_keys) for item in value]
+    if isinstance(value, dict):
+        return {
+            key: item if key in kept_keys and isinstance(item, str) else struck_tree(item, is_hit, kept_keys)
+            for key, item in value.items()
+        }
+    return value
+
+
+def _sentences(line: str) -> list[str]:
+    """A line in its sentences, which put together are the line again."""
+    parts, begin, at = [], 0, 0
+    while at < len(line):
+        end = next((len(mark) for mark in _ENDS if line.startswith(mark, at)), 0)
+        if end:
+            parts.append(line[begin : at + end])
+            begin = at + end
+        at += end or 1
+    return [*parts, line[begin:]]
+
+
+def _hash(salt: str, words: list[str]) -> str:
+    return hexdigest(salt + "\n" + " ".join(words))[:_HASH_CHARS]

@@ -1,0 +1,261 @@
+"""How long sessions are kept: whole for a week, without artifacts for a month, then archived or deleted.
+
+Every step is complete in itself, so that a run may be stopped anywhere: what is archived is on disk
+before the live files go, and of a session's directory META.yaml goes last.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import clock, episode, ledger, settings, store, vault, views
+from . import session as sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+_LOCK_SECONDS = 5.0
+
+
+class Aged:
+    """A session's directory, its episode (each may be "") and when the session was last at work."""
+
+    __slots__ = ("claude_id", "directory", "episode", "seen")
+
+    def __init__(self, directory: str, episode: str, claude_id: str, seen: float) -> None:
+        self.directory = directory
+        self.episode = episode
+        self.claude_id = claude_id
+        self.seen = seen
+
+
+class Plan:
+    """What a prune would do: `stripped` lose their artifacts, `away` are archived or deleted."""
+
+    __slots__ = ("away", "kept", "stripped", "unreadable")
+
+    def __init__(self) -> None:
+        self.kept = 0
+        self.stripped: list[Aged] = []
+        self.away: list[Aged] = []
+        self.unreadable: list[str] = []
+
+
+def plan(project_dir: str, now: float, whole_days: float, days: float, seen: Callable[[], None]) -> Plan:
+    """`seen` is called for each session looked at."""
+    made = Plan()
+    live = _living(project_dir)
+    newest_whole = clock.iso(now - min(whole_days, days) * settings.DAY_SECONDS)[:10]
+    for directory in sessions.all_directories(project_dir):
+        seen()
+        if os.path.basename(os.path.dirname(directory)) > newest_whole:
+            made.kept += 1  # begun within the last days: no need to look when it ended
+            continue
+        aged = _aged(directory)
+        if aged is None:
+            made.unreadable.append(directory)
+        elif aged.claude_id in live or now - aged.seen <= min(whole_days, days) * settings.DAY_SECONDS:
+            made.kept += 1
+        elif now - aged.seen > days * settings.DAY_SECONDS:
+            made.away.append(aged)
+        elif _has_artifacts(directory):
+            made.stripped.append(aged)
+        else:
+            made.kept += 1
+    return made
+
+
+def strip(project_dir: str, aged: Aged) -> bool:
+    """Prune the artifacts of a session; False when it is at work."""
+    lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+    with lock as held:
+        is_free = held and not sessions.read_marker(project_dir, aged.claude_id)
+        if is_free:
+            for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR):
+                store.remove_tree(os.path.join(aged.directory, name))
+            lock.discard()
+    return is_free
+
+
+def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> list[str]:
+    """Archive sessions, then remove the live files of each; the archives' names."""
+    vault.tidy(root, project_dir)
+    made = []
+    for start in range(0, len(found), settings.SESSIONS_IN_ARCHIVE):
+        batch = found[start : start + settings.SESSIONS_IN_ARCHIVE]
+        packed: list[Aged] = []
+        name = vault.pack(root, project_dir, _bundles(project_dir, batch, packed), now)
+        made += [name] if name else []
+        remove(project_dir, packed, done)
+    return made
+
+
+def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> None:
+    """Delete the directories, and the episodes that are named."""
+    names = [aged.episode for aged in found if aged.episode]
+    if names and not views.withdraw(project_dir, names, _LOCK_SECONDS):
+        raise TimeoutError("a session holds the lock of the views")
+    for aged in found:
+        if aged.directory:
+            _remove_directory(project_dir, aged)
+        done()
+
+
+def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Aged], int]:
+    """Sessions last at work before an instant, with their episodes; how many were left for their open thread."""
+    live = _living(project_dir)
+    kept = set() if with_open else _open_sessions(project_dir)
+    found, left = [], 0
+    for aged in _everything(project_dir):
+        if aged.seen >= instant or aged.claude_id in live:
+            continue
+        if _short_id(aged) in kept:
+            left += 1
+        else:
+            found.append(aged)
+    return found, left
+
+
+def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
+    """Bring sessions back from the archives, which stay; ids of those restored, and of those in the way of whom
+    a session is at work here again."""
+    restored: list[str] = []
+    refused: list[str] = []
+    episodes: dict[str, bytes] = {}
+    taken = _taken(project_dir)
+    for name, chosen in _chosen(root, project_dir, wanted).items():
+        owners: dict[str, dict[str, Any]] = {}
+        for entry in chosen:
+            if taken.get(entry["id"], entry["started"]) != entry["started"]:
+                refused.append(str(entry["id"]))
+                continue
+            restored.append(str(entry["id"]))
+            owners.update({key: entry for key in (entry["work"], entry["episode"]) if key})
+        _extract(root, project_dir, name, {*owners}, episodes)
+    if episodes:
+        views.add(project_dir, episodes, _LOCK_SECONDS)
+    return restored, refused
+
+
+def _chosen(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, list[dict[str, Any]]]:
+    """The wanted entries by archive; of a session archived more than once, the newest of each part."""
+    newest: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
+    for name, entry in vault.entries(root, project_dir):
+        if wanted(entry):
+            newest[entry["id"], entry["work"], entry["episode"]] = (name, entry)
+    chosen: dict[str, list[dict[str, Any]]] = {}
+    for name, entry in newest.values():
+        chosen.setdefault(name, []).append(entry)
+    return chosen
+
+
+def _taken(project_dir: str) -> dict[str, str]:
+    """The start of every session here, by its short id. One that was archived may have gone on since, as if it were
+    another, or its short id be another's."""
+    taken = {}
+    for name in episode.names(project_dir):
+        taken[sessions.day_and_id(name)[1]] = clock.unstamp(name[len(settings.EPISODE_PREFIX) :])
+    for directory in sessions.all_directories(project_dir):
+        session = sessions.load(directory)
+        if session:
+            taken[session.id] = session.started
+    return taken
+
+
+def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes: dict[str, bytes]) -> None:
+    records = {}
+    for path, data in vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners):
+        target = os.path.join(project_dir, *path.split("/"))
+        if os.path.lexists(target):
+            continue
+        if path.startswith(settings.EPISODES_DIR + "/"):
+            episodes[os.path.basename(path)] = data
+        elif path.endswith("/" + settings.META_FILE):
+            records[target] = data
+        else:
+            store.write(target, data)
+    for target, data in records.items():  # last: what has a record is whole
+        store.write(target, data, durable=True)
+
+
+def _bundles(project_dir: str, batch: list[Aged], packed: list[Aged]) -> Iterator[vault.Bundle]:
+    for aged in batch:
+        try:
+            bundle = vault.gather(project_dir, aged.directory, aged.episode)
+        except OSError:
+            continue  # something in it is no plain file of ours: it stays
+        packed.append(aged)
+        yield bundle
+
+
+def _aged(directory: str) -> Aged | None:
+    session = sessions.load(directory)
+    if session is None:
+        return None
+    ends = (clock.parse(session.meta.get("ended")), clock.parse(session.started))
+    seen = max(end for end in ends if end is not None)
+    if session.meta["status"] == settings.ACTIVE:  # died, and no session has started since to find it
+        seen = max(seen, store.modified(os.path.join(directory, settings.META_FILE)))
+    return Aged(directory, "", str(session.meta["claude_session"]), seen)
+
+
+def _everything(project_dir: str) -> Iterator[Aged]:
+    names = {sessions.day_and_id(name)[1]: name for name in episode.names(project_dir)}
+    for directory in sessions.all_directories(project_dir):
+        aged = _aged(directory)
+        if aged:
+            aged.episode = names.pop(os.path.basename(directory), "")
+            value = episode.load(project_dir, aged.episode) if aged.episode else None
+            aged.seen = max(aged.seen, clock.parse((value or {}).get("ended")) or 0.0)
+            yield aged
+    for name in names.values():
+        value = episode.load(project_dir, name)
+        if value:
+            yield Aged("", name, str(value.get("session_id") or ""), clock.parse(value["ended"]) or 0.0)
+
+
+def _short_id(aged: Aged) -> str:
+    return os.path.basename(aged.directory) if aged.directory else sessions.day_and_id(aged.episode)[1]
+
+
+def _open_sessions(project_dir: str) -> set[str]:
+    path = os.path.join(project_dir, settings.STATE_DIR, settings.CONVERSATION_FILE)
+    try:
+        lines = ledger.read(store.read_text(path)) or {}
+    except OSError:
+        lines = {}
+    threads = [ledger.thread_at(line) for line in lines.values() if ledger.is_open_line(line)]
+    return {str(session) for thread in threads for session in thread["sessions"]}
+
+
+def _living(project_dir: str) -> set[str]:
+    return {str(marker["claude_session"]) for marker in sessions.live_markers(project_dir)}
+
+
+def _has_artifacts(directory: str) -> bool:
+    return any(os.path.lexists(os.path.join(directory, name)) for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR))
+
+
+def _remove_directory(project_dir: str, aged: Aged) -> None:
+    lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+    with lock as held:
+        if not held or sessions.read_marker(project_dir, aged.claude_id):
+            return  # it is at work again
+        for name in store.names(aged.directory):
+            if name != settings.META_FILE:
+                _remove(os.path.join(aged.directory, name))
+        store.remove_tree(aged.directory)
+        lock.discard()
+    try:
+        os.rmdir(os.path.dirname(aged.directory))  # the day, if this was its last session
+    except OSError:
+        pass
+
+
+def _remove(path: str) -> None:
+    if os.path.isdir(path):
+        store.remove_tree(path)
+    else:
+        store.remove(path)

@@ -1,0 +1,270 @@
+"""Sessions put away: compressed archives outside the live tree, one folder a project.
+
+    <root>/archive/<project id>/<name>.tar.gz   files of sessions, named as below the project's directory
+    <root>/archive/<project id>/<name>.jsonl    one line a session: {"schema", "id", "session_id", "started", "ended",
+                                                "headline", "work", "episode", "digest", "bytes"}
+
+An archive takes its name when it and its index are whole; only then do the live files go. A process
+killed in between leaves both, and packing the same content again is told by its digest.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import time
+
+from . import clock, episode, jsontext, settings, store
+from . import session as sessions
+from .digest import hexdigest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
+
+ENDING = ".tar.gz"
+INDEX_ENDING = ".jsonl"
+_LEVEL = 4  # half the time of the default, a few percent larger
+
+
+class Bundle:
+    """One session's files, by their path below the project's directory, and what the index says of it."""
+
+    __slots__ = ("entry", "files")
+
+    def __init__(self, entry: dict[str, Any], files: dict[str, bytes]) -> None:
+        self.entry = entry
+        self.files = files
+
+
+def folder(root: str, project_dir: str) -> str:
+    return os.path.join(root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
+
+
+def gather(project_dir: str, session_dir: str, episode_name: str) -> Bundle:
+    """Read a session's directory, its episode, or both; "" for what is not to be taken."""
+    files: dict[str, bytes] = {}
+    if session_dir:
+        _read_tree(project_dir, session_dir, files)
+    if episode_name:
+        _read_file(project_dir, os.path.join(project_dir, settings.EPISODES_DIR, episode_name), files)
+    session = sessions.load(session_dir) if session_dir else None
+    value = episode.load(project_dir, episode_name) if episode_name else None
+    meta = session.meta if session else {}
+    known = value or {}
+    digest = hexdigest("".join("%s %s\n" % (name, hexdigest(data)) for name, data in sorted(files.items())))
+    entry = {
+        "schema": settings.SCHEMA,
+        "id": str(meta.get("session_id") or known.get("id") or os.path.basename(session_dir)),
+        "session_id": str(meta.get("claude_session") or known.get("session_id") or ""),
+        "started": str(meta.get("started") or known.get("started") or ""),
+        "ended": str(meta.get("ended") or known.get("ended") or ""),
+        "headline": episode.headline(value) if value else str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS],
+        "work": "/".join(session_dir.split(os.sep)[-2:]) if session_dir else "",
+        "episode": episode_name,
+        "digest": digest,
+        "bytes": sum(map(len, files.values())),
+    }
+    return Bundle(entry, files)
+
+
+def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> str:
+    """Write bundles into one new archive, whole and on disk when this returns; its name, "" when all were in one."""
+    place = folder(root, project_dir)
+    store.ensure_dir(place)
+    known = {str(entry["digest"]) for _, entry in entries(root, project_dir)}
+    name = _new_name(place, now)
+    packed: list[dict[str, Any]] = []
+    temporary = os.path.join(place, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
+    try:
+        with _Writing(temporary) as writing:
+            for bundle in bundles:
+                if bundle.entry["digest"] not in known:
+                    known.add(str(bundle.entry["digest"]))
+                    packed.append(bundle.entry)
+                    for path, data in bundle.files.items():
+                        writing.add(path, data, now)
+        if not packed:
+            return ""
+        _write_index(os.path.join(place, name + INDEX_ENDING), packed)
+        os.replace(temporary, os.path.join(place, name + ENDING))
+        return name
+    finally:
+        store.remove(temporary)
+
+
+def names(root: str, project_dir: str) -> list[str]:
+    """The archives of a project, oldest first: whole ones, with their index."""
+    listed = store.names(folder(root, project_dir))
+    stems = [name[: -len(ENDING)] for name in listed if name.endswith(ENDING)]
+    return [stem for stem in stems if stem + INDEX_ENDING in listed]
+
+
+def entries(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """(archive, what its index says of a session) of each session put away, oldest archive first."""
+    place = folder(root, project_dir)
+    for name in names(root, project_dir):
+        try:
+            data = store.read(os.path.join(place, name + INDEX_ENDING), settings.ARCHIVE_MAX_BYTES) or b""
+        except OSError:
+            continue
+        for line in data.split(b"\n"):
+            entry = _entry(line)
+            if entry:
+                yield name, entry
+
+
+def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """(path, content) of the files in an archive whose path is `wanted`; paths that are none of ours are left out."""
+    with tarfile.open(os.path.join(folder(root, project_dir), name + ENDING), "r:gz") as archive:
+        for member in archive:
+            content = archive.extractfile(member) if member.isreg() and is_ours(member.name) else None
+            if content is not None and wanted(member.name):
+                yield member.name, content.read(settings.FILE_MAX_BYTES)
+
+
+def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], str, str]]:
+    """(archive, index entry, path, text) of what can be searched: episodes, summaries and records."""
+    owned: dict[str, dict[str, dict[str, Any]]] = {}
+    for name, entry in entries(root, project_dir):
+        owned.setdefault(name, {}).update({key: entry for key in (entry["work"], entry["episode"]) if key})
+    for name, owners in owned.items():
+        for path, data in files(root, project_dir, name, _is_searched):
+            owner = owners.get(owner_of(path))
+            if owner:
+                yield name, owner, path, data.decode("utf-8", "replace")
+
+
+def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
+    """Take sessions out of every archive, for good; how many copies there were."""
+    place = folder(root, project_dir)
+    number = 0
+    for name in names(root, project_dir):
+        known = [entry for archive, entry in entries(root, project_dir) if archive == name]
+        kept = [entry for entry in known if not is_dropped(entry)]
+        if len(kept) == len(known):
+            continue
+        number += len(known) - len(kept)
+        _rewrite(root, project_dir, name, {key for entry in kept for key in (entry["work"], entry["episode"]) if key})
+        _write_index(os.path.join(place, name + INDEX_ENDING), kept)
+        if not kept:
+            store.remove(os.path.join(place, name + INDEX_ENDING))
+    return number
+
+
+def tidy(root: str, project_dir: str) -> None:
+    """Remove what a killed run left: indexes without an archive, and temporary files."""
+    place = folder(root, project_dir)
+    listed = store.names(place)
+    for name in listed:
+        if name.endswith(INDEX_ENDING) and name[: -len(INDEX_ENDING)] + ENDING not in listed:
+            store.remove(os.path.join(place, name))
+    store.remove_temporaries(place, time.time() - settings.STRAY_FILE_SECONDS)
+
+
+def owner_of(path: str) -> str:
+    """`<day>/<id>` or the episode's name: what an index entry knows a file by."""
+    parts = path.split("/")
+    return "/".join(parts[1:3]) if parts[0] == settings.WORK_DIR else parts[-1]
+
+
+def is_ours(path: str) -> bool:
+    """A path that may be written below a project's directory: an episode, or a file in a session's own."""
+    parts = path.split("/")
+    if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
+        return False
+    if parts[0] == settings.EPISODES_DIR:
+        return len(parts) == 2 and sessions.is_episode_name(parts[1])
+    is_work = parts[0] == settings.WORK_DIR and len(parts) > 3
+    return is_work and clock.is_day(parts[1]) and sessions.safe_id(parts[2]) == parts[2]
+
+
+class _Writing:
+    """A private, compressed tar file that is on disk when it is closed without trouble."""
+
+    __slots__ = ("_archive", "_raw")
+
+    def __init__(self, path: str) -> None:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        self._raw = os.fdopen(os.open(path, flags, settings.FILE_MODE), "wb")
+        self._archive = tarfile.open(  # noqa: SIM115  (closed by __exit__)
+            fileobj=self._raw, mode="w:gz", compresslevel=_LEVEL, format=tarfile.GNU_FORMAT
+        )
+
+    def __enter__(self) -> _Writing:
+        return self
+
+    def __exit__(self, kind: object, *exc: object) -> None:
+        try:
+            if kind is None:
+                self._archive.close()
+                self._raw.flush()
+                os.fsync(self._raw.fileno())
+        finally:
+            self._raw.close()
+
+    def add(self, path: str, data: bytes, now: float) -> None:
+        info = tarfile.TarInfo(path)
+        info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, int(now)
+        self._archive.addfile(info, io.BytesIO(data))
+
+
+def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
+    path = os.path.join(folder(root, project_dir), name + ENDING)
+    if not owners:
+        store.remove(path)
+        return
+    temporary = os.path.join(os.path.dirname(path), ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
+    try:
+        with _Writing(temporary) as writing:
+            for member, data in files(root, project_dir, name, lambda member: owner_of(member) in owners):
+                writing.add(member, data, time.time())
+        os.replace(temporary, path)
+    finally:
+        store.remove(temporary)
+
+
+def _new_name(place: str, now: float) -> str:
+    stem = "sessions-" + clock.stamp(clock.iso(now))
+    tries = (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000)))
+    return next(name for name in tries if not os.path.lexists(os.path.join(place, name + ENDING)))
+
+
+def _write_index(path: str, packed: list[dict[str, Any]]) -> None:
+    store.write(
+        path, "".join(jsontext.compact(entry) + "\n" for entry in packed).encode("utf-8", "replace"), durable=True
+    )
+
+
+def _entry(line: bytes) -> dict[str, Any] | None:
+    try:
+        entry = jsontext.loads(line) if line else None
+    except ValueError:
+        return None
+    keys = ("id", "session_id", "started", "ended", "headline", "work", "episode", "digest")
+    is_whole = isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in keys)
+    return entry if is_whole else None
+
+
+def _is_searched(path: str) -> bool:
+    name = path.rpartition("/")[2]
+    return sessions.is_episode_name(name) or name in (settings.SUMMARY_FILE, settings.META_FILE)
+
+
+def _read_tree(project_dir: str, directory: str, files: dict[str, bytes]) -> None:
+    with os.scandir(directory) as found:
+        children = sorted(found, key=lambda child: child.name)
+    for child in children:
+        if child.is_dir(follow_symlinks=False):
+            _read_tree(project_dir, child.path, files)
+        else:
+            _read_file(project_dir, child.path, files)
+
+
+def _read_file(project_dir: str, path: str, files: dict[str, bytes]) -> None:
+    """OSError for what is no plain file of ours: such a session stays where it is."""
+    data = store.read(path)
+    if data is not None and not os.path.basename(path).endswith(settings.TEMP_SUFFIX):
+        files[os.path.relpath(path, project_dir).replace(os.sep, "/")] = data

@@ -1,0 +1,189 @@
+"""`forget`: gone from every file, and no transcript brings it back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+import support
+from commandline import World
+from life import Life
+
+from harness_memory import forgotten
+
+SECRETIVE = "The Zanzibar contract ends in March"
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+def holding(world: World, text: str) -> list[str]:
+    """Every file of the store that holds a text; the audit trail is append-only and holds no content."""
+    found = [name for name, data in world.files().items() if text.lower() in data.decode("utf-8", "replace").lower()]
+    return [name for name in found if "SECURITY" not in name]
+
+
+def lived(world: World, client: support.Client, ask: str, answer: str, *files: str) -> Life:
+    life = Life(world.home, world.repo, pid=client.pid)
+    life.start()
+    life.turn(ask, answer, *files)
+    return life
+
+
+def is_sound(world: World) -> bool:
+    return world.json("rebuild")[0]["changed"] == [] and world.json("verify")["findings"] == []
+
+
+def test_a_preview_changes_nothing(world: World, client: support.Client) -> None:
+    life = lived(world, client, "Look at Zanzibar please", SECRETIVE + ". Done.")
+    life.end()
+    before = world.files()
+    for words in (("--text", "zanzibar"), (life.session.id[:8],), ("--since", "1d"), ("--session", "last")):
+        shown = world.memory("forget", *words)
+        assert shown.code == 0
+        assert "--yes" in shown.stdout
+    assert world.files() == before
+
+
+def test_a_session_goes_from_everywhere(world: World, client: support.Client) -> None:
+    first = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "zanzibar.md")
+    world.memory("checkpoint", "--done", "Zanzibar planned", "--task-id", "trip", "--task-title", "Zanzibar",
+                 "--task-remaining", "book Zanzibar", "--session", first.session.id[:8])  # fmt: skip
+    first.end()
+    second = lived(world, client, "Something else entirely", "A second answer that has nothing to do with it.")
+    assert first.session.id[:8] in (second.directory / "session_memory_context.md").read_text("utf-8")
+    done = world.json("forget", first.session.id[:8], "--yes")
+    assert [record["id"] for record in done["sessions"]] == [first.session.id[:8]]
+    assert holding(world, "zanzibar") == []
+    assert holding(world, first.session.id) == ["%s/STATE/forgotten.json" % world.project.name]
+    assert [value["session_id"] for value in support.episodes(world.root)] == [second.session.id]
+    assert is_sound(world)
+
+
+def test_a_forgotten_session_that_goes_on_brings_nothing_back(world: World, client: support.Client) -> None:
+    life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "zanzibar.md")
+    world.memory("forget", life.session.id[:8], "--yes")
+    life.stop("Bye.")
+    life.end()
+    assert holding(world, "zanzibar") == []
+    (value,) = support.episodes(world.root)  # of what it said afterwards alone
+    assert (value["asked"], value["what_was_done"], value["files_changed"]) == ([], "Bye.", [])
+    assert is_sound(world)
+
+
+def test_a_text_goes_from_facts_pages_receipts_and_versions(world: World, client: support.Client) -> None:
+    world.memory("briefing", "set", stdin=b"# Us\n\n- We work for Zanzibar Ltd. We ship on Mondays.\n")
+    world.memory("briefing", "set", stdin=b"# Us\n\n- We ship on Mondays.\n- Zanzibar is a customer\n")
+    world.memory("profile", "set", "melt", stdin=b"- Zanzibar first\n- then the rest\n")
+    world.memory("remember", "Zanzibar pays late", "Invoices go out on Fridays", "--topic", "billing")
+    world.memory("remember", "Greets the Zanzibar team in Swahili", "--scope", "user")
+    world.memory("note", "edit", "billing", "--verified")  # leaves a version in the archive
+    life = lived(world, client, "Write to Zanzibar. Keep it short", SECRETIVE + ". Wrote a letter.", "letter.md")
+    assert len(holding(world, "zanzibar")) > 8
+    shown = world.json("forget", "--text", "zanzibar")
+    assert not shown["forgotten"]
+    names = {Path(found["file"]).name for found in shown["files"]}
+    assert {"briefing.md", "briefing.md.1", "melt.md", "billing.md", "capture.json", "META.yaml", "summary.md"} <= names
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0
+    assert holding(world, "zanzibar") == []
+    assert (world.project / "briefing.md").read_text("utf-8") == "# Us\n\n- We ship on Mondays.\n"
+    assert (world.project / "briefing.md.1").read_text("utf-8") == "# Us\n\n- We ship on Mondays.\n"
+    assert world.json("note", "show", "billing")["facts"] == ["Invoices go out on Fridays"]
+    assert "Wrote a letter." in life.episode["what_was_done"]
+    assert is_sound(world)
+    assert world.memory("forget", "--text", "zanzibar").code == 1
+
+
+def test_a_forgotten_text_does_not_come_back_from_the_transcript(world: World, client: support.Client) -> None:
+    life = lived(world, client, "Write to Zanzibar. Keep it short", SECRETIVE + ". Wrote a letter.", "letter.md")
+    world.memory("forget", "--text", "Zanzibar", "--yes")
+    (life.directory / "capture.json").unlink()  # so that all of the transcript is read again
+    life.stop("A new answer.")
+    assert holding(world, "zanzibar") == []
+    assert life.episode["files_changed"] == ["letter.md"]
+    assert "Keep it short" in life.episode["asked"][0]
+    assert "zanzibar" not in (world.project / "STATE" / "forgotten.json").read_text("utf-8").lower()
+
+
+def test_notes_by_type_and_scope(world: World) -> None:
+    world.memory("note", "add", "Tabs", "Prefers tabs", "--type", "feedback")
+    world.memory("note", "add", "Build", "Built with make")
+    world.memory("note", "add", "Me", "Lives in Lisbon", "--scope", "user")
+    world.memory("show", "tabs")
+    world.memory("forget", "--type", "feedback", "--yes")
+    assert [each["note"] for each in world.json("list", "--notes")] == ["project/build", "user/me"]
+    world.memory("forget", "--scope", "user", "--yes")
+    assert [each["note"] for each in world.json("list", "--notes")] == ["project/build"]
+    assert holding(world, "lisbon") == holding(world, "tabs") == []
+    assert [name for name in world.files() if "tabs" in name] == []
+    assert is_sound(world)
+
+
+def test_names_that_records_are_found_by_are_said_to_stay(world: World, client: support.Client) -> None:
+    life = lived(world, client, "Work in the project, please", "All of the project is in order now. Nothing else.")
+    world.memory("profile", "set", "project-x", stdin=b"- low heat\n")
+    done = world.json("forget", "--text", "project", "--yes")
+    assert [Path(path).name for path in done["left"]]
+    assert all("project" in Path(path).read_text("utf-8") for path in done["left"])
+    assert not (world.project / "profiles" / "project-x.md").exists()
+    assert life.episode["what_was_done"] == "Nothing else."
+    assert is_sound(world)
+
+
+def test_the_audit_trail_says_that_but_not_what(world: World, client: support.Client) -> None:
+    pytest.importorskip("harness_memory.guard.audit")
+    life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
+    world.memory("forget", "--text", "Zanzibar", "--yes")
+    world.memory("forget", life.session.id[:8], "--yes")
+    (trail,) = world.project.glob("SECURITY/*/*/audit.jsonl")
+    events = [json.loads(line) for line in trail.read_text("utf-8").splitlines()]
+    assert [(each["event"], each["sessions"]) for each in events] == [
+        ("memory_forgotten", ""),
+        ("memory_forgotten", life.session.id[:8]),
+    ]
+    assert "zanzibar" not in trail.read_text("utf-8").lower()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--text", "a"), ("a1b2c3d4", "--text", "abc"), ("--text", "abc", "--scope", "user"), ("--since", "never")],
+)
+def test_what_cannot_be_meant(world: World, words: tuple[str, ...]) -> None:
+    assert world.memory("forget", *words).code == 2
+
+
+# The sieve -----------------------------------------------------------------------------------------
+
+ENTRY = {"type": "user", "timestamp": "2026-11-16T06:00:00.000Z", "message": {"content": "Ask Acme Corp. Then rest."}}
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("Ask Acme Corp. Then rest.", "Then rest."),
+        ("- ask ACME, corp!\n- rest", "- rest"),
+        ("acme\ncorp", ""),
+        ("Acme is a corp", "Acme is a corp"),
+        ("Nothing of it", "Nothing of it"),
+    ],
+)
+def test_what_the_sieve_strikes(tmp_path: Path, text: str, left: str) -> None:
+    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=[["acme", "corp"]])
+    sift = forgotten.sieve(str(tmp_path))
+    assert sift is not None
+    entry = {**ENTRY, "message": {"content": text}}
+    assert sift(entry)["message"]["content"] == left
+    later = {**entry, "timestamp": "2027-01-01T00:00:00.000Z"}
+    assert sift(later) == later
+
+
+def test_no_sieve_where_nothing_was_forgotten(tmp_path: Path) -> None:
+    assert forgotten.sieve(str(tmp_path)) is None
+    forgotten.add(str(tmp_path), 0.0, sessions=["x"])
+    assert forgotten.sieve(str(tmp_path)) is None
+    assert forgotten.since(str(tmp_path), "x") > 0
+    assert forgotten.since(str(tmp_path), "y") == 0
+    assert json.loads((tmp_path / "STATE" / "forgotten.json").read_text("utf-8"))["texts"] == []

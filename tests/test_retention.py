@@ -1,0 +1,311 @@
+"""How long sessions are kept: whole, without artifacts, archived; and back again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+from commandline import HARNESS, World
+
+from harness_memory import capture, clock, episode, retention, store, vault, views
+from harness_memory import session as sessions
+
+DAY = 86400
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    """One session of today, by the hooks; older ones are added by `aged`."""
+    world = World(home, repo)
+    world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",))
+    return world
+
+
+def aged(world: World, days: float, name: str, *, remains: str = "", number: int = 0) -> str:
+    """A session that ended so many days ago, as the hooks leave it; its short id."""
+    at, project = time.time() - days * DAY - 60, str(world.project)
+    claude_id = "%08x-0000-4000-8000-%012x" % (int(days * 1000) + number, number)
+    session = sessions.open_session(project, claude_id, at, "project")
+    state = {**capture.new(), "asks": [["", name]], "answer": name + ": done.", "turn": "answered", "root": "r" + name}
+    state.update(ended=clock.iso(at + 60), todos={"1": [remains, "pending"]} if remains else {})
+    value = episode.build(session, state, str(world.repo), "", True)
+    session.meta.update(status="COMPLETED", ended=state["ended"], summary=value["what_was_done"])
+    sessions.save_capture(session, state)
+    store.write(os.path.join(session.artifacts, "output.txt"), b"an output\n")
+    store.write(os.path.join(session.dir, "summary.md"), episode.summary_page(value).encode())
+    session.save()
+    views.publish(project, session.episode_name, episode.render(value), 1)
+    return session.id
+
+
+def work(world: World) -> dict[str, list[str]]:
+    return {path.name: sorted(p.name for p in path.iterdir()) for path in world.project.glob("WORK/*/*")}
+
+
+def menu(world: World) -> bytes:
+    return (world.project / "INDEX.md").read_bytes()
+
+
+def assert_sound(world: World) -> None:
+    before = world.files()
+    assert world.memory("rebuild").code == 0
+    assert world.files() == before
+    checked = world.memory("verify")
+    assert checked.code == 0, checked.stdout
+
+
+class TestPrune:
+    def test_a_week_whole_a_month_without_artifacts_then_archived(self, world: World) -> None:
+        ids = {days: aged(world, days, "work %s" % days) for days in (6.5, 7.5, 29.5, 30.5, 60)}
+        before = menu(world)
+        preview = world.json("prune", "--dry-run")[0]
+        assert (preview["kept"], preview["artifacts_pruned"], preview["archived"]) == (2, 2, 2)
+        assert len(work(world)) == 6
+        (report,) = world.json("prune")
+        assert {**report, "archives": [], "dry_run": True} == {**preview, "archives": []}
+        left = work(world)
+        assert "artifacts" in left[ids[6.5]]
+        assert left[ids[7.5]] == left[ids[29.5]] == ["META.yaml", "capture.json", "summary.md"]
+        assert ids[30.5] not in left
+        assert ids[60] not in left
+        assert menu(world) == before  # episodes have a retention of their own
+        assert_sound(world)
+        assert world.json("prune")[0]["artifacts_pruned"] == 0
+
+    def test_deleted_if_so_configured(self, world: World) -> None:
+        gone = aged(world, 40, "old")
+        store.write(str(world.root / "config.json"), b'{"work_after": "delete"}')
+        (report,) = world.json("prune")
+        assert (report["deleted"], report["archives"]) == (1, [])
+        assert gone not in work(world)
+        assert not (world.root / "archive").exists()
+
+    def test_a_word_that_is_no_setting_is_said(self, world: World) -> None:
+        aged(world, 40, "old")
+        store.write(str(world.root / "config.json"), b'{"work_after": "burn"}')
+        assert world.json("prune")[0]["archived"] == 1
+        assert "work_after" in world.memory("doctor").stdout
+
+    def test_notes_nobody_used_are_proposed(self, world: World) -> None:
+        world.memory("remember", "Totals are rounded once", "--topic", "totals")
+        (note,) = world.project.glob("LEARNING/topics/totals.md")
+        day = time.strftime("%Y-%m-%d")
+        note.write_text(note.read_text("utf-8").replace(day, "2020-01-01"), "utf-8")
+        for path in (note, *world.project.glob("STATE/used/*")):
+            os.utime(str(path), (1, 1e9))
+        (report,) = world.json("prune")
+        assert len(report["unused_notes"]) == 1
+        assert "list --unused" in world.memory("prune").stdout
+        assert note.is_file()
+
+    def test_older_than(self, world: World) -> None:
+        aged(world, 5, "of this week")
+        assert world.json("prune", "--older-than", "4d")[0]["archived"] == 1
+        assert world.memory("prune", "--older-than", "soon").code == 2
+
+    def test_a_session_at_work_is_left_alone(self, world: World, client: support.Client) -> None:
+        mine = aged(world, 50, "long ago")
+        session = sessions.find_short(str(world.project), mine)
+        assert session
+        sessions.mark_live(str(world.project), session, {}, str(world.repo))
+        (report,) = world.json("prune")
+        assert report["archived"] == 0
+        assert mine in work(world)
+
+    def test_a_damaged_record_stays_and_is_named(self, world: World) -> None:
+        mine = aged(world, 50, "long ago")
+        (meta,) = world.project.glob("WORK/*/%s/META.yaml" % mine)
+        meta.write_bytes(b"nothing")
+        done = world.memory("prune")
+        assert done.code == 1
+        assert "cannot be read" in done.stdout
+        assert mine in work(world)
+
+    def test_a_pruned_session_that_goes_on_is_the_same(self, world: World) -> None:
+        mine = aged(world, 40, "long ago", number=7)
+        world.json("prune")
+        claude_id = next(v["session_id"] for v in support.episodes(world.root) if v["id"] == mine)
+        again = sessions.open_session(str(world.project), claude_id, time.time(), "project")
+        (name,) = (path.name for path in (world.project / "episodes").glob("*-%s.json" % mine))
+        assert (again.id, again.episode_name) == (mine, name)
+        other = sessions.open_session(str(world.project), claude_id[:8] + "-1111", time.time(), "project")
+        assert other.id != mine
+
+
+class TestArchive:
+    def before(self, days: float) -> str:
+        return time.strftime("%Y-%m-%d", time.localtime(time.time() - days * DAY))
+
+    def test_there_and_back(self, world: World) -> None:
+        old = [aged(world, 50 + n, "old %d" % n, number=n) for n in range(3)]
+        kept = aged(world, 10, "younger")
+        before = world.files()
+        report = world.json("archive", "--before", self.before(20))
+        assert (report["sessions"], report["open"]) == (3, 0)
+        assert all(name.encode() not in menu(world) for name in old)
+        assert kept.encode() in menu(world)
+        assert_sound(world)
+        listed = world.json("restore")
+        assert {entry["id"] for entry in listed} == {*old}
+        assert listed[0]["headline"].startswith("old")
+
+        assert world.json("restore", old[0])["restored"] == [old[0]]
+        assert old[0].encode() in menu(world)
+        assert world.json("restore", "--all")["refused"] == []
+        assert {name: data for name, data in world.files().items() if not name.startswith("archive")} == before
+        assert_sound(world)
+
+    def test_open_threads_stay(self, world: World) -> None:
+        open_one = aged(world, 50, "half done", remains="The other half")
+        report = world.json("archive", "--before", self.before(20))
+        assert (report["sessions"], report["open"]) == (0, 1)
+        assert open_one in work(world)
+        assert world.json("archive", "--before", self.before(20), "--open")["sessions"] == 1
+
+    def test_dry_run(self, world: World) -> None:
+        aged(world, 50, "old")
+        before = world.files()
+        assert world.json("archive", "--before", self.before(20), "--dry-run")["sessions"] == 1
+        assert world.files() == before
+
+    def test_what_went_on_is_not_overwritten(self, world: World) -> None:
+        mine = aged(world, 50, "old", number=3)
+        claude_id = next(v["session_id"] for v in support.episodes(world.root) if v["id"] == mine)
+        world.json("archive", "--before", self.before(20))
+        again = sessions.open_session(str(world.project), claude_id, time.time(), "project")
+        again.save()
+        found = world.json("restore", mine, code=1)
+        assert (found["restored"], found["refused"]) == ([], [mine])
+
+    def test_it_is_private_and_any_tar_reads_it(self, world: World) -> None:
+        mine = aged(world, 50, "old")
+        (path,) = map(Path, world.json("archive", "--before", self.before(20))["archives"])
+        if os.name == "posix":
+            assert path.stat().st_mode & 0o077 == 0
+        with tarfile.open(str(path)) as archive:
+            found = [name for name in archive.getnames() if mine in name]
+        assert len(found) == 5
+
+    def test_it_can_be_searched(self, world: World) -> None:
+        mine = aged(world, 50, "the quagga matter")
+        assert world.memory("search", "quagga", "--archived").code == 1
+        (path,) = world.json("archive", "--before", self.before(20))["archives"]
+        (hit,) = world.json("search", "Quagga", "matter", "--archived")
+        assert (hit["id"], hit["file"], hit["kind"]) == (mine, path, "archived")
+        assert world.memory("search", "quagga").code == 1
+
+    def test_the_same_is_not_packed_twice(self, world: World) -> None:
+        aged(world, 50, "old")
+        world.json("archive", "--before", self.before(20))
+        world.json("restore", "--all")
+        assert world.json("archive", "--before", self.before(20))["archives"] == []
+        assert len(list(world.root.rglob("*.tar.gz"))) == 1
+
+    @pytest.mark.parametrize(
+        ("path", "ours"),
+        [
+            ("episodes/session-2026-01-01T000000Z-a1.json", True),
+            ("WORK/2026-01-01/a1/META.yaml", True),
+            ("WORK/2026-01-01/a1/artifacts/x.json", True),
+            ("WORK/2026-01-01/../../briefing.md", False),
+            ("WORK/2026-01-01/a1", False),
+            ("/etc/passwd", False),
+            ("briefing.md", False),
+            ("episodes/../briefing.md", False),
+            ("episodes/session-x/y.json", False),
+        ],
+    )
+    def test_no_path_leads_out(self, path: str, ours: bool) -> None:
+        assert vault.is_ours(path) is ours
+
+    def test_dropped_from_every_archive(self, world: World) -> None:
+        one, two = (aged(world, 50 + n, "secret plan %d" % n, number=n) for n in (1, 2))
+        world.json("archive", "--before", self.before(20))
+        root, project = str(world.root), str(world.project)
+        assert {entry["id"] for _, entry, _, text in vault.texts(root, project) if "secret plan" in text} == {one, two}
+        assert vault.drop(root, project, lambda entry: entry["id"] == one) == 1
+        assert {entry["id"] for _, entry, _, _ in vault.texts(root, project)} == {two}
+        assert vault.drop(root, project, lambda entry: True) == 1
+        assert not list((world.root / "archive").rglob("*.*"))
+
+
+INTERRUPTED = """
+import os, sys
+sys.path.insert(0, %r)
+from harness_memory import retention, store, vault
+at, seen = int(sys.argv[1]), [0]
+def counted(function):
+    def call(*given, **named):
+        seen[0] += 1
+        if seen[0] == at:
+            os._exit(9)
+        return function(*given, **named)
+    return call
+for module, names in ((os, ("replace", "unlink", "rmdir", "fsync")), (store, ("write",))):
+    for name in names:
+        setattr(module, name, counted(getattr(module, name)))
+from harness_memory.cli import main
+sys.exit(main(["memory", "archive", "--before", sys.argv[2]]))
+"""
+
+
+@pytest.mark.parametrize("at", [1, 2, 3, 4, 5, 7, 9, 11, 14])
+def test_killed_at_any_point_nothing_is_lost(world: World, at: int) -> None:
+    mine = aged(world, 50, "old")
+    day = TestArchive().before(20)
+    wanted = {
+        str(p.relative_to(world.project)): p.read_bytes()
+        for p in world.project.rglob("*%s*/**/*" % mine)
+        if p.is_file()
+    }
+    wanted = {**wanted, **{"episodes/" + p.name: p.read_bytes() for p in world.project.glob("episodes/*%s*" % mine)}}
+    code = INTERRUPTED % str(HARNESS.parent / "lib")
+    env = support.clean_environment(world.home)
+    subprocess.run([sys.executable, "-c", code, str(at), day], env=env, cwd=str(world.repo), check=False)
+    assert world.memory("archive", "--before", day).code == 0
+    assert world.memory("restore", "--all").code == 0
+    assert {name: (world.project / name).read_bytes() for name in wanted} == wanted
+    assert world.memory("rebuild").code == 0
+    assert mine.encode() in menu(world)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no pseudo terminals there")
+def test_a_meter_shows_on_terminals_alone(world: World) -> None:
+    import pty
+
+    aged(world, 50, "old")
+    assert world.memory("prune", "--dry-run").stderr == ""
+    leader, follower = pty.openpty()
+    command = [sys.executable, str(HARNESS), "memory", "prune"]
+    env = support.clean_environment(world.home, {"TERM": "xterm"})
+    done = subprocess.run(command, env=env, cwd=str(world.repo), stdout=subprocess.PIPE, stderr=follower, check=True)
+    os.close(follower)
+    shown = os.read(leader, 65536).decode()
+    os.close(leader)
+    assert "\rLooking at sessions" in shown
+    assert "\rPruning [####################] 100%" in shown
+    assert b"\r" not in done.stdout
+
+
+def test_search_texts_survive_a_damaged_archive(world: World) -> None:
+    aged(world, 50, "old")
+    world.json("archive", "--before", TestArchive().before(20))
+    (index,) = world.root.rglob("sessions-*.jsonl")
+    index.write_bytes(b"nonsense\n" + index.read_bytes())
+    assert len({entry["id"] for _, entry in vault.entries(str(world.root), str(world.project))}) == 1
+
+
+def test_plan_counts_every_session(world: World) -> None:
+    aged(world, 50, "old")
+    seen: list[Any] = []
+    plan = retention.plan(str(world.project), time.time(), 7, 30, lambda: seen.append(1))
+    assert (len(seen), plan.kept, len(plan.away)) == (2, 1, 1)
+    assert json.dumps([aged.claude_id for aged in plan.away])
