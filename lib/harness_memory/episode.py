@@ -55,7 +55,9 @@ _TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
 _RECORD_LISTS = (("tasks", {"id", "title"}), ("commands_failed_then_fixed", {"failed", "fixed"}))
 
 
-def build(session: Session, state: dict[str, Any], cwd: str, remote: str, is_over: bool, head: str) -> dict[str, Any]:
+def build(
+    session: Session, state: dict[str, Any], cwd: str, remote: str, is_over: bool, head: str = ""
+) -> dict[str, Any]:
     meta = session.meta
     points = sorted((name, point) for name, point in state["checkpoints"].items() if point)
     said = _merged([point for _, point in points])
