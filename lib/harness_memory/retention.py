@@ -221,13 +221,8 @@ def _short_id(aged: Aged) -> str:
 
 
 def _open_sessions(project_dir: str) -> set[str]:
-    path = os.path.join(project_dir, settings.STATE_DIR, settings.CONVERSATION_FILE)
-    try:
-        lines = ledger.read(store.read_text(path)) or {}
-    except OSError:
-        lines = {}
-    threads = [ledger.thread_at(line) for line in lines.values() if ledger.is_open_line(line)]
-    return {str(session) for thread in threads for session in thread["sessions"]}
+    lines = [line for line in views.threads(project_dir, _LOCK_SECONDS) if ledger.is_open_line(line)]
+    return {str(session) for line in lines for session in ledger.thread_at(line)["sessions"]}
 
 
 def _living(project_dir: str) -> set[str]:

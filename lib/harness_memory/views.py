@@ -104,6 +104,19 @@ def catch_up(project_dir: str, wait_seconds: float) -> bool:
     return held
 
 
+def threads(project_dir: str, wait_seconds: float) -> list[str]:
+    """The lines of the thread ledger, newest first, brought up to date if a killed run left it behind."""
+    path = _paths(project_dir)[1]
+    if not os.path.isdir(os.path.dirname(path)):
+        return []
+    catch_up(project_dir, wait_seconds)
+    lines = ledger.read(_read_views(project_dir)[1])
+    if lines is None:
+        rebuild(project_dir, wait_seconds)
+        lines = ledger.read(_read_views(project_dir)[1])
+    return ledger.ordered((lines or {}).values())
+
+
 def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
     """Make every view anew from the facts. Names what changed; None when the lock was not to be had."""
     with _lock(project_dir, wait_seconds) as held:

@@ -47,32 +47,12 @@ def unfinished(project_dir: str) -> list[dict[str, Any]]:
     tasks = [task for task in progress.load_all(project_dir) if ledger.is_open(task)]
     told = {session for task in tasks for session in task["sessions"]}
     found = [_task(project_dir, task) for task in tasks]
-    for row in ledger_lines(project_dir):
+    for row in views.threads(project_dir, _LOCK_SECONDS):
         if ledger.is_open_line(row):
             thread = ledger.thread_at(row)
             if not told.issuperset(thread["sessions"]):
                 found.append(_thread(project_dir, thread))
     return found
-
-
-def ledger_lines(project_dir: str) -> list[str]:
-    """The lines of the thread ledger, brought up to date first if a killed run left it behind."""
-    path = os.path.join(project_dir, settings.STATE_DIR, settings.CONVERSATION_FILE)
-    if not os.path.isdir(os.path.dirname(path)):
-        return []
-    views.catch_up(project_dir, _LOCK_SECONDS)
-    lines = ledger.read(_text(path))
-    if lines is None:
-        views.rebuild(project_dir, _LOCK_SECONDS)
-        lines = ledger.read(_text(path))
-    return ledger.ordered((lines or {}).values())
-
-
-def _text(path: str) -> str | None:
-    try:
-        return store.read_text(path)
-    except OSError:
-        return None
 
 
 def _task(project_dir: str, task: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +113,7 @@ def thread(argv: list[str]) -> int:
     add("--all", action="store_true", help="list: closed threads too")
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
-    lines = ledger_lines(project_dir)
+    lines = views.threads(project_dir, _LOCK_SECONDS)
     if args.action == "list":
         return _list_threads([ledger.thread_at(row) for row in lines if args.all or ledger.is_open_line(row)], args)
     if not args.id or (args.action == "rename") != bool(args.title):
@@ -163,10 +143,8 @@ def _said(project_dir: str, found: dict[str, Any], args: argparse.Namespace) -> 
     )
     if not views_know:
         raise Refusal("a session holds the lock of the views; nothing was changed. Try again", WRONG_USAGE)
-    return next(
-        (each for each in map(ledger.thread_at, ledger_lines(project_dir)) if each["id"] == found["id"]),
-        threads.applied(found, said),
-    )
+    after = map(ledger.thread_at, views.threads(project_dir, _LOCK_SECONDS))
+    return next((each for each in after if each["id"] == found["id"]), threads.applied(found, said))
 
 
 def _episodes(project_dir: str, found: dict[str, Any]) -> list[str]:
