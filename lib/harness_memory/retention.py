@@ -101,6 +101,11 @@ def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> Non
         if aged.directory:
             _remove_directory(project_dir, aged)
         done()
+    for day in {os.path.dirname(aged.directory) for aged in found if aged.directory}:
+        try:
+            os.rmdir(day)  # if that was its last session
+        except OSError:
+            pass
 
 
 def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Aged], int]:
@@ -243,10 +248,6 @@ def _remove_directory(project_dir: str, aged: Aged) -> None:
                 _remove(os.path.join(aged.directory, name))
         store.remove_tree(aged.directory)
         lock.discard()
-    try:
-        os.rmdir(os.path.dirname(aged.directory))  # the day, if this was its last session
-    except OSError:
-        pass
 
 
 def _remove(path: str) -> None:
