@@ -165,7 +165,7 @@ def test_a_present_directory_that_is_gone(empty: World, tmp_path: Path) -> None:
     command = 'cd "$1" && rmdir "$1" && exec "$2" "$3" memory status'
     words = ["sh", "-c", command, "sh", str(empty.repo), sys.executable, str(HARNESS)]
     done = subprocess.run(words, env=support.clean_environment(empty.home), capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (1, b"")
+    assert (done.returncode, done.stdout) == (2, b"")
     assert b"--project DIR" in done.stderr
 
 
@@ -326,11 +326,11 @@ def test_show_tells_candidates_and_what_is_missing(world: World) -> None:
         named = support.Session(world.repo, world.home, "abcd%s-0000-4000-8000-000000000000" % tail)
         world.work("Ask " + tail, "Did the work of %s." % tail, ("x.py",), session=named)
     result = world.memory("show", "abcd")
-    assert (result.code, result.stdout) == (1, "")
+    assert (result.code, result.stdout) == (2, "")
     for text in ("abcdaaaa", "abcdbbbb", "Did the work of aaaa.", "more of the id"):
         assert text in result.stderr
     result = world.memory("show", "ffff")
-    assert (result.code, result.stdout) == (1, "")
+    assert (result.code, result.stdout) == (2, "")
     assert "harness memory list" in result.stderr
     assert "--all-projects" not in result.stderr
 
@@ -570,7 +570,7 @@ def test_an_unknown_session_is_refused(begun: tuple[World, support.Session]) -> 
     before = world.files()
     for env in ({}, inside(present)):
         result = world.memory("checkpoint", "--done", "x", "--session", "zzz", env=env)
-        assert (result.code, result.stdout) == (1, "")
+        assert (result.code, result.stdout) == (2, "")
         assert "no session zzz" in result.stderr
     assert world.files() == before
 
@@ -580,7 +580,7 @@ def test_an_ambiguous_session_is_refused_with_its_candidates(world: World) -> No
     for name in ids:
         world.work("Ask", "Did it.", ("x.py",), session=support.Session(world.repo, world.home, name))
     result = world.memory("checkpoint", "--done", "x", "--session", "abcd")
-    assert result.code == 1
+    assert result.code == 2
     assert all(name in result.stderr for name in ids)
 
 
@@ -590,14 +590,14 @@ def test_an_episode_alone_takes_no_checkpoint(worked: World) -> None:
     path.unlink()
     before = worked.files()
     result = worked.memory("checkpoint", "--done", "x", "--session", row["id"])
-    assert (result.code, "only the episode" in result.stderr) == (1, True)
+    assert (result.code, "only the episode" in result.stderr) == (2, True)
     assert worked.files() == before
 
 
 def test_the_present_session_may_be_named(empty: World) -> None:
     unseen = support.Session(empty.repo, empty.home)
     words = ("--done", "Worked without hooks", "--session", unseen.id[:8])
-    assert empty.memory("checkpoint", *words).code == 1
+    assert empty.memory("checkpoint", *words).code == 2
     assert not empty.root.exists()
     assert empty.memory("checkpoint", *words, env=inside(unseen)).code == 0
     assert [row["session_id"] for row in empty.json("list")] == [unseen.id]
@@ -659,13 +659,13 @@ def test_checkpoint_for_a_session_no_hook_has_seen(empty: World) -> None:
 
 def test_checkpoint_finds_the_only_running_session(world: World, client: support.Client, tmp_path: Path) -> None:
     nobody = world.memory("checkpoint", "--done", "x")
-    assert nobody.code == 1
+    assert nobody.code == 2
     assert "--session" in nobody.stderr
     one = world.work("One", "Did one.", ("a.py",), pid=client.pid, end=False)
     assert one.id[:8] in world.memory("checkpoint", "--done", "For one").stdout
     two = world.work("Two", "Did two.", ("b.py",), pid=os.getpid(), end=False)
     both = world.memory("checkpoint", "--done", "x")
-    assert (both.code, one.id[:8] in both.stderr, two.id[:8] in both.stderr) == (1, True, True)
+    assert (both.code, one.id[:8] in both.stderr, two.id[:8] in both.stderr) == (2, True, True)
     assert two.id[:8] in world.memory("checkpoint", "--done", "For two", "--session", two.id[:6]).stdout
 
 
@@ -682,7 +682,7 @@ def test_checkpoint_is_off_when_all_is(begun: tuple[World, support.Session]) -> 
     world, present = begun
     before = world.files()
     result = world.memory("checkpoint", "--done", "x", env={**inside(present), "HARNESS_MEMORY": "off"})
-    assert (result.code, "HARNESS_MEMORY" in result.stderr) == (1, True)
+    assert (result.code, "HARNESS_MEMORY" in result.stderr) == (2, True)
     assert world.files() == before
 
 
@@ -694,7 +694,7 @@ def test_checkpoint_waits_for_no_lock_for_ever(
     with sessions.lock(str(world.project), present.id, 1) as held:
         assert held
         result = world.memory("checkpoint", "--done", "x", env=inside(present))
-    assert (result.code, "Try again" in result.stderr) == (1, True)
+    assert (result.code, "Try again" in result.stderr) == (2, True)
 
 
 def test_an_ended_session_keeps_its_status(worked: World) -> None:

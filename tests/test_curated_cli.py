@@ -43,9 +43,9 @@ def kept(world: World) -> dict[str, str]:
 
 def test_no_briefing_yet(world: World) -> None:
     shown = world.memory("briefing")
-    assert (shown.code, shown.stdout) == (1, "")
+    assert (shown.code, shown.stdout) == (2, "")
     assert "briefing set" in shown.stderr
-    assert world.memory("briefing", "rollback").code == 1
+    assert world.memory("briefing", "rollback").code == 2
     assert "yet" in world.memory("briefing", "history").stdout
     assert world.json("briefing", "history") == []
     assert not world.root.exists()
@@ -124,7 +124,7 @@ def test_secrets_are_redacted(world: World) -> None:
 
 def test_rollback_and_its_undoing(world: World) -> None:
     put(world, "# One\n")
-    assert world.memory("briefing", "rollback").code == 1
+    assert world.memory("briefing", "rollback").code == 2
     put(world, "# Two\n")
     put(world, "# Three\n")
     back = world.memory("briefing", "rollback")
@@ -171,7 +171,7 @@ def test_a_briefing_that_cannot_be_read_is_kept_as_it_is(world: World, tmp_path:
     path.symlink_to(tmp_path / "secret.txt")
     (tmp_path / "secret.txt").write_text("elsewhere", encoding="utf-8")
     shown = world.memory("briefing")
-    assert (shown.code, "symbolic link" in shown.stderr) == (1, True)
+    assert (shown.code, "symbolic link" in shown.stderr) == (2, True)
     assert put(world, "# Two\n").code == 0
     assert (path.is_symlink(), (world.project / "briefing.md.1").is_symlink()) == (False, True)
     assert (tmp_path / "secret.txt").read_text(encoding="utf-8") == "elsewhere"
@@ -267,7 +267,7 @@ def test_a_killed_writer_leaves_every_version(tmp_path: Path, script: str) -> No
 
 def test_profiles(world: World) -> None:
     assert "No profiles" in world.memory("profile").stdout
-    assert world.memory("profile", "show", "melt").code == 1
+    assert world.memory("profile", "show", "melt").code == 2
     assert not world.root.exists()
     first = put(world, "- low heat\n", "profile", "set", "/kitchen:Melt")
     assert (first.code, "+- low heat" in first.stdout) == (0, True)
@@ -325,7 +325,7 @@ def test_why_shows_what_a_session_was_told(world: World) -> None:
     assert world.json("status")["last"]["told"][0]["why"] == "startup"
     assert settings.RECEIPT_FILE in world.memory("show", "last").stdout
     missing = world.memory("why", "zzz")
-    assert (missing.code, missing.stdout) == (1, "")
+    assert (missing.code, missing.stdout) == (2, "")
 
 
 def test_why_is_of_the_present_session_first(world: World) -> None:

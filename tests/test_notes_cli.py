@@ -60,7 +60,7 @@ def test_scopes_and_their_defaults(world: World, client: support.Client) -> None
     assert world.json("remember", "Prefers short answers", "--type", "user")["note"].startswith("user/")
     assert world.json("remember", "Dislikes emoji", "--scope", "user")["type"] == "user"
     refused = world.memory("remember", "Approach X failed", "--scope", "local")
-    assert refused.code == 1
+    assert refused.code == 2
     assert "no session" in refused.stderr
     life = Life(world.home, world.repo, pid=client.pid)
     life.start()
@@ -127,7 +127,7 @@ def test_a_note_from_standard_input(world: World) -> None:
     page = b"---\nname: Deploy by hand\ndescription: How\ntype: reference\n---\n\n- Run make\n"
     made = world.json("note", "add", "deploy", "--trigger", "command: make deploy", stdin=page)
     assert (made["name"], made["type"], made["triggers"]) == ("Deploy by hand", "reference", ["command: make deploy"])
-    assert world.memory("note", "add", "Deploy", "Once more").code == 1
+    assert world.memory("note", "add", "Deploy", "Once more").code == 2
     assert world.memory("note", "add", "odd", stdin=b"---\ntype: idea\n---\n- x\n").code == 2
     assert refs(world) == ["project/deploy"]
 
@@ -141,7 +141,7 @@ def test_editing_by_flags_and_from_standard_input(world: World) -> None:
     assert world.json("note", "show", "cart")["freshness"] == "FRESH"
     world.memory("note", "edit", "cart", "--drop", "tax is")
     assert facts(world, "cart") == ["Totals are rounded once"]
-    assert world.memory("note", "edit", "cart", "--drop", "nothing of it").code == 1
+    assert world.memory("note", "edit", "cart", "--drop", "nothing of it").code == 2
     world.memory("note", "edit", "cart", stdin=b"- Totals are rounded twice\n")
     shown = world.json("note", "show", "cart")
     assert (shown["facts"], shown["name"]) == (["Totals are rounded twice"], "The cart")
@@ -156,7 +156,7 @@ def test_removing_keeps_a_copy(world: World) -> None:
     assert "Totals are rounded once" in Path(told["archived"]).read_text("utf-8")
     assert refs(world) == []
     assert not (world.project / "MEMORY.md").exists()
-    assert world.memory("note", "remove", "cart").code == 1
+    assert world.memory("note", "remove", "cart").code == 2
     assert is_sound(world)
 
 
@@ -294,7 +294,7 @@ def test_edit_validates_keeps_and_takes_up_the_draft(world: World, tmp_path: Pat
     refused = world.memory(
         "edit", "cart", **editor(tmp_path, "t = t.replace('type: project', 'type: idea') + '- New\\n'")
     )
-    assert refused.code == 1
+    assert refused.code == 2
     assert "STATE/drafts/note-cart.md" in refused.stderr.replace(os.sep, "/")
     assert facts(world, "cart") == ["Totals are rounded once"]
     done = world.memory("edit", "cart", **editor(tmp_path, "t = t.replace('type: idea', 'type: feedback')"))
@@ -308,12 +308,12 @@ def test_edit_validates_keeps_and_takes_up_the_draft(world: World, tmp_path: Pat
 def test_edit_pages_and_bad_editors(world: World, tmp_path: Path) -> None:
     assert world.memory("edit", "briefing", **editor(tmp_path, "t = '# Us\\n'")).code == 0
     assert world.memory("edit", "profile/melt", **editor(tmp_path, "t = '- melt\\n'")).code == 0
-    assert world.memory("edit", "briefing", **editor(tmp_path, "t = '{\"a\": 1}\\n'")).code == 1
+    assert world.memory("edit", "briefing", **editor(tmp_path, "t = '{\"a\": 1}\\n'")).code == 2
     assert world.memory("briefing").stdout == "# Us\n"
     assert world.memory("profile", "show", "melt").stdout == "- melt\n"
     assert world.memory("edit", "briefing", env={"EDITOR": None, "VISUAL": None}).code == 2
     assert world.memory("edit", "briefing", env={"EDITOR": "/nowhere/editor", "VISUAL": None}).code == 2
-    assert world.memory("edit", "nothing", **editor(tmp_path, "pass")).code == 1
+    assert world.memory("edit", "nothing", **editor(tmp_path, "pass")).code == 2
 
 
 def test_every_verb_explains_itself(world: World) -> None:

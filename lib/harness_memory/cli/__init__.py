@@ -2,7 +2,7 @@
 sentence and an exit code.
 
 A verb is one row of a table and the function it names, from arguments to exit code: 0 done,
-1 a problem was found or something is missing, 2 wrong usage.
+1 problems were found, 2 it could not be done.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 
 from .. import __version__
 from . import output
-from .refusal import Refusal
+from .refusal import COULD_NOT, Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ def _run(argv: list[str]) -> int:
         return _dispatch(argv)
     except Refusal as refusal:
         output.complain(str(refusal))
-        return refusal.code
+        return COULD_NOT
     except SystemExit as leaving:  # argparse: help was asked for, or an argument is wrong
         return leaving.code if isinstance(leaving.code, int) else 2
     except BrokenPipeError:
@@ -113,7 +113,7 @@ def _run(argv: list[str]) -> int:
     except OSError as error:
         where = error.filename or "the store or the output"
         output.complain("%s: %s. See: harness memory doctor" % (where, error.strerror or error))
-        return 1
+        return COULD_NOT
 
 
 def _dispatch(argv: list[str]) -> int:

@@ -7,7 +7,7 @@ import os
 import time
 
 from .. import project, settings, store
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def directory(args: argparse.Namespace) -> str:
         return os.environ.get(settings.ENV_PROJECT_DIR) or _present()
     path: str = os.path.abspath(os.path.expanduser(args.project))
     if not os.path.isdir(path):
-        raise Refusal("--project %s: no such directory" % args.project, WRONG_USAGE)
+        raise Refusal("--project %s: no such directory" % args.project)
     return path
 
 
@@ -83,7 +83,7 @@ def project_dirs(args: argparse.Namespace) -> list[str]:
     if not args.all_projects:
         return [locate(args).dir]
     if args.project is not None:
-        raise Refusal("--project and --all-projects exclude each other", WRONG_USAGE)
+        raise Refusal("--project and --all-projects exclude each other")
     return all_dirs()
 
 

@@ -10,7 +10,7 @@ from .. import config
 from . import arguments
 from .meter import Meter
 from .output import count, emit_json, line, short
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def backfill(argv: list[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show how much there is, read none of it")
     args = parser.parse_args(argv)
     if args.all and args.project is not None:
-        raise Refusal("--project and --all exclude each other", WRONG_USAGE)
+        raise Refusal("--project and --all exclude each other")
     report = run("" if args.all else arguments.locate(args).dir, dry_run=args.dry_run)
     if args.json:
         emit_json(report)

@@ -12,7 +12,7 @@ from ..lock import Lock
 from ..redact import redact
 from . import arguments, rules, versions
 from .output import columns, count, cut, emit_json, emit_stored, line, local, passage, short, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def profile(argv: list[str]) -> int:
     name = sources.skill_name(args.skill or "")
     if not name:
         what = '"%s" cannot be the name of a skill.' % line(args.skill) if args.skill else "which skill?"
-        raise Refusal("%s Give its name: harness memory profile %s SKILL" % (what, args.action), WRONG_USAGE)
+        raise Refusal("%s Give its name: harness memory profile %s SKILL" % (what, args.action))
     path = os.path.join(folder, name + ".md")
     act = _show if args.action == "show" else _set
     act(Page(path, "profile set " + name, settings.PROFILE_LINES, _PROFILE_VERSIONS), there, args)
@@ -151,7 +151,7 @@ def _set(page: Page, there: Project, args: argparse.Namespace) -> None:
     lines = text.count("\n")
     if lines > page.limit and not args.force:
         what = "%d lines, and a session is told the first %d" % (lines, page.limit)
-        raise Refusal("%s; nothing was changed. Shorten it, or take it all the same: --force" % what, WRONG_USAGE)
+        raise Refusal("%s; nothing was changed. Shorten it, or take it all the same: --force" % what)
     with _Writing(page, there):
         versions.settle(page.path)
         before = _text(page.path)
@@ -196,7 +196,7 @@ class _Writing:
 def _given(page: Page) -> str:
     """The text on standard input, its lines ended alike."""
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("the text is read from standard input: %s < FILE" % page.setting, WRONG_USAGE)
+        raise Refusal("the text is read from standard input: %s < FILE" % page.setting)
     data = sys.stdin.buffer.read(settings.CURATED_MAX_BYTES + 1)
     if len(data) > settings.CURATED_MAX_BYTES:
         raise _refused("is larger than %d bytes" % settings.CURATED_MAX_BYTES)
@@ -215,7 +215,7 @@ def _given(page: Page) -> str:
 
 
 def _refused(what: str) -> Refusal:
-    return Refusal("standard input %s; nothing was changed" % what, WRONG_USAGE)
+    return Refusal("standard input %s; nothing was changed" % what)
 
 
 def _plain(text: str) -> str:

@@ -9,7 +9,7 @@ from .. import clock, notebook, notes, project, settings, store
 from .. import session as sessions
 from . import arguments
 from .output import line
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def relative(file: str, root: str) -> str:
     path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
     inside = os.path.relpath(os.path.realpath(path), os.path.realpath(root)).replace(os.sep, "/")
     if inside.startswith("../") or inside == ".." or os.path.isabs(inside):
-        raise Refusal("--file %s is not in the project %s" % (line(file), line(root)), WRONG_USAGE)
+        raise Refusal("--file %s is not in the project %s" % (line(file), line(root)))
     return inside
 
 

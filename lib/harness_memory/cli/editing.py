@@ -13,7 +13,7 @@ from ..redact import redact
 from ..text import block
 from . import arguments, desk, rules, versions
 from .output import line, short
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def edit(argv: list[str]) -> int:
     if kind == "profile" and skill:
         name = sources.skill_name(skill)
         if not name:
-            raise Refusal('"%s" cannot be the name of a skill' % line(skill), WRONG_USAGE)
+            raise Refusal('"%s" cannot be the name of a skill' % line(skill))
         return _edit_page(at, os.path.join(at.project.dir, settings.PROFILES_DIR, name + ".md"))
     return edit_note(at, *at.find(args.what, args.scope))
 
@@ -139,13 +139,13 @@ def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> st
 def _run_editor(path: str) -> None:
     named = next((os.environ[name] for name in _EDITORS if os.environ.get(name)), "")
     if not named:
-        raise Refusal("no editor is set: export EDITOR=nano (or vim, code --wait, …)", WRONG_USAGE)
+        raise Refusal("no editor is set: export EDITOR=nano (or vim, code --wait, …)")
     words = [word.strip('"') for word in shlex.split(named, posix=os.name != "nt")]
     sys.stdout.flush()
     try:
         code = subprocess.run([*words, path], check=False).returncode
     except OSError as error:
-        raise Refusal('the editor "%s" cannot be started (%s)' % (line(named), error.strerror), WRONG_USAGE) from None
+        raise Refusal('the editor "%s" cannot be started (%s)' % (line(named), error.strerror)) from None
     if code:
         raise Refusal('the editor "%s" ended with code %d; nothing was changed' % (line(named), code))
 

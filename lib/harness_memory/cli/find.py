@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import scan
 from . import arguments, desk
 from .output import count, emit_json, line, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def search(argv: list[str]) -> int:
     parser.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
     args = parser.parse_args(argv)
     if not any(word.strip() for word in args.words) or args.limit < 1:
-        raise Refusal("what is to be searched for?", WRONG_USAGE)
+        raise Refusal("what is to be searched for?")
     at = desk.Desk(args)
     shelves = [] if args.sessions else at.shelves
     if args.archived:

@@ -9,7 +9,7 @@ from .. import forget as forgetting
 from . import arguments, desk, listing, records
 from .listing import instant
 from .output import complain, count, cut, emit_json, line, local, short
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,10 +94,10 @@ def forget(argv: list[str]) -> int:
 def _chosen(at: Desk, args: argparse.Namespace) -> Chosen:
     filters = (args.session, args.since, args.until, args.type, args.scope)
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
-        raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three", WRONG_USAGE)
+        raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
     if args.text is not None:
         if len("".join(args.text.split())) < 3:
-            raise Refusal("--text is too short: it would strike half the memory", WRONG_USAGE)
+            raise Refusal("--text is too short: it would strike half the memory")
         archived = forgetting.archived_with(at.root, at.project.dir, args.text)
         return Chosen([], [], _find_text(at, args.text), archived)
     if args.words:

@@ -10,7 +10,7 @@ import time
 from .. import project, settings
 from . import arguments, guarding, installs, verdict
 from .output import columns, cut, emit_json, line, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 from .rulebook import problem_lines
 
 TYPE_CHECKING = False
@@ -67,23 +67,23 @@ def _question(args: argparse.Namespace) -> Question:
     start = os.path.realpath(arguments.directory(args))
     cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd))) if args.cwd else start
     if not os.path.isdir(cwd):
-        raise Refusal("--cwd %s: no such directory" % args.cwd, WRONG_USAGE)
+        raise Refusal("--cwd %s: no such directory" % args.cwd)
     return verdict.question(args.tool or "Bash", _given(args), cwd, start)
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
     if args.tool is None and args.input is None:
         if args.command is None:
-            raise Refusal("what command? Give it as one argument: harness guard check 'rm -rf build'", WRONG_USAGE)
+            raise Refusal("what command? Give it as one argument: harness guard check 'rm -rf build'")
         return {"command": args.command}
     if args.tool is None or args.input is None or args.command is not None:
-        raise Refusal("give a COMMAND, or --tool with --input", WRONG_USAGE)
+        raise Refusal("give a COMMAND, or --tool with --input")
     try:
         given = json.loads(args.input)
     except (ValueError, RecursionError) as error:
-        raise Refusal("--input is no JSON: %s" % error, WRONG_USAGE) from None
+        raise Refusal("--input is no JSON: %s" % error) from None
     if not isinstance(given, dict):
-        raise Refusal("--input must be a JSON object, as the tool gets it", WRONG_USAGE)
+        raise Refusal("--input must be a JSON object, as the tool gets it")
     return given
 
 
@@ -168,9 +168,9 @@ def allow_once(argv: list[str]) -> int:
 def _check_person() -> None:
     marks = [name for name in _MARKS if os.environ.get(name)]
     if marks:
-        raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % marks[0], WRONG_USAGE)
+        raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % marks[0])
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refusal("this is for a person: run it in a terminal, without pipes", WRONG_USAGE)
+        raise Refusal("this is for a person: run it in a terminal, without pipes")
 
 
 def _is_confirmed() -> bool:

@@ -8,7 +8,7 @@ import time
 from .. import clock, notebook, settings
 from . import arguments, desk
 from .output import cut, emit_json, line, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def list_all(argv: list[str]) -> int:
 
 def _list_notes(args: argparse.Namespace) -> int:
     if args.all_projects or args.status or args.branch:
-        raise Refusal("notes have no status or branch, and are listed for one project", WRONG_USAGE)
+        raise Refusal("notes have no status or branch, and are listed for one project")
     wanted = Wanted(
         type=args.type,
         scope=args.scope,

@@ -7,7 +7,7 @@ import sys
 from .. import notebook, settings, store
 from . import arguments, desk
 from .output import complain, emit_json, emit_stored
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def note(argv: list[str]) -> int:
     parser.add_argument("--drop", metavar="TEXT", action="append", help="edit: drop the fact that holds this text")
     args = parser.parse_args(argv)
     if not args.names and args.action != "list":
-        raise Refusal("which note? harness memory note %s NAME" % args.action, WRONG_USAGE)
+        raise Refusal("which note? harness memory note %s NAME" % args.action)
     at = desk.Desk(args)
     if args.action in ("show", "list"):
         return _show(at, args) if args.action == "show" else _list(at, args)

@@ -10,7 +10,7 @@ from ..text import block, brief, cut, one_line
 from . import desk
 from .notes import described
 from .output import complain, count, emit_json, line, short
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def add(at: Desk, args: argparse.Namespace) -> int:
     scope, kind = _scope_and_type(args)
     made = notes.new(name, type=kind, day=at.day, description=args.description or "", session=at.session)
     if not made.slug:
-        raise Refusal('"%s" cannot name a note: it has no letters' % line(name), WRONG_USAGE)
+        raise Refusal('"%s" cannot name a note: it has no letters' % line(name))
     given = "" if facts else _standard_input("note add %s < FILE" % line(name))
     for fact in facts:
         notes.add_fact(made, one_line(fact))
@@ -53,7 +53,7 @@ def remember(at: Desk, args: argparse.Namespace) -> int:
     said = [one_line(fact) for fact in args.facts if fact.strip()]
     facts = [wording.put_right(fact, at.day) for fact in said] if args.fix else said
     if not facts:
-        raise Refusal("the fact is empty; nothing was noted", WRONG_USAGE)
+        raise Refusal("the fact is empty; nothing was noted")
     with at.open(scope) as writing:
         found = _topic(writing.shelf, facts, args)
         target = found or notes.new(
@@ -64,7 +64,7 @@ def remember(at: Desk, args: argparse.Namespace) -> int:
             session=at.session,
         )
         if not target.slug:
-            raise Refusal("no topic can be made of that; name one: --topic T", WRONG_USAGE)
+            raise Refusal("no topic can be made of that; name one: --topic T")
         known = {alike.key(fact.text) for fact in target.facts}
         new = [fact for fact in facts if alike.key(fact) not in known]
         for fact in new:
@@ -127,7 +127,7 @@ def _complete(at: Desk, made: Note, args: argparse.Namespace) -> None:
     for item in args.trigger or ():
         kind, _, what = item.partition(":")
         if kind not in notes.TRIGGERS or not what.strip():
-            raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item), WRONG_USAGE)
+            raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))
         fields["triggers"] = list(dict.fromkeys([*(fields.get("triggers") or ()), "%s: %s" % (kind, what.strip())]))
     if getattr(args, "supersedes", None):
         refs = [_ref(at, made, word) for word in args.supersedes]
@@ -152,7 +152,7 @@ def _save(
         made = _parsed(made, redacted)
     fixed = [*(fixed or ()), *(lint.corrected(made, at.day) if args.fix else ())]
     if not made.facts:
-        raise Refusal("a note without a fact says nothing; nothing was written", WRONG_USAGE)
+        raise Refusal("a note without a fact says nothing; nothing was written")
     made.path = writing.put(made)
     read = writing.shelf.note(made.slug) or made
     findings = [*lint.check_note(read, at.project.root, at.day), *_alike(at, read)]
@@ -281,13 +281,13 @@ def _joined(there: Note, more: Note) -> Note:
 
 def supersede(at: Desk, args: argparse.Namespace) -> int:
     if len(args.names) != 2:
-        raise Refusal("name both: harness memory note supersede OLD NEW", WRONG_USAGE)
+        raise Refusal("name both: harness memory note supersede OLD NEW")
     _, old = at.find(args.names[0], args.scope)
     shelf, new = at.find(args.names[1], args.scope)
     if old.ref == new.ref:
-        raise Refusal("a note cannot supersede itself: %s" % old.ref, WRONG_USAGE)
+        raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
-        raise Refusal("%s is of a wider scope than %s, which stands before it" % (new.ref, old.ref), WRONG_USAGE)
+        raise Refusal("%s is of a wider scope than %s, which stands before it" % (new.ref, old.ref))
     args.supersedes = [old.ref]
     with at.open(shelf.scope) as writing:
         now = shelf.note(new.slug) or new
@@ -301,18 +301,16 @@ def supersede(at: Desk, args: argparse.Namespace) -> int:
 
 def _standard_input(usage: str) -> str:
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("the text is read from standard input: harness memory %s" % usage, WRONG_USAGE)
+        raise Refusal("the text is read from standard input: harness memory %s" % usage)
     data = sys.stdin.buffer.read(settings.NOTE_MAX_BYTES + 1)
     if len(data) > settings.NOTE_MAX_BYTES:
-        raise Refusal("standard input is larger than a note can be; nothing was written", WRONG_USAGE)
+        raise Refusal("standard input is larger than a note can be; nothing was written")
     if not data.strip():
-        raise Refusal("standard input is empty; nothing was written", WRONG_USAGE)
+        raise Refusal("standard input is empty; nothing was written")
     try:
         return block(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        raise Refusal(
-            "standard input is not UTF-8 at byte %d; nothing was written" % error.start, WRONG_USAGE
-        ) from None
+        raise Refusal("standard input is not UTF-8 at byte %d; nothing was written" % error.start) from None
 
 
 def _take_page(made: Note, text: str) -> None:
@@ -338,7 +336,7 @@ def _page(found: Note, text: str) -> Note:
 def _check_fields(made: Note) -> None:
     if made.problems:
         row, what = made.problems[0]
-        raise Refusal("line %d: %s; nothing was written" % (row, what), WRONG_USAGE)
+        raise Refusal("line %d: %s; nothing was written" % (row, what))
     fields = made.fields
     fields["name"] = made.name
     fields["description"] = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, 80)

@@ -9,7 +9,7 @@ from .. import clock, project, settings, signals, sources, store
 from ..text import brief
 from . import arguments
 from .output import count, emit_json, line, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 from .tasks import present
 
 TYPE_CHECKING = False
@@ -38,14 +38,14 @@ def rate(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     skill = sources.skill_name(args.skill)
     if not skill:
-        raise Refusal('"%s" cannot be the name of a skill' % line(args.skill), WRONG_USAGE)
+        raise Refusal('"%s" cannot be the name of a skill' % line(args.skill))
     there, now = arguments.locate(args), time.time()
     store.ensure_private(arguments.root())
     project.record(there, clock.iso(now))
     session = brief(args.session or "", settings.SKILL_CHARS) or present(there.dir)
     note = brief(args.note, settings.ITEM_CHARS)
     if not signals.append(there.dir, session, skill, args.rating, note, now, args.signal or ""):
-        raise Refusal("another process holds the lock of the ratings; nothing was recorded. Try again", WRONG_USAGE)
+        raise Refusal("another process holds the lock of the ratings; nothing was recorded. Try again")
     if args.json:
         emit_json(signals.load(there.dir, settings.RATINGS_TAIL_BYTES)[-1])
     else:
@@ -63,7 +63,7 @@ def signal_summary(argv: list[str]) -> int:
         groups.setdefault(rating["skill"], []).append(rating)
     wanted = sources.skill_name(args.skill) if args.skill else ""
     if args.skill and wanted not in groups:
-        raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill), WRONG_USAGE)
+        raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill))
     found = [_summary(skill, group) for skill, group in sorted(groups.items()) if wanted in ("", skill)]
     if args.json:
         emit_json(found)

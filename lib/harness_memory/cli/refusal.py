@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-NOT_DONE = 1
-WRONG_USAGE = 2
+COULD_NOT = 2
 
 
 class Refusal(Exception):
-    def __init__(self, message: str, code: int = NOT_DONE) -> None:
-        super().__init__(message)
-        self.code = code
+    pass

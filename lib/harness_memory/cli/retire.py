@@ -9,7 +9,7 @@ from .. import config, lint, notebook, retention, settings, vault
 from . import arguments
 from .meter import Meter
 from .output import count, emit_json, line, local, short, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _put_away(root: str, project_dir: str, found: list[Aged]) -> list[str]:
         try:
             return retention.put_away(root, project_dir, found, time.time(), meter.one) if found else []
         except TimeoutError:
-            raise Refusal(_BUSY, WRONG_USAGE) from None
+            raise Refusal(_BUSY) from None
 
 
 def _day(text: str) -> float:
@@ -191,10 +191,10 @@ def _wanted(root: str, project_dir: str, args: argparse.Namespace) -> set[str]:
     found = found or [entry for _, entry in known if word in (entry["id"], entry["session_id"])]
     found = found or [entry for _, entry in known if entry["id"].startswith(word)]
     if not found:
-        raise Refusal('nothing archived here is "%s". See: harness memory restore' % line(args.what), WRONG_USAGE)
+        raise Refusal('nothing archived here is "%s". See: harness memory restore' % line(args.what))
     if len({entry["id"] for entry in found}) > 1 and not any(name == word for name, _ in known):
         ids = ", ".join(sorted({entry["id"] for entry in found}))
-        raise Refusal('"%s" may be any of: %s' % (line(args.what), line(ids)), WRONG_USAGE)
+        raise Refusal('"%s" may be any of: %s' % (line(args.what), line(ids)))
     return {entry["digest"] for entry in found}
 
 

@@ -10,7 +10,7 @@ from .. import session as sessions
 from ..text import brief
 from . import arguments
 from .output import count, emit_json, line, local, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ def task(argv: list[str]) -> int:
         return _list(there, args)
     if not (args.name or "").strip():
         what = "TITLE" if args.action == "start" else "TASK"
-        raise Refusal("which task? Give: harness memory task %s %s" % (args.action, what), WRONG_USAGE)
+        raise Refusal("which task? Give: harness memory task %s %s" % (args.action, what))
     after = _said(there, args)
     if args.json:
         emit_json(after)
@@ -70,14 +70,14 @@ def _said(there: Project, args: argparse.Namespace) -> dict[str, Any]:
     def write() -> None:
         known = _known(there.dir, task_id)
         if known and args.action == "start":
-            raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id, WRONG_USAGE)
+            raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id)
         made = progress.said(known, task_id, now, present(there.dir), **_change(args, there.branch))
         path = os.path.join(progress.directory(there.dir), progress.file_name(task_id))
         store.write(path, progress.render(made), durable=True)
         after.append(made)
 
     if not views.change(there.dir, [views.TASKS], _LOCK_SECONDS, write):
-        raise Refusal("a session holds the lock of the views; nothing was changed. Try again", WRONG_USAGE)
+        raise Refusal("a session holds the lock of the views; nothing was changed. Try again")
     return after[0]
 
 
@@ -94,7 +94,7 @@ def _change(args: argparse.Namespace, branch: str) -> dict[str, Any]:
     elif args.action == "done":
         change.update(status=ledger.DONE, remaining=[], blockers=[])
     elif not (args.note or args.next or args.blocked):
-        raise Refusal("nothing to note. Give --note, --next or --blocked", WRONG_USAGE)
+        raise Refusal("nothing to note. Give --note, --next or --blocked")
     else:
         change.update(status=ledger.IN_PROGRESS, note=change["note"] or "Updated")
     return change
@@ -129,9 +129,7 @@ def _known(project_dir: str, task_id: str) -> dict[str, Any]:
     try:
         return progress.load(project_dir, task_id)
     except ValueError:
-        raise Refusal(
-            "the file of task %s is damaged. See: harness memory verify" % line(task_id), WRONG_USAGE
-        ) from None
+        raise Refusal("the file of task %s is damaged. See: harness memory verify" % line(task_id)) from None
 
 
 def _chosen(project_dir: str, word: str) -> str:
@@ -140,8 +138,8 @@ def _chosen(project_dir: str, word: str) -> str:
     if len(found) == 1:
         return found[0]
     if found:
-        raise Refusal('"%s" may be any of: %s' % (line(word), ", ".join(map(line, found))), WRONG_USAGE)
-    raise Refusal('no task "%s" here. See: harness memory task list --all' % line(word), WRONG_USAGE)
+        raise Refusal('"%s" may be any of: %s' % (line(word), ", ".join(map(line, found))))
+    raise Refusal('no task "%s" here. See: harness memory task list --all' % line(word))
 
 
 # Looking ------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def compact(argv: list[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     args = parser.parse_args(argv)
     if args.scope == "local":
-        raise Refusal("local notes go with their session; there is nothing to compact", 2)
+        raise Refusal("local notes go with their session; there is nothing to compact")
     at = desk.Desk(args)
     plans, minded = compacting.plan([shelf for shelf in at.shelves if shelf.home])
     plans = [plan for plan in plans if args.scope in (None, plan.shelf.scope)]

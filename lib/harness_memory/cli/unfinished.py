@@ -9,7 +9,7 @@ from .. import clock, ledger, progress, settings, store, threads, views
 from ..text import brief
 from . import arguments
 from .output import columns, count, cut, emit_json, line, local, table
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def thread(argv: list[str]) -> int:
         return _list_threads([ledger.thread_at(row) for row in lines if args.all or ledger.is_open_line(row)], args)
     if not args.id or (args.action == "rename") != bool(args.title):
         form = "ID TITLE" if args.action == "rename" else "ID"
-        raise Refusal("give: harness memory thread %s %s" % (args.action, form), WRONG_USAGE)
+        raise Refusal("give: harness memory thread %s %s" % (args.action, form))
     found = _chosen([ledger.thread_at(row) for row in lines], args.id)
     after = _said(project_dir, found, args)
     if args.json:
@@ -134,7 +134,7 @@ def _said(project_dir: str, found: dict[str, Any], args: argparse.Namespace) -> 
     if args.action == "rename":
         title = brief(args.title, settings.SUMMARY_LINE_CHARS)
         if not title:
-            raise Refusal("the title is empty; nothing was changed", WRONG_USAGE)
+            raise Refusal("the title is empty; nothing was changed")
         said = threads.renaming(found, known, at, title)
     else:
         said = (threads.closing if args.action == "close" else threads.reopening)(found, known, at)
@@ -142,7 +142,7 @@ def _said(project_dir: str, found: dict[str, Any], args: argparse.Namespace) -> 
         project_dir, _episodes(project_dir, found), _LOCK_SECONDS, lambda: threads.write(project_dir, said)
     )
     if not views_know:
-        raise Refusal("a session holds the lock of the views; nothing was changed. Try again", WRONG_USAGE)
+        raise Refusal("a session holds the lock of the views; nothing was changed. Try again")
     after = map(ledger.thread_at, views.threads(project_dir, _LOCK_SECONDS))
     return next((each for each in after if each["id"] == found["id"]), threads.applied(found, said))
 
@@ -161,8 +161,8 @@ def _chosen(known: list[dict[str, Any]], word: str) -> dict[str, Any]:
         return found[0]
     if found:
         rows = "\n".join("  %s  %s" % (each["id"], line(each["title"])) for each in found[:_LIMIT])
-        raise Refusal('"%s" may be any of these; give more of the id:\n%s' % (line(word), rows), WRONG_USAGE)
-    raise Refusal('no thread "%s" here. See: harness memory thread list --all' % line(word), WRONG_USAGE)
+        raise Refusal('"%s" may be any of these; give more of the id:\n%s' % (line(word), rows))
+    raise Refusal('no thread "%s" here. See: harness memory thread list --all' % line(word))
 
 
 def _list_threads(found: list[dict[str, Any]], args: argparse.Namespace) -> int:

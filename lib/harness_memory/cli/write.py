@@ -15,7 +15,7 @@ from ..handlers.scene import Scene
 from ..text import first_sentence
 from . import arguments, records
 from .output import emit_json, line, short
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,26 +110,26 @@ def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
     }
     value = {key: item for key, item in value.items() if item is not None}
     if args.task_remaining and not (args.task_id or args.task_title):
-        raise Refusal("--task-remaining needs --task-id (or --task-title)", WRONG_USAGE)
+        raise Refusal("--task-remaining needs --task-id (or --task-title)")
     if value and checkpoints.normalize(value) is None:
-        raise Refusal("all the flags are empty; nothing was recorded", WRONG_USAGE)
+        raise Refusal("all the flags are empty; nothing was recorded")
     return value
 
 
 def _from_stdin() -> dict[str, Any]:
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _REFUSED, WRONG_USAGE)
+        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _REFUSED)
     data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
     if len(data) > settings.CHECKPOINT_MAX_BYTES:
-        raise Refusal("standard input is larger than a checkpoint can be; nothing was recorded", WRONG_USAGE)
+        raise Refusal("standard input is larger than a checkpoint can be; nothing was recorded")
     if not data.strip():
-        raise Refusal("nothing to record: no flags, and standard input is empty.\n" + _REFUSED, WRONG_USAGE)
+        raise Refusal("nothing to record: no flags, and standard input is empty.\n" + _REFUSED)
     value = _parsed(data)
     if isinstance(value, dict):
         value = {**{_ALIASES[key]: item for key, item in value.items() if key in _ALIASES}, **value}
         value = {key: item for key, item in value.items() if key not in _ALIASES}
     if not isinstance(value, dict) or checkpoints.normalize(value) is None:
-        raise Refusal("standard input holds JSON, but no checkpoint; nothing was recorded.\n" + _REFUSED, WRONG_USAGE)
+        raise Refusal("standard input holds JSON, but no checkpoint; nothing was recorded.\n" + _REFUSED)
     return value
 
 
@@ -142,7 +142,7 @@ def _parsed(data: bytes) -> object:
         what = "not UTF-8 at byte %d" % error.start
     except RecursionError:
         what = "nested too deeply"
-    raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _REFUSED), WRONG_USAGE)
+    raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _REFUSED))
 
 
 def _rate(session: sessions.Session, value: dict[str, Any]) -> None:
@@ -203,9 +203,7 @@ def _relative(file: str, root: str) -> str:
         )
     )
     if not found:
-        raise Refusal(
-            "--file %s is not in the project %s; nothing was recorded" % (line(file), short(root)), WRONG_USAGE
-        )
+        raise Refusal("--file %s is not in the project %s; nothing was recorded" % (line(file), short(root)))
     return found
 
 
