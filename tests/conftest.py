@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable, Iterator, List
 
 import pytest
 import support
@@ -18,6 +18,28 @@ _NUMBERS = itertools.count()
 def _forked_hooks() -> Iterator[None]:
     with support.forked_hooks():
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_waiting_for_the_disk() -> Iterator[None]:
+    """What outlives a power cut no test can see; hooks that are not forked do wait."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
+_TOLD = pytest.StashKey[List[str]]()
+
+
+@pytest.fixture
+def tell(request: pytest.FixtureRequest) -> Callable[[str], None]:
+    """A line for the end of the run; `run.py` shows those that begin with "guard corpus"."""
+    return request.config.stash.setdefault(_TOLD, []).append
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    for line in config.stash.get(_TOLD, []):
+        terminalreporter.write_line(line)
 
 
 @pytest.fixture

@@ -8,8 +8,10 @@ not options of this script go to pytest:
     python3 tests/run.py --only 3.8,3.13    two versions
     python3 tests/run.py -k yaml -x         a selection, on every version
 
-The end-to-end tests need minutes and do not depend on the interpreter: only the newest runs them.
-The last line sums up all runs, as in `1234 passed, 0 failed, 12 skipped`.
+The end-to-end tests take long and do not depend on the interpreter: only the newest runs them, each file
+in a run of its own. Every version runs every other test: the oldest and the newest with all random and
+repeated cases, those in between with a quarter of them; all but the oldest on a file system in memory
+where there is one. The last line sums up all runs, as in `1234 passed, 0 failed, 12 skipped`.
 """
 
 from __future__ import annotations
@@ -31,6 +33,9 @@ from typing import Any, Iterator
 ROOT = Path(__file__).resolve().parent.parent
 VENVS = ROOT / ".venvs"
 END_TO_END = "tests/e2e"
+LESS_VOLUME = {"HARNESS_TESTS_VOLUME": "0.25"}  # see tests/support.py
+MEMORY = Path("/dev/shm")
+MEMORY_BYTES = 1 << 30  # several times what the runs leave there
 MINORS = range(8, 15)
 TEST_TOOLS = ("pytest", "pyyaml", "ruamel.yaml")
 LINT_TOOLS = ("ruff", "mypy")
@@ -38,6 +43,7 @@ TYPED = ("lib", "hooks", "install.py", "harness")
 JOBS = max(1, min(4, os.cpu_count() or 1))
 JOB_SECONDS = 600
 NO_TESTS_COLLECTED = 5
+SHOWN = ("SKIPPED", "guard corpus")  # lines of a run that is otherwise summed up in one
 
 RUNNING: set[subprocess.Popen[bytes]] = set()
 STOPPING: list[bool] = []
@@ -164,13 +170,13 @@ def environment(**extra: str) -> dict[str, str]:
     return env
 
 
-def run(command: list[str], *, timeout: float = JOB_SECONDS) -> tuple[int, str]:
+def run(command: list[str], *, timeout: float = JOB_SECONDS, **env: str) -> tuple[int, str]:
     if STOPPING:
         return -1, "not started\n"
     process = subprocess.Popen(
         command,
         cwd=str(ROOT),
-        env=environment(),
+        env=environment(**env),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -213,8 +219,7 @@ def prepare(choices: list[Python], tools: tuple[str, ...]) -> Python:
 def make_venv(python: Python, tools: tuple[str, ...]) -> None:
     directory = VENVS / python.minor
     stamp = directory / "stamp.json"
-    contents = json.dumps({"python": python.path, "version": python.name, "tools": tools})
-    if stamp.is_file() and stamp.read_text(encoding="utf-8") == contents and probe(python.venv_python):
+    if has_tools(stamp, python, tools) and probe(python.venv_python):
         return
     if not python.has_venv:
         raise Broken("has no venv module")
@@ -225,7 +230,16 @@ def make_venv(python: Python, tools: tuple[str, ...]) -> None:
     code, output = run([python.venv_python, "-m", "pip", "install", "--quiet", *tools])
     if code:
         raise Broken("pip failed: " + output.strip())
-    stamp.write_text(contents, encoding="utf-8")
+    made = {"python": python.path, "version": python.name, "tools": tools}
+    stamp.write_text(json.dumps(made), encoding="utf-8")
+
+
+def has_tools(stamp: Path, python: Python, tools: tuple[str, ...]) -> bool:
+    try:
+        made = json.loads(stamp.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return False
+    return (made["python"], made["version"]) == (python.path, python.name) and set(tools) <= set(made["tools"])
 
 
 # Jobs ------------------------------------------------------------------------------------------
@@ -253,19 +267,17 @@ def check(name: str, command: list[str]) -> Outcome:
     return outcome
 
 
-def test(python: Python, arguments: list[str], scratch: Path, *, end_to_end: bool) -> Outcome:
-    outcome = Outcome("python " + python.name, python)
-    report = scratch / (python.minor + ".xml")
+def test(python: Python, name: str, scratch: Path, arguments: list[str], env: dict[str, str]) -> Outcome:
+    outcome = Outcome(name, python)
+    report = scratch / "report.xml"
     command = [python.venv_python, "-m", "pytest", "-p", "no:cacheprovider"]
-    command += ["--basetemp", str(scratch / python.minor), "--junitxml", str(report)]
-    if not end_to_end:
-        command += ["--ignore", END_TO_END]
+    command += ["--basetemp", str(scratch / "tests"), "--junitxml", str(report)]
     began = time.monotonic()
-    code, outcome.output = run(command + arguments)
+    code, outcome.output = run(command + arguments, **env)
     outcome.seconds = time.monotonic() - began
     outcome.summary = last_line(outcome.output)
     count(outcome, report)
-    if code and not (code == NO_TESTS_COLLECTED and arguments):
+    if code and code != NO_TESTS_COLLECTED:
         outcome.failed = max(1, outcome.failed)
     return outcome
 
@@ -292,39 +304,115 @@ def show(outcome: Outcome) -> None:
         print("\n----- %s -----\n%s" % (outcome.name, outcome.output.rstrip()))
     else:
         for line in outcome.output.splitlines():
-            if line.startswith("SKIPPED"):
+            if line.startswith(SHOWN):
                 print("%s: %s" % (outcome.name, line))
     print("%s: %s" % (outcome.name, outcome.summary), flush=True)
 
 
+class Scratch:
+    """Directories for the runs; each is removed while the next runs are at work."""
+
+    def __init__(self) -> None:
+        self._made: list[Path] = []
+        self._remover = ThreadPoolExecutor(1)
+
+    def make(self, *, in_memory: bool) -> Path:
+        parent = str(MEMORY) if in_memory and has_memory() else None
+        self._made.append(Path(tempfile.mkdtemp(prefix="harness-memory-tests-", dir=parent)))
+        return self._made[-1]
+
+    def remove(self, path: Path) -> None:
+        self._remover.submit(shutil.rmtree, str(path), ignore_errors=True)
+
+    def close(self) -> None:
+        self._remover.shutdown()
+        for path in self._made:
+            shutil.rmtree(str(path), ignore_errors=True)
+
+
+def has_memory() -> bool:
+    """Whether there is a file system in memory, large enough, on which programs may be run."""
+    if not MEMORY.is_dir() or not os.access(str(MEMORY), os.W_OK):
+        return False
+    return shutil.disk_usage(str(MEMORY)).free > MEMORY_BYTES and not os.statvfs(str(MEMORY)).f_flag & os.ST_NOEXEC
+
+
+class Plan:
+    """All jobs, the longest first; each waits for no more than the environment it needs."""
+
+    def __init__(self, versions: list[list[Python]], arguments: list[str], scratch: Scratch) -> None:
+        self.versions = versions
+        self.arguments = arguments
+        self.scratch = scratch
+        self.names_files = any(os.path.exists(str(ROOT / word.split("::")[0])) for word in arguments)
+
+    def submit(self, makers: ThreadPoolExecutor, pool: ThreadPoolExecutor) -> list[Any]:
+        tools = [TEST_TOOLS + LINT_TOOLS] + [TEST_TOOLS] * (len(self.versions) - 1)
+        ends = sorted(range(len(self.versions)), key=lambda place: place not in (0, len(self.versions) - 1))
+        self.made = {place: makers.submit(prepare, self.versions[place], tools[place]) for place in ends}
+        jobs = [pool.submit(self.version, place) for place in ends[:2]]
+        if not self.names_files:
+            files = sorted((ROOT / END_TO_END).glob("test_*.py"), key=lambda path: -path.stat().st_size)
+            jobs += [pool.submit(self.end_to_end, file) for file in files]
+        jobs += [pool.submit(self.version, place) for place in ends[2:]]
+        return [*jobs, pool.submit(self.lint)]
+
+    def version(self, place: int) -> list[Outcome]:
+        choices = self.versions[place]
+        try:
+            python = self.made[place].result()
+        except Broken as broken:
+            print("note: not tested: %s" % broken, flush=True)
+            is_able = any(python.has_venv for python in choices)
+            return [Outcome("python " + choices[0].name, choices[0]).fail("no environment")] if is_able else []
+        is_oldest = place == len(self.versions) - 1
+        # A file named by the caller is run as it is named, once.
+        own = [] if self.names_files and python is self.newest() else ["--ignore", END_TO_END]
+        env = {} if is_oldest or place == 0 else LESS_VOLUME
+        return [self.test(python, "python " + python.name, own, env, in_memory=not is_oldest)]
+
+    def end_to_end(self, file: Path) -> list[Outcome]:
+        python = self.newest()
+        if python is None:
+            return []
+        name = "end to end: " + file.stem[len("test_") :].replace("_", " ")
+        outcome = self.test(python, name, [str(file.relative_to(ROOT))], {}, in_memory=False)
+        return [outcome] if outcome.passed or outcome.failed or outcome.skipped else []
+
+    def test(self, python: Python, name: str, own: list[str], env: dict[str, str], *, in_memory: bool) -> Outcome:
+        folder = self.scratch.make(in_memory=in_memory)
+        try:
+            outcome = test(python, name, folder, [*own, *self.arguments], env)
+        finally:
+            self.scratch.remove(folder)
+        if not self.arguments and not outcome.passed + outcome.skipped:
+            outcome.failed = max(1, outcome.failed)
+        return outcome
+
+    def lint(self) -> list[Outcome]:
+        python = self.newest()
+        return lint(python) if python and python.minor == self.versions[0][0].minor else []
+
+    def newest(self) -> Python | None:
+        for place in range(len(self.versions)):
+            try:
+                return self.made[place].result()
+            except Broken:
+                continue
+        return None
+
+
 def run_all(versions: list[list[Python]], arguments: list[str]) -> list[Outcome]:
     outcomes: list[Outcome] = []
-    ready: list[Python] = []
-    with ThreadPoolExecutor(JOBS) as pool:
-        tools = [TEST_TOOLS + LINT_TOOLS] + [TEST_TOOLS] * (len(versions) - 1)
-        for choices, made in [(c, pool.submit(prepare, c, t)) for c, t in zip(versions, tools)]:
-            try:
-                ready.append(made.result())
-            except Broken as broken:
-                if any(python.has_venv for python in choices):
-                    outcome = Outcome("python " + choices[0].name, choices[0])
-                    outcomes.append(outcome.fail("no environment"))
-                print("note: not tested: %s" % broken, flush=True)
-    scratch = Path(tempfile.mkdtemp(prefix="harness-memory-tests-"))
+    scratch = Scratch()
     try:
-        with ThreadPoolExecutor(JOBS) as pool:
-            jobs: list[Any] = []
-            if ready and ready[0].minor == versions[0][0].minor:
-                jobs.append(pool.submit(lint, ready[0]))
-            for python in ready:
-                jobs.append(pool.submit(test, python, arguments, scratch, end_to_end=python is ready[0]))
-            for job in as_completed(jobs):
-                result = job.result()
-                for outcome in result if isinstance(result, list) else [result]:
+        with ThreadPoolExecutor(JOBS) as makers, ThreadPoolExecutor(JOBS) as pool:
+            for job in as_completed(Plan(versions, arguments, scratch).submit(makers, pool)):
+                for outcome in job.result():
                     show(outcome)
                     outcomes.append(outcome)
     finally:
-        shutil.rmtree(str(scratch), ignore_errors=True)
+        scratch.close()
     return outcomes
 
 

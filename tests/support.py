@@ -90,8 +90,8 @@ FORK_SERVERS: list[ForkServer] = []  # while there is one, hooks come from it
 
 @contextmanager
 def forked_hooks() -> Iterator[None]:
-    """Within, hooks are forked and not started anew, where the platform can."""
-    if not hasattr(os, "fork"):
+    """Within, hooks are forked and not started anew, where the platform can and HARNESS_TESTS_FRESH is not set."""
+    if not hasattr(os, "fork") or os.environ.get("HARNESS_TESTS_FRESH"):
         yield
         return
     server = ForkServer(FLAGS, LIB)
@@ -114,7 +114,10 @@ def run_hook(
     timeout: float = 30,
     fresh: bool = False,
 ) -> Result:
-    """Run `hooks/<script>.py` as the client does, in the payload's `cwd` unless told otherwise."""
+    """Run `hooks/<script>.py` as the client does, in the payload's `cwd` unless told otherwise.
+
+    A `fresh` one is started by us and not forked: its parent is this process.
+    """
     if cwd is None:
         named = payload.get("cwd") if isinstance(payload, Mapping) else None
         cwd = named if isinstance(named, str) and os.path.isdir(named) else home
@@ -272,6 +275,11 @@ class Session:
 
     def pre_compact(self, trigger: str = "auto", instructions: str | None = None, **extra: Any) -> dict[str, Any]:
         return self._payload("PreCompact", {"trigger": trigger, "custom_instructions": instructions}, extra)
+
+    def tool_call(self, name: str, given: Mapping[str, Any], **extra: Any) -> dict[str, Any]:
+        """PreToolUse; inside a subagent also `agent_id` and `agent_type`."""
+        own = {"tool_name": name, "tool_input": dict(given), "tool_use_id": "toolu_" + uuid.uuid4().hex[:24]}
+        return self._payload("PreToolUse", own, extra, mode=True, effort=True)
 
     def end(self, reason: str = "other", **extra: Any) -> dict[str, Any]:
         """`reason` is other, clear, resume or prompt_input_exit."""

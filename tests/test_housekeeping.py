@@ -194,41 +194,55 @@ QUIET = {
     "socket",
     "warnings",
 }
-ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact remote runner
+ALWAYS = """clock digest events git handlers handlers.scene jsontext lock payload project redact remote runner
     session settings store text yaml"""
 STOP = "handlers.stop archive capture episode ledger place transcript views"
 START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
+GUARD = "guard guard.gate guard.quick jsontext payload settings"
+READER = "guard.calls guard.judge guard.outputs guard.paths guard.shell guard.words guard.wrappers"
+ANSWER = """clock digest git guard.allowance guard.audit guard.decision guard.gitrules guard.policy guard.rules
+    guard.runners health lock project redact remote store text"""
 SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {
     "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture"},
-    "pre_tool_use": {*ALWAYS.split(), *SKILL.split()},
+    "pre_tool_use": {*ALWAYS.split(), *GUARD.split(), *SKILL.split()},
+    "pre_tool_use, harmless": {*GUARD.split()},
+    "pre_tool_use, quoted": {*GUARD.split(), *READER.split()},
+    "pre_tool_use, Write": {*GUARD.split(), *READER.split(), "guard.tools"},
+    "pre_tool_use, asked": {*GUARD.split(), *READER.split(), *ANSWER.split()},
     "stop": {*ALWAYS.split(), *STOP.split()},
     "session_start": {*ALWAYS.split(), *START.split()},
 }
 
 
-@pytest.mark.parametrize("script", sorted(OURS))
-def test_what_a_quiet_run_loads(life: Life, script: str) -> None:
+@pytest.mark.parametrize("case", sorted(OURS))
+def test_what_a_quiet_run_loads(life: Life, case: str) -> None:
     """Pinned, because every import is paid at every event."""
     life.start()
     life.transcript.turn("one", "One done.", files=[life.cwd / "a.py"])
-    call = {"tool_name": "Skill", "tool_input": {"skill": "melt"}}
+    harmless = life.session.tool_call("Bash", {"command": "git status"})
+    life.run("pre_tool_use", harmless)  # the first one makes what the others touch
     payload = {
-        "pre_tool_use": life.session._payload("PreToolUse", call, {}),
+        "pre_tool_use": life.session.tool_call("Skill", {"skill": "melt"}),
+        "pre_tool_use, harmless": harmless,
+        "pre_tool_use, quoted": life.session.tool_call("Bash", {"command": "git commit -m 'rm -rf /'"}),
+        "pre_tool_use, Write": life.session.tool_call("Write", {"file_path": str(life.cwd / "a.py"), "content": "x"}),
+        "pre_tool_use, asked": life.session.tool_call("Bash", {"command": "git reset --hard"}),
         "session_start": life.session.start("resume"),
         "user_prompt_submit": life.session.prompt("two"),
         "stop": life.session.stop("One done."),
-    }[script]
+    }[case]
     code = (
-        "import os, sys\n"
-        "leave = os._exit\n"
+        "import sys\n"
+        "system = sys.modules[%r]\n"  # what `os` takes its `_exit` from
+        "leave = system._exit\n"
         "def tell(code):\n"
-        "    print('\\n'.join(sys.modules)); sys.stdout.flush(); leave(code)\n"
-        "os._exit = tell\n"
+        "    print('\\n' + '\\n'.join(sys.modules)); sys.stdout.flush(); leave(code)\n"
+        "system._exit = tell\n"
         "__file__ = %r\n"
         "exec(compile(open(__file__).read(), __file__, 'exec'))\n"
-    ) % str(support.HOOKS / (script + ".py"))
+    ) % (os.name, str(support.HOOKS / (case.partition(",")[0] + ".py")))
     env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
     bare = subprocess.check_output(
         [sys.executable, "-I", "-S", "-X", "utf8", "-c", "import sys; print('\\n'.join(sys.modules))"], env=env
@@ -241,6 +255,8 @@ def test_what_a_quiet_run_loads(life: Life, script: str) -> None:
         stdout=subprocess.PIPE,
         check=True,
     )
-    loaded = set(done.stdout.decode().split()) - set(bare.decode().split())
-    assert {name[len("harness_memory.") :] for name in loaded if name.startswith("harness_memory.")} == OURS[script]
+    loaded = set(done.stdout.decode().splitlines()) - set(bare.decode().split())
+    assert {name[len("harness_memory.") :] for name in loaded if name.startswith("harness_memory.")} == OURS[case]
     assert not loaded & QUIET
+    if case in ("pre_tool_use, harmless", "pre_tool_use, quoted", "pre_tool_use, Write"):
+        assert not loaded & {"os", "stat", "errno", "codecs", "_collections_abc"}

@@ -657,12 +657,28 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
         (("--scope", "local"), {}, "work/.claude/settings.local.json"),
     ],
 )
+def test_where_a_scope_is(home: Path, args: tuple[str, ...], env: dict[str, str], path: str) -> None:
+    work = home / "work"
+    work.mkdir()
+    extra = {name: str(home / value) for name, value in env.items()}
+    told = run(home, *args, "--dry-run", cwd=work, **extra).stdout
+    assert told.startswith("--- %s\n+++ %s\n" % (os.devnull, home / path))
+
+
+@pytest.mark.parametrize(
+    ("args", "env", "path"),
+    [
+        (("--scope", "user"), {"CLAUDE_CONFIG_DIR": "other"}, "other/settings.json"),
+        (("--scope", "project"), {}, "work/.claude/settings.json"),
+    ],
+)
 def test_scopes(home: Path, args: tuple[str, ...], env: dict[str, str], path: str) -> None:
     work = home / "work"
     work.mkdir()
     extra = {name: str(home / value) for name, value in env.items()}
     result = run(home, *args, cwd=work, **extra)
     assert (result.code, result.stderr) == (0, "")
+    assert "where both files count" not in result.stdout
     assert ("in this project:" if "work" in path else "in any project:") in result.stdout
     assert ("--scope local is for you alone" in result.stdout) is ("project" in args)
     seen = json.loads((home / path).read_text(encoding="utf-8"))
@@ -739,7 +755,14 @@ def remember(memory: Path) -> None:
         folder.mkdir(parents=True)
         (folder.parent / "project.json").write_text(facts)
         (folder / "session.json").write_text("{}")
-    for name in ("health/last-run/Stop", "user/MEMORY.md", "config.json", ".installs.json.1.f.tmp"):
+    for name in (
+        "health/last-run/Stop",
+        "user/MEMORY.md",
+        "guard/allowed/a",
+        "guard.json",
+        "config.json",
+        ".installs.json.1.f.tmp",
+    ):
         (memory / name).parent.mkdir(parents=True, exist_ok=True)
         (memory / name).write_text("{}")
 
@@ -757,7 +780,7 @@ def test_purge_asks(home: Path, args: tuple[str, ...], answer: str, gone: bool) 
     remember(memory)
     result = run(home, "--uninstall", "--purge", *args, answer=answer)
     assert result.code == (0 if gone else 1)
-    what = "2 projects, config.json, health, user in %s" % memory
+    what = "2 projects, config.json, guard, guard.json, health, user in %s" % memory
     assert ("Delete %s for good? Type yes: " % what in result.stdout) is not bool(args)
     assert ("Deleted %s\n" % what in result.stdout) is gone
     assert memory.exists() is not gone
@@ -826,7 +849,9 @@ def test_purge_tells_before_and_claims_nothing_afterwards(home: Path) -> None:
     remember(memory)
     before = files(home)
     rehearsal = run(home, "--uninstall", "--purge", "--dry-run")
-    assert "\nWould delete 2 projects, config.json, health, user in %s\n" % memory in rehearsal.stdout
+    assert (
+        "\nWould delete 2 projects, config.json, guard, guard.json, health, user in %s\n" % memory in rehearsal.stdout
+    )
     assert files(home) == before
     assert "Deleted 2 projects" in run(home, "--uninstall", "--purge", "--yes").stdout
     for option in ("--yes", "--dry-run"):
@@ -887,8 +912,7 @@ def test_other_files_with_our_hooks_are_named(home: Path) -> None:
     work, other = home / "work", home / "other"
     for folder in (work, other):
         folder.mkdir()
-    settle(home, "local", cwd=other)
-    assert "where both files count" not in run(home, "--scope", "local", cwd=work).stdout
+        settle(home, "local", cwd=folder)
     note = "note: %s holds %s where both files count\n"
     local = work / ".claude" / "settings.local.json"
     told = run(home, "--scope", "project", cwd=work).stdout
@@ -903,16 +927,17 @@ def test_other_files_with_our_hooks_are_named(home: Path) -> None:
 
 
 @POSIX
-@pytest.mark.parametrize("unbuffered", ["", "1"])
-def test_a_closed_pipe_is_no_failure(home: Path, unbuffered: str) -> None:
+@pytest.mark.parametrize(("unbuffered", "option"), [("", "--dry-run"), ("1", "--scope=user")])
+def test_a_closed_pipe_is_no_failure(home: Path, unbuffered: str, option: str) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     env = support.clean_environment(home, {"PYTHONUNBUFFERED": unbuffered})
-    command = [sys.executable, str(support.ROOT / "install.py")]
+    command = [sys.executable, str(support.ROOT / "install.py"), option]
     result = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, cwd=str(home), env=env)
     os.close(writer)
     assert (result.returncode, result.stderr) == (141, b"")
-    assert "Nothing to change" in run(home, "--dry-run").stdout
+    is_installed = "Nothing to change" in run(home, "--dry-run").stdout
+    assert is_installed is (option != "--dry-run")
 
 
 def test_uninstall_keeps_the_memory_and_names_other_installs(home: Path) -> None:

@@ -37,14 +37,25 @@ def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str
         if not chunk or (chunk[-1:] in (b"\n", b"}") and len(data) >= 2 * tried):
             tried = len(data)
             try:
-                payload = jsontext.loads(jsontext.shortened(data))
+                short = jsontext.shortened(data)
+                payload = jsontext.loads(short)
             except ValueError as error:
                 if chunk:
                     continue
                 raise BadPayload("the payload is no JSON (%d bytes): %s" % (len(data), error)) from None
             if not isinstance(payload, dict):
                 raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
+            if len(short) < len(data):
+                _cut.append(len(data))
             return payload
 
 
-__all__ = ["BadPayload", "read_payload", "system"]
+_cut: list[int] = []
+
+
+def was_cut() -> bool:
+    """Whether the payload was so long that its texts were cut."""
+    return bool(_cut)
+
+
+__all__ = ["BadPayload", "read_payload", "system", "was_cut"]

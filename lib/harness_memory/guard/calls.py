@@ -6,9 +6,21 @@ Nothing is run. What cannot be known is `shell.UNKNOWN` in a word. Bounded in ev
 from __future__ import annotations
 
 from . import shell, wrappers
-from .outputs import LISTS_NAMES, decodes, fetches, found_by, said
-from .shell import OPEN, TILDE, UNKNOWN, Unreadable
-from .words import MAX_VALUES, SPLIT, distinct, has_blank, joined, name_of, quoted, split, unbraced
+from .outputs import LISTS_NAMES, decodes, fetches, found_by, printed, said
+from .shell import DECLARERS, GLOBS, OPEN, TILDE, UNKNOWN, TooMuch, Unreadable
+from .words import (
+    MAX_LISTED,
+    MAX_PRODUCT,
+    SPLIT,
+    distinct,
+    has_blank,
+    joined,
+    name_of,
+    quoted,
+    spaced,
+    split,
+    unbraced,
+)
 from .wrappers import REMOTE
 
 TYPE_CHECKING = False
@@ -17,15 +29,23 @@ if TYPE_CHECKING:
 
     from .gate import Environment
 
-MAX_CALLS = 300
-MAX_STEPS = 2_000  # of trees walked and words made
+MAX_CALLS = 700
+MAX_STEPS = 6_000  # of trees walked and words made
 MAX_INNER_CHARS = 40_000  # of scripts within scripts, all levels together
 MAX_VALUE_CHARS = 200_000  # of variables and substitutions, all together
 MAX_DEPTH = 12
 MAX_ROUNDS = 4
 MAX_SHOWN_WORDS = 60
 
-_DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
+_REREAD = {code: char for code, char in shell.PLAIN.items() if chr(code) != UNKNOWN}  # markers as first written
+_RUN_BY_OTHERS = frozenset(  # variables whose value some program hands to a shell
+    """
+    GIT_PAGER GIT_EDITOR GIT_SSH_COMMAND GIT_SEQUENCE_EDITOR GIT_EXTERNAL_DIFF PAGER MANPAGER EDITOR VISUAL LESSOPEN
+    PROMPT_COMMAND BROWSER
+    """.split()
+)
+_INDEXING = frozenset(("let", "read", "test", "[", "[[", "printf", "unset"))  # builtins that take `name[index]`
+_FATAL = ("rm", "dd", "shred", "mkfs", "wipefs")
 _MAKES = frozenset(("mkdir", "mktemp", "touch", "git", "tar", "unzip", "cp", "python", "python3", "virtualenv"))
 
 
@@ -69,13 +89,28 @@ class Budget(shell.Budget):
     def step(self, count: int = 1) -> None:
         self.steps -= count
         if self.steps < 0:
-            raise Unreadable("too much to follow")
+            raise TooMuch("too much to follow")
 
 
 class Trace:
     """All calls of one script, and what could not be read of it."""
 
-    __slots__ = ("bombs", "budget", "calls", "env", "fetched", "home", "made", "pipes", "project", "unread", "user")
+    __slots__ = (
+        "assigned",
+        "bombs",
+        "budget",
+        "calls",
+        "copies",
+        "env",
+        "fetched",
+        "home",
+        "links",
+        "made",
+        "pipes",
+        "project",
+        "unread",
+        "user",
+    )
 
     def __init__(self, home: str, project: str, env: Environment, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
@@ -84,17 +119,26 @@ class Trace:
         self.project = project
         self.env = env
         self.user = env.get("USER") or env.get("LOGNAME") or ""
+        self.assigned: set[str] = set()  # names of variables
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.made: set[tuple[str, str]] = set()  # (directory, name): paths that the script itself creates
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
         self.fetched: set[str] = set()  # files that come from the network or a decoder
+        self.links: dict[str, str] = {}  # that the script makes, and where they lead
+        self.copies: dict[str, str] = {}  # of programs: where, and of which
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
-    """Unreadable when the text is no shell script or goes beyond the limits; `within`: whose commands hold the text."""
+    """Unreadable when the text is no shell script; beyond the limits it is `unread`, but for the calls before that.
+
+    `within`: whose commands hold the text.
+    """
     found = Trace(home, project, env, within.budget if within else None)
-    Shell(found, cwd).run(shell.read(text, 2 if within else 0, found.budget))
+    try:
+        Shell(found, cwd).run(shell.read(text, 2 if within else 0, found.budget))
+    except TooMuch:
+        found.unread.append(text)
     return found
 
 
@@ -143,7 +187,7 @@ class Shell:
         other.is_kept = self.is_kept
         other.depth = self.depth + deeper
         if other.depth > MAX_DEPTH:
-            raise Unreadable("nested too deeply")
+            raise TooMuch("nested too deeply")
         return other
 
     # Trees ---------------------------------------------------------------------------------------
@@ -208,8 +252,11 @@ class Shell:
     # Simple commands -----------------------------------------------------------------------------
 
     def command(self, assignments: list[Any], words: list[Any], redirections: list[Any]) -> None:
-        self.assign(assignments, for_child=bool(words))
-        declares = bool(words) and isinstance(words[0], str) and words[0] in _DECLARERS
+        declares = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
+        separators = self.variables.get("IFS")
+        self.assign(assignments, for_child=bool(words) and not declares)
+        if words and isinstance(words[0], list) and len(words[0]) > 1:
+            words = [self.filled(words[0]), *words[1:]]
         expanded = self.words(words, kept=declares)
         call = self.record(expanded[0] if expanded else "", expanded[1:])
         if redirections:
@@ -220,13 +267,15 @@ class Shell:
             self.stdin = outer
             if redirections:
                 self.remember_file(call)
+            if assignments and separators != self.variables.get("IFS"):
+                self.variables["IFS"] = separators or [" "]
 
     def record(self, program: str, args: list[str]) -> Call:
         budget = self.trace.budget
         budget.calls -= 1 + len(args) // 50
         if budget.calls < 0:
-            raise Unreadable("too many commands")
-        call = Call(program, args, self.cwd)
+            raise TooMuch("too many commands")
+        call = Call(self.known_as(program), args, self.cwd)
         call.via = self.via
         call.where = self.where
         call.stdin = self.stdin
@@ -235,14 +284,43 @@ class Shell:
         self.trace.calls.append(call)
         return call
 
+    def known_as(self, program: str) -> str:
+        """The program behind a copy, a link or a pattern."""
+        copies = self.trace.copies
+        if copies and program:
+            return copies.get(joined(self.cwd, program), program)
+        if program.isascii() or GLOBS.isdisjoint(program):
+            return program
+        from .paths import matches
+
+        name = program.rpartition("/")[2]
+        return next((fatal for fatal in _FATAL if matches(name, fatal)), program)
+
+    def filled(self, parts: list[Any]) -> list[Any]:
+        """The parts of a program's name without those that are empty in a shell that sets nothing: `r${x}m`."""
+        if not any(isinstance(part, str) for part in parts):
+            return parts
+        return [part for part in parts if isinstance(part, str) or not self.is_empty(part)]
+
+    def is_empty(self, part: Any) -> bool:
+        if part[0] == "run":
+            return bool(part[1] == ("seq", []))
+        return part[0] == "var" and not part[2] and part[1] not in self.variables and self.inherited(part[1]) is None
+
     def assign(self, assignments: list[Any], *, for_child: bool) -> None:
         for assignment in assignments:
             name, value = assignment[0], assignment[1]
+            self.trace.assigned.add(name)
             values = self.words(value, kept=True) if len(assignment) == 3 else self.quoted(value)
             if not for_child:
                 self.variables[name] = values
             elif name == "HOME" or name not in self.variables:
                 self.variables[name] = values  # seen by the `sh -c '...$NAME'` that may follow
+            if name in _RUN_BY_OTHERS:
+                for value in values[:2]:
+                    self.text(value.lstrip("|"), via=name)
+            elif name in ("BASH_ENV", "ENV") and values[0] != UNKNOWN:
+                self.script(values[:1], Call(name, [], self.cwd))
 
     def redirect(self, call: Call, redirections: list[Any]) -> None:
         for descriptor, operator, target in redirections:
@@ -256,7 +334,7 @@ class Shell:
                         continue
                     call.redirections.append((operator, word))
                     if operator == "<" and descriptor in ("", "0"):
-                        call.stdin = self.files.get(word) or self.pipe_of(word)
+                        call.stdin = self.files.get(joined(self.cwd, word)) or self.pipe_of(word)
 
     def text_of(self, word: Any) -> str:
         return " ".join(self.words([word] if not isinstance(word, list) else [quoted(word)]))
@@ -269,6 +347,7 @@ class Shell:
     def remember_file(self, call: Call) -> None:
         """A script that the script writes itself can be followed when it is run."""
         targets = [word for operator, word in call.redirections if operator in (">", ">>", ">|")]
+        adds = any(operator == ">>" for operator, _ in call.redirections)
         text = said(call, self.trace) if targets else None
         if (
             fetches(call)
@@ -279,10 +358,41 @@ class Shell:
         for target in targets:
             self.trace.made.add((call.cwd, target))
             if text is not None:
-                self.files[target] = text
+                self.write(target, text, adds=adds)
+
+    def write(self, name: str, text: str, *, adds: bool = False) -> None:
+        path = joined(self.cwd, name)
+        before = self.files.get(path, "") if adds else ""
+        self.files[path] = before + text if len(before) < MAX_INNER_CHARS else before
+
+    def copy_files(self, call: Call) -> None:
+        """`cp`, `mv`, `ln`, `install`, `tee`, `dd`: scripts, programs and links under another name."""
+        name = call.program
+        operands = [arg for arg in call.args if arg[:1] != "-"]
+        fed = call.stdin if isinstance(call.stdin, str) else None
+        if name == "tee" or name == "dd":
+            for target in operands:
+                target = target[3:] if target.startswith("of=") else target
+                if fed is not None and "=" not in target:
+                    self.write(target, fed, adds="-a" in call.args)
+            return
+        if len(operands) != 2 and not (name == "install" and len(operands) == 3):
+            return
+        source, target = operands[-2:]
+        path = joined(self.cwd, source)
+        text = fed if source in ("/dev/stdin", "-") else self.files.get(path)
+        if text is not None:
+            self.write(target, text)
+        elif name_of(source) in _FATAL:
+            self.trace.copies[joined(self.cwd, target)] = source
+        if name == "ln":
+            self.trace.links[joined(self.cwd, target)] = path
 
     def perform(self, call: Call) -> None:
         name, args = call.program, call.args
+        if name in _INDEXING:
+            for arg in args[:10]:
+                self.aside(arg)
         if name == UNKNOWN and args:  # an empty variable before a command is no word at all
             self.follow([*args])
         elif name in self.functions:
@@ -295,26 +405,39 @@ class Shell:
             self.aliases.update(arg.split("=", 1) for arg in args if "=" in arg)  # type: ignore[misc]
         elif name in ("cd", "pushd", "chdir", "set-location"):
             self.change_directory(args)
-        elif name in _DECLARERS:
+        elif name in DECLARERS:
             for arg in args:
                 key, equals, value = arg.partition("=")
                 if equals:
                     self.variables[key] = [value]
+                    self.aside(key)
                 if name in ("local", "declare", "typeset"):
                     self.local_names.add(key)
         elif name in ("read", "mapfile", "readarray"):
             self.read_names(args)
         elif name == "set":
-            self.positional(args[1:] if args[:1] == ["--"] else [])
+            self.set_positional(args)
+        elif name == "shift":
+            count = int(args[0]) if args and args[0].isdigit() else 1
+            self.positional(self.variables.get("@", [])[count:])
+        elif name == "printf" and args[:1] == ["-v"] and len(args) > 2:
+            self.variables[args[1]] = [printed(args[2:])]
+        elif name == "hash" and args:
+            if args[0] == "-p" and len(args) > 2:
+                self.aliases[args[2]] = args[1]
+            self.aliases.update(arg.split("=", 1) for arg in args if "=" in arg)  # type: ignore[misc]
         elif name == "eval":
             self.text(" ".join(args))
         elif name in (".", "source"):
             self.script(args, call)
-        elif name == "trap" and args:
-            self.text(args[0])
+        elif name == "trap":
+            for arg in [arg for arg in args if arg not in ("--", "-p", "-l")][:1]:
+                self.text(arg)
         else:
             if name in _MAKES:
                 self.creates(name, args)
+            if name in ("cp", "mv", "ln", "install", "tee", "dd"):
+                self.copy_files(call)
             wrappers.follow(self, call)
 
     def invoke(self, name: str, args: list[str], stdin: Any) -> None:
@@ -344,6 +467,18 @@ class Shell:
         for number, arg in enumerate(args[:9], 1):
             self.variables[str(number)] = [arg]
 
+    def set_positional(self, args: list[str]) -> None:
+        at = 0
+        while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
+            at += 2 if args[at][1:] == "o" else 1
+        if at < len(args):
+            self.positional(args[at + 1 :] if args[at] in ("-", "--") else args[at:])
+
+    def aside(self, text: str) -> None:
+        """What an index of an array runs when a builtin is given it as text."""
+        if "[" in text and "$(" in text:
+            self.text(": " + text.partition("[")[2].rpartition("]")[0])
+
     def change_directory(self, args: list[str]) -> None:
         operands = [arg for arg in args if not arg.startswith("-") or arg == "-"]
         if not operands:
@@ -355,13 +490,29 @@ class Shell:
 
     def read_names(self, args: list[str]) -> None:
         values = [UNKNOWN]
+        names = [arg for arg in args if not arg.startswith("-")]
         if isinstance(self.stdin, str):
-            values = distinct(self.stdin.split("\n"))[:MAX_VALUES]
+            values = distinct(self.stdin.rstrip("\n").split("\n"))
+            if len(names) > 1 or any(arg[:1] == "-" and arg[-1:] == "a" for arg in args):
+                self.read_fields(names, values)
+                return
         elif self.stdin and self.stdin[-1].program in LISTS_NAMES:
             values = found_by(self.stdin[-1])
-        for arg in args:
-            if not arg.startswith("-"):
-                self.variables[arg] = values
+        for name in names:
+            self.variables[name] = values
+
+    def read_fields(self, names: list[str], lines: list[str]) -> None:
+        rows = [spaced(line, self.separators()).split() for line in lines]
+        if len(names) == 1:
+            self.variables[names[0]] = [field for row in rows for field in row]
+        for at, name in enumerate(names[:-1]):
+            self.variables[name] = distinct([row[at] for row in rows if len(row) > at]) or [""]
+        if len(names) > 1:
+            self.variables[names[-1]] = distinct([" ".join(row[len(names) - 1 :]) for row in rows])
+
+    def separators(self) -> str:
+        value = self.variables.get("IFS", [""])[0]
+        return "" if UNKNOWN in value else value.strip()
 
     def creates(self, name: str, args: list[str]) -> None:
         operands = [arg for arg in args if not arg.startswith("-")]
@@ -379,10 +530,12 @@ class Shell:
 
     # Scripts within the script ------------------------------------------------------------------
 
-    def follow(self, words: list[str], *, via: str = "", where: str = "") -> None:
+    def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "") -> None:
         if not words:
             return
         inner = self.copy(deeper=1)
+        if directory:
+            inner.change_directory([directory])
         inner.via = (*self.via, via) if via else self.via
         inner.where = where or self.where
         inner.perform(inner.record(words[0], words[1:]))
@@ -400,14 +553,12 @@ class Shell:
             inner.cwd = TILDE if where == REMOTE else "/"
         if args is not None:
             inner.positional(args)
-        source = (
-            "".join([char if char == UNKNOWN else shell.plain(char) for char in text]) if not text.isascii() else text
-        )
+        source = text if text.isascii() else text.translate(_REREAD)
         budget = self.trace.budget
         budget.chars -= len(source)
         try:
             if budget.chars < 0:
-                raise Unreadable("too long")
+                raise TooMuch("too long")
             tree = shell.read(source, max(1, self.depth), budget)
         except Unreadable:
             self.trace.unread.append(source)
@@ -419,7 +570,7 @@ class Shell:
     def script(self, operands: list[str], call: Call) -> None:
         """A script file that this script has written itself, or a pipe with a known end."""
         for name in operands[:1]:
-            known = self.files.get(name) or self.files.get(name[2:] if name.startswith("./") else "./" + name)
+            known = self.files.get(joined(self.cwd, name))
             made = self.pipe_of(name)
             if name in ("/dev/stdin", "-") and isinstance(call.stdin, str):
                 known = call.stdin
@@ -440,8 +591,8 @@ class Shell:
                     found.append(word)
             else:
                 found.extend(self.expanded(word, kept))
-                if len(found) > shell.MAX_WORDS:
-                    raise Unreadable("too long")
+                if len(found) > 4 * MAX_LISTED:
+                    raise TooMuch("too long")
         return found
 
     def unbraced(self, word: str) -> list[str]:
@@ -457,16 +608,19 @@ class Shell:
         if len(parts) == 1 and not isinstance(parts[0], str):
             values = self.part(parts[0], kept)
             if not parts[0][-1]:  # unquoted: each value may be several words, or none
-                return [each for value in values for each in split(value)]
+                separators = self.separators()
+                return [each for value in values for each in split(value, separators)]
             return values
         results: list[list[str]] = [[]]
         for part in parts:
             values = [part] if isinstance(part, str) else self.part(part, kept)
             if not values:
                 continue
-            if len(results) * len(values) > MAX_VALUES or not self.can_afford(values):
+            if len(results) * len(values) > MAX_PRODUCT or not self.can_afford(values):
                 values = [UNKNOWN]
             if not isinstance(part, str) and not part[-1]:
+                separators = self.separators()
+                values = [spaced(value, separators) for value in values] if separators else values
                 values = (
                     [SPLIT.join(value.split()) if value.strip() else SPLIT for value in values]
                     if has_blank(values)
@@ -493,6 +647,9 @@ class Shell:
         kind = part[0]
         if kind == "var":
             return self.value(part[1], part[2], part[3])
+        if kind == "aside":
+            self.words([quoted(part[1])])
+            return []
         before = len(self.trace.calls)
         inner = self.copy(deeper=1)
         inner.is_kept = kept or self.is_kept
@@ -503,11 +660,11 @@ class Shell:
             return ["/dev/fd/%d" % (len(self.trace.pipes) - 1)]
         output = self.output(made, part[1])
         if isinstance(output, str):
-            return [output.rstrip("\n")]
+            return [output.rstrip("\n")] if self.can_afford([output]) else [UNKNOWN]
         if part[1][0] == "pipe" and made and isinstance(made[-1].stdin, str):
             text = said(made[-1], self.trace)
             if text is not None:
-                return [text.rstrip("\n")]
+                return [text.rstrip("\n")] if self.can_afford([text]) else [UNKNOWN]
         if made and made[-1].program in LISTS_NAMES:
             return found_by(made[-1])
         if any(fetches(call) or decodes(call) for call in made):
@@ -519,12 +676,19 @@ class Shell:
         known = self.variables.get(name)
         if known is None:
             known = self.inherited(name)
-        if operator in ("", ":?", "?"):
-            return known if known is not None else [UNKNOWN]
+        if operator == "!":
+            return [each for other in (known or [UNKNOWN])[:4] for each in self.value(other, "", "")]
         if operator in (":-", "-", ":=", "="):
             if known is not None and known != [""]:
                 return known
-            return self.words([argument])
+            given = self.words([argument])
+            if "=" in operator:
+                self.variables[name] = given
+            return given
+        if isinstance(argument, list):
+            given = self.words([argument])
+        if operator in ("", ":?", "?"):
+            return known if known is not None else [UNKNOWN]
         if operator in (":+", "+"):
             return self.words([argument]) if known is not None else [""]
         if known is None or not isinstance(argument, str):
@@ -534,7 +698,7 @@ class Shell:
         if operator == "%" and argument == "/*":
             return [value.rpartition("/")[0] for value in known]
         if operator in ("/", "//") and not (set(argument) & set("*?[")):
-            old, _, new = argument.partition("/")
+            old, _, new = (piece.replace("\0", "/") for piece in argument.replace("\\/", "\0").partition("/"))
             return [value.replace(old, new, 1 if operator == "/" else -1) if old else value for value in known]
         if operator == "##" and argument == "*/":
             return [value.rpartition("/")[2] for value in known]

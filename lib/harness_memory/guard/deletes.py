@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import paths
-from .outputs import find_parts
+from .outputs import find_parts, narrows
 from .shell import GLOBS, STAR, UNKNOWN, plain
 from .wrappers import CONTAINER
 
@@ -55,6 +55,7 @@ _MAIN_FOLDERS = frozenset(
     """.split()
 )
 _WORK_FOLDERS = ("/workspace/", "/workspaces/", "/testbed/", "/app/", "/repo/", "/code/", "/project/")  # of containers
+_GRAVE = ("delete.project", "delete.home", "delete.system")
 _FREE_SYSTEM = ("/var/lib/apt/lists", "/var/cache", "/opt/homebrew/var/cache")
 
 
@@ -68,11 +69,29 @@ def check(call: Call, scope: Scope, made: set[tuple[str, str]]) -> Iterator[tupl
             starts, names, narrowed = find_parts(call)
             yield from _found(starts, names, narrowed, call, scope, made)
         return
-    if name == "rsync":
-        yield from _synchronised(call, scope, made)
+    if name in ("rsync", "tar", "zip", "7z"):
+        yield from _archived(call, scope)
+        if name == "rsync":
+            yield from _synchronised(call, scope, made)
+        return
+    if name == "truncate":
+        yield from _files([arg for arg in call.args if arg[:1] != "-"], call, scope)
         return
     operands, recursive = _operands(call)
     yield from _targets(operands, call, scope, made) if recursive else _files(operands, call, scope)
+
+
+_MOVES = frozenset("--remove-files --remove-source-files --move -sdel -m -rm -mr".split())
+
+
+def _archived(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
+    """Archives and copies that take their originals away."""
+    flags = _MOVES if call.program == "zip" else [flag for flag in _MOVES if len(flag) > 4]
+    if any(arg in flags for arg in call.args):
+        for word in [arg for arg in call.args if arg[:1] != "-"]:
+            rule = moved_rule(word, call, scope)
+            if rule:
+                yield rule, plain(word)
 
 
 def _synchronised(call: Call, scope: Scope, made: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
@@ -139,9 +158,13 @@ def _targets(words: list[str], call: Call, scope: Scope, made: set[tuple[str, st
 
 
 def _files(words: list[str], call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    for word in list(dict.fromkeys(words))[:MAX_TARGETS]:
+    for number, word in enumerate(dict.fromkeys(words)):
+        if number > MAX_TARGETS and STAR not in word and ".git" not in word and word[:1] != "/":
+            continue
         path = paths.absolute(word, call.cwd, scope)
-        if path.startswith("/dev/") and call.program == "shred":
+        if word[-1:] == STAR and word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
+            yield "delete.unknown", plain(word)
+        elif path.startswith("/dev/") and call.program == "shred":
             yield "disk.overwrite", plain(word)
         elif paths.is_git_internal(path) and "/.git/" in path and not path.endswith("/.git"):
             yield "delete.git", plain(word)
@@ -149,7 +172,7 @@ def _files(words: list[str], call: Call, scope: Scope) -> Iterator[tuple[str, st
 
 def target_rule(word: str, call: Call, scope: Scope, made: set[tuple[str, str]]) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
-    if not word:
+    if not word or len(word) > paths.MAX_PATH_CHARS:
         return ""
     if (call.cwd, word.rstrip("/")) in made or (call.cwd, word) in made:
         return ""
@@ -160,9 +183,9 @@ def target_rule(word: str, call: Call, scope: Scope, made: set[tuple[str, str]])
 
 
 def _tree_rule(word: str, call: Call, scope: Scope) -> str:
-    # `dir/*` and `dir/.*` stand for all of dir.
-    base, is_all = word, False
-    while base and base.rpartition("/")[2].strip(".") in (STAR, STAR + STAR, "*") and base.rpartition("/")[2]:
+    # `dir/*`, `dir/*/`, `dir/*.*` and `dir/.*` stand for all of dir.
+    base, is_all = word.rstrip("/") if STAR in word else word, False
+    while _is_any(base.rpartition("/")[2]):
         head, slash, _ = base.rpartition("/")
         base, is_all = (head or ("/" if slash else ".")), True
     if base in (".*",) or base.endswith("/.*"):
@@ -173,8 +196,15 @@ def _tree_rule(word: str, call: Call, scope: Scope) -> str:
     if is_all and path in scope.temps:
         return ""
     rule = _worth(path, scope, call)
+    folder, _, name = path.rpartition("/")
+    if folder in scope.places and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
+        return "delete.git"
     real = next((each for each in paths.variants(base, call.cwd, scope) if each != path and not GLOBS & set(each)), "")
     return rule or (_worth(real, scope, call) if real else "") or _mild(path, scope)
+
+
+def _is_any(name: str) -> bool:
+    return name == "*" or (not GLOBS.isdisjoint(name) and not narrows(plain(name)))
 
 
 def _unknown(path: str, scope: Scope, call: Call) -> str:

@@ -12,12 +12,15 @@ import _thread
 import time
 
 from .. import settings
-from ..payload import read_payload, system
+from ..payload import read_payload, system, was_cut
 from .quick import is_harmless
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+MAX_WHOLE_CHARS = 10_000  # a text of a payload that was cut is whole, if it is no longer than this
 
 
 class Environment:
@@ -120,15 +123,20 @@ def answer(env: Environment, tree: str) -> bytes:
 def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     """Every rule that stands against a call, with what it is about."""
     command = question.given.get("command")
-    if question.tool == "Bash" and isinstance(policy, Quiet) and isinstance(command, str) and is_harmless(command):
-        return []
+    if question.tool == "Bash":
+        if not isinstance(command, str):
+            return [("guard.failed", "Bash without the text of a command", "")]
+        if was_cut() and len(command) > MAX_WHOLE_CHARS:
+            return [("guard.unreadable", "a command too long to be read whole", "")]
+        if isinstance(policy, Quiet) and is_harmless(command, (question.root, question.tree)):
+            return []
     scope = question.scope()
     if not isinstance(policy, Quiet):
         policy.confine(scope)
     if question.tool == "Bash":
         from .judge import findings as judged
 
-        return judged(command, scope, question.env, policy) if isinstance(command, str) else []
+        return judged(str(command), scope, question.env, policy)
     from .tools import findings as of_tool
 
     return of_tool(question.tool, question.given, scope, question.env, policy)
@@ -202,7 +210,10 @@ def _stamp(root: str) -> None:
     except OSError:
         from .. import store
 
-        store.touch(path)
+        try:
+            store.touch(path)
+        except OSError:
+            pass  # a store that cannot be written is `doctor`'s own finding
 
 
 def _text(value: object) -> str:

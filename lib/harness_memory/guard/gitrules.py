@@ -23,6 +23,7 @@ _GLOBAL_VALUES = (
     "--super-prefix",
     "--config-env",
 )
+_VALUES = ("--", "-o", "--push-option", "--receive-pack", "--exec", "--repo", "-m", "-b", "-B", "-s", "--source")
 _WHOLE = frozenset((".", "./", ":/", ":/*", STAR, "*", ":", "..", "./*", "./" + STAR, ":(top)"))
 
 
@@ -40,7 +41,7 @@ def split(args: list[str]) -> tuple[str, list[str], str]:
 def check(call: Call, scope: Scope, protected: tuple[str, ...], branch: str) -> Iterator[tuple[str, str]]:
     """`branch` is the one checked out, where known."""
     verb, args, _ = split(call.args)
-    if "--help" in args or "-h" in args:
+    if args == ["-h"] or any(arg == "--help" and before not in _VALUES for before, arg in zip(["", *args], args)):
         return
     if verb in ("reset", "push", "clean") and "--" in args:
         args = args[: args.index("--")]
@@ -62,7 +63,7 @@ def _operands(args: list[str]) -> list[str]:
 
 
 def _reset(args: list[str]) -> str:
-    return "git.reset-hard" if any(arg in ("--hard", "--merge") or arg in ("--har", "--ha") for arg in args) else ""
+    return "git.reset-hard" if not {"--hard", "--merge", "--har", "--ha"}.isdisjoint(args) else ""
 
 
 def _clean(args: list[str]) -> str:
@@ -120,7 +121,7 @@ def _reflog(args: list[str]) -> str:
 
 
 def _gc(args: list[str]) -> str:
-    return "git.rewrite" if any(arg in ("--prune=now", "--prune=all") for arg in args) else ""
+    return "git.rewrite" if any(arg in ("--prune=now", "--prune=all", "--prune=0") for arg in args) else ""
 
 
 def _prune(args: list[str]) -> str:
@@ -128,7 +129,8 @@ def _prune(args: list[str]) -> str:
 
 
 def _update_ref(args: list[str]) -> str:
-    return "git.rewrite" if "-d" in args or "--stdin" in args else ""
+    moved = [arg for arg in _operands(args)[:1] if arg.startswith("refs/heads/")]
+    return "git.rewrite" if "-d" in args or "--stdin" in args or (moved and len(_operands(args)) > 1) else ""
 
 
 def _rewrites(args: list[str]) -> str:

@@ -11,7 +11,7 @@ from . import calls, paths
 from .quick import HINTS
 from .shell import TILDE, UNKNOWN, Unreadable, plain
 from .words import joined
-from .wrappers import CONTAINER
+from .wrappers import CONTAINER, GUESSED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,16 +24,17 @@ if TYPE_CHECKING:
 
     Finding = tuple[str, str, str]
 
-MAX_COMMAND_CHARS = 512 * 1024
+MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
+MAX_TEXTS = 20  # of one body, for a shell; the others are judged coarsely
 MAX_OPERANDS = 200
 
 # Which family judges a program. Those of COMMANDS in `rules` are all the others.
 _DELETES = frozenset(
     """
-    rm unlink shred srm rimraf del-cli rd rmdir del erase remove-item ri find fd rsync
+    rm unlink shred srm rimraf del-cli rd rmdir del erase remove-item ri find fd rsync truncate tar zip 7z
     """.split()
 )
-_QUIET = frozenset(
+QUIET = frozenset(
     """
     ls cat echo cd pwd grep rg head tail wc sort uniq mkdir touch which type true false test [ [[ printf sed awk cut
     tr tee cp mv diff git npm node python python3 pip pytest cargo go make jq export source . sleep date env export
@@ -51,21 +52,18 @@ _OUTWARD = frozenset(
     publish unpublish deprecate dist-tag owner access team token yank pip
     """.split()
 )
-_CATASTROPHIC = tuple(
-    """
-    rm dd mkfs shred wipefs fdisk rmdir del format chmod chown find eval mkfs.ext4
-    """.split()
-)
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
     """All findings against a command, in its order: (rule, the call it is about, the path or part of it)."""
+    if "\0" in text or "\ufeff" in text:  # shells drop the one, and editors do not show the other
+        text = text.replace("\0", "").replace("\ufeff", "")
     if len(text) > MAX_COMMAND_CHARS:
-        return coarse(text)
+        return [("guard.unreadable", "a command of %d characters" % len(text), "")]
     try:
         found = calls.trace(text, scope.cwd, scope.home, scope.project, env)
     except Unreadable:
-        return coarse(text)
+        return _coarse(text, scope)
     return of_trace(found, scope, env, policy)
 
 
@@ -76,30 +74,51 @@ def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[
             line = call.line()
             result.extend((rule, line, about) for rule, about in against)
     for text in found.unread:
-        result.extend(coarse(text))
+        result.extend(_coarse(text, scope))
     return result
 
 
 def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
     """Each call of a trace, with the rules against it and what they are about."""
-    hinted = _is_hinted(found)
+    text = _text_of(found)
+    hinted = _is_hinted(text) or bool(scope.zero or scope.confirm or scope.no_delete)
+    is_near = hinted or any(name in text for name in paths.own_names(scope))
     for call in found.calls:
-        yield call, list(dict.fromkeys(_of_call(call, found, scope, env, policy, hinted)))
+        if found.links:
+            scope.links = {} if call.program == "ln" else found.links
+        try:
+            against = list(dict.fromkeys(_of_call(call, found, scope, env, policy, hinted, is_near)))
+        except Unreadable:
+            yield call, [("guard.failed", "more paths than can be judged")]
+            return
+        yield call, _firm(against) if against and GUESSED in call.via else against
 
 
-def _is_hinted(found: Trace) -> bool:
-    """Whether any word could name a secret: most scripts have none, and are done with paths here."""
+def _firm(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What holds even of a call that is only guessed."""
+    from .rules import DENY, RULES
+
+    return [(rule, about) for rule, about in against if RULES[rule][0] == DENY]
+
+
+def _text_of(found: Trace) -> str:
     texts = [" ".join([*call.args, call.cwd]) for call in found.calls]
-    texts += [call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)]
-    text = " ".join(texts).lower()
+    texts += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
+    return " ".join(texts).lower()
+
+
+def _is_hinted(text: str) -> bool:
+    """Whether any word could name a secret: most scripts have none, and are done with paths here."""
     return any(hint in text for hint in HINTS) or any(mark in text for mark in "\ue001\ue002\ue003")
 
 
 def _of_call(
-    call: Call, found: Trace, scope: Scope, env: Environment, policy: Any, hinted: bool
+    call: Call, found: Trace, scope: Scope, env: Environment, policy: Any, hinted: bool, is_near: bool
 ) -> Iterator[tuple[str, str]]:
     name = call.program
-    if name not in _QUIET:
+    if "-" in name and any(arg.lower() == "-whatif" for arg in call.args):
+        return  # a cmdlet that only shows what it would do
+    if name not in QUIET:
         yield from _special(call, found, scope, policy)
         yield from _tabled(call, found)
     elif name == "git":
@@ -118,6 +137,8 @@ def _of_call(
         "cargo",
         "uv",
         "poetry",
+        "export",
+        "env",
     ):
         yield from _special(call, found, scope, policy)
         if name not in ("mv", "source", ".", "awk") and not _OUTWARD.isdisjoint(call.args):
@@ -127,11 +148,16 @@ def _of_call(
     if (
         hinted
         or call.redirections
+        or (name == "grep" and not {TILDE, TILDE + "/", "/"}.isdisjoint(call.args))
         or name in ("cp", "mv", "tee", "sed", "ln", "dd", "install", "truncate", "rsync", "rm", "chmod", "chown")
     ):
         yield from _paths(call, found, scope)
     elif call.args and name not in ("echo", "printf", "cd", "git"):
         yield from _links(call, scope)
+    if is_near:
+        from . import ours
+
+        yield from ours.check(call, scope)
     if policy.custom:
         yield from policy.custom_findings(call, scope)
 
@@ -195,13 +221,20 @@ def _tabled(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
         ):
             return
         rule = rules.matched(rules.UNKNOWN_TARGETS[call.program], call.args)
+    if rule == "db.destroy" and call.program == "dropdb":
+        from .bodies import is_scratch
+
+        rule = rule if not any(is_scratch(arg) for arg in call.args if arg[:1] != "-") else ""
     if rule and not (call.where == CONTAINER and rule.startswith("system.")):
         yield rule, call.line()
 
 
 def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[str, str]]:
     name = call.program.rstrip("0123456789.")
-    if name not in _SPEAKERS and call.program not in _SPEAKERS:
+    if name in ("sed", "gsed"):
+        if not any(_may_run(arg) for arg in call.args):
+            return
+    elif name not in _SPEAKERS and call.program not in _SPEAKERS:
         return
     from . import bodies
 
@@ -209,6 +242,10 @@ def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: An
         for text in bodies.database_texts(call):
             if bodies.is_destructive(call, text):
                 yield "db.destroy", text[:120]
+        return
+    if name in ("sed", "gsed"):
+        texts = [text for arg in call.args for text in bodies.sed_texts(arg)]
+        yield from _started(texts, call, found, scope, env, policy)
         return
     body = bodies.body_of(call) if bodies.language(call.program) else ""
     if not body:
@@ -218,14 +255,31 @@ def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: An
     def judge_tree(word: str, caller: Call) -> str:
         return deletes.target_rule(word, caller, scope, found.made)
 
-    yield from bodies.check(body, call, scope, judge_tree)
-    for text in bodies.shell_texts(body, bodies.language(call.program))[:20]:
+    made = bodies.calls_of(body, bodies.language(call.program))
+    yield from bodies.check(body, call, scope, judge_tree, made)
+    yield from _started(bodies.shell_texts(body, bodies.language(call.program), made), call, found, scope, env, policy)
+
+
+def _started(
+    texts: list[str], call: Call, found: Trace, scope: Scope, env: Environment, policy: Any
+) -> Iterator[tuple[str, str]]:
+    """The findings against shell text that a body hands to a shell."""
+    distinct = list(dict.fromkeys(texts))
+    for text in distinct[MAX_TEXTS : 10 * MAX_TEXTS]:
+        yield from ((rule, about) for rule, about, _ in _coarse(text, scope))
+    for text in distinct[:MAX_TEXTS]:
         try:
             inner = calls.trace(text, call.cwd, scope.home, scope.project, env, within=found)
         except Unreadable:
-            yield from ((rule, about) for rule, about, _ in coarse(text))
+            yield from ((rule, about) for rule, about, _ in _coarse(text, scope))
             continue
         yield from ((rule, about) for rule, about, _ in of_trace(inner, scope, env, policy))
+
+
+def _may_run(script: str) -> bool:
+    """Whether a sed script may hold the command or flag `e`."""
+    flags = script[-3:].rpartition("/")[2]
+    return "e" in flags or script[-2:] in ("|e", "#e") or "e " in script[:12] or ";e " in script
 
 
 _SPEAKERS = frozenset(
@@ -246,10 +300,10 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
 
     if (call.program in _FOLLOWED and not call.redirections) or "--help" in call.args:
         return
-    is_sent = call.is_kept and any(each.program in programs.SENDERS for each in found.calls)
+    is_sent = call.is_kept and any(each.program in programs.SENDERS or _tells(each) for each in found.calls)
     for number, (access, word) in enumerate(operands.accesses(call)):
-        if number > MAX_OPERANDS:
-            return
+        if number > MAX_OPERANDS and not _is_hint(word):
+            continue
         if word in _DEVICES or word.startswith("/dev/fd/"):
             continue
         if access == paths.WRITE:
@@ -265,6 +319,16 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
             yield rule, plain(word)
 
 
+def _is_hint(word: str) -> bool:
+    lower = word.lower()
+    return any(hint in lower for hint in HINTS)
+
+
+def _tells(call: Call) -> bool:
+    """`echo $x`, with x from who knows where."""
+    return call.program in ("echo", "printf", "print") and not call.is_kept and UNKNOWN in call.args
+
+
 _DEVICES = frozenset(
     """
     /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -
@@ -273,8 +337,7 @@ _DEVICES = frozenset(
 # The inner call is judged instead.
 _FOLLOWED = frozenset(
     """
-    sudo doas env nice nohup time timeout command builtin exec busybox bash sh zsh dash xargs parallel watch eval
-    ssh
+    sudo doas env nice nohup time timeout command builtin exec busybox xargs parallel watch eval ssh npx bunx uvx
     """.split()
 )
 
@@ -289,7 +352,18 @@ def path_rule(access: str, word: str, call: Call, scope: Scope, *, is_kept: bool
             return rule if rule == paths.SECRET and call.program in ("source", ".") else ""
         if access == "mount":
             return paths.SENSITIVE if rule == paths.SECRET else ""
-        return rule if rule != paths.SENSITIVE and _is_sure(word, rule) else ""
+        return rule if rule != paths.SENSITIVE and is_sure(word, rule) else ""
+    if access == "names":
+        rule = paths.rule_for(word, paths.READ, call.cwd, scope)
+        return "" if rule == paths.ENV else rule
+    if access == "whole":
+        path = paths.absolute(word, call.cwd, scope)
+        return paths.SENSITIVE if path == "/" or paths.home_relative(path, scope) == "~" else ""
+    if access in ("into", "alias"):
+        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
+        if word.endswith("/") or access == "alias":
+            rule = rule or ("self.project-settings" if _is_config(word, call, scope) else "")
+        return rule if rule.startswith("self.") or (rule == paths.STARTUP and access == "into") else ""
     if access == "mode":
         rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
         return rule if rule.startswith(("self.", "path.system")) else ""
@@ -310,7 +384,11 @@ def path_rule(access: str, word: str, call: Call, scope: Scope, *, is_kept: bool
     return rule
 
 
-def _is_sure(word: str, rule: str) -> bool:
+def _is_config(word: str, call: Call, scope: Scope) -> bool:
+    return paths.is_config(paths.absolute(word, call.cwd, scope), scope)
+
+
+def is_sure(word: str, rule: str) -> bool:
     """Whether a word of a program we know nothing of is a path at all: `.data.key` is as likely a field."""
     lower = plain(word).lower()
     if rule == paths.SECRET and lower.rpartition("/")[2].startswith(
@@ -337,56 +415,7 @@ def _links(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
             yield rule, plain(word)
 
 
-# What cannot be read -------------------------------------------------------------------------------
+def _coarse(text: str, scope: Scope) -> list[Finding]:
+    from .unread import coarse
 
-
-def coarse(text: str) -> list[Finding]:
-    """For text that no shell would take: a catastrophic word in command position asks."""
-    lower = text.lower()
-    if "downloadstring" in lower and ("iex" in lower or "invoke-expression" in lower):
-        return [("remote.pipe-to-shell", "IEX of what was fetched", "")]
-    cleaned = plain(text[:MAX_COMMAND_CHARS])
-    for char in ";&|(){}`":
-        cleaned = cleaned.replace(char, "\n")
-    for char in "\\'\"":
-        cleaned = cleaned.replace(char, "")
-    for piece in dict.fromkeys(cleaned.split("\n")):
-        words = piece.split()
-        if "git" in words and _is_git_loss(words[words.index("git") + 1 :]):
-            return [("guard.unreadable", " ".join(words), "")]
-        before = 0
-        while before < len(words) and (words[before] in _BEFORE or "=" in words[before]):
-            before += 1
-        words = words[before:]
-        if words and words[0].rpartition("/")[2] in _CATASTROPHIC and _is_grave(words):
-            return [("guard.unreadable", " ".join(words), "")]
-    return []
-
-
-_BEFORE = frozenset("sudo then do else ! exec command env nohup time".split())
-
-
-def _is_git_loss(words: list[str]) -> bool:
-    verb = words[0] if words else ""
-    flags = set(words[1:3])
-    return bool(
-        (verb == "reset" and "--hard" in words)
-        or (verb == "clean" and any(flag[:2] == "-f" or "f" in flag for flag in flags if flag[:1] == "-"))
-        or (verb == "push" and flags & {"-f", "--force", "--mirror"})
-        or (verb == "stash" and flags & {"drop", "clear"})
-        or (verb == "branch" and "-D" in flags)
-    )
-
-
-def _is_grave(words: list[str]) -> bool:
-    name = words[0].rpartition("/")[2]
-    flags = "".join([word for word in words[1:] if word[:1] == "-"])
-    if name == "rm":
-        return "r" in flags.lower()
-    if name in ("chmod", "chown"):
-        return "R" in flags
-    if name == "find":
-        return "-delete" in words or "-exec" in words
-    if name == "dd":
-        return any(word.startswith("of=") for word in words)
-    return name != "eval" or "$" in " ".join(words)
+    return coarse(text, scope)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from . import shell
-from .shell import STAR, UNKNOWN
-from .words import MAX_VALUES, globbed, joined
+from .shell import QUESTION, STAR, UNKNOWN
+from .words import MAX_VALUES, globbed, joined, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from .calls import Call, Trace
 
 LISTS_NAMES = frozenset(("find", "fd", "fdfind"))
+MAX_SAID_CHARS = 1 << 16
+
 _DECODES = frozenset(("base64", "gbase64", "base32", "xxd", "openssl", "rev", "tac"))
 
 
@@ -53,11 +55,13 @@ def said(call: Call, found: Trace) -> str | None:
         text = " ".join(args) + "\n"
         return shell.unescaped(text) if escapes else text
     if name == "printf" and args:
-        return _printf([arg for arg in args if arg != "--"])
+        return printed([arg for arg in args if arg != "--"])
     if name in ("cat", "tee") and isinstance(call.stdin, str) and (name == "tee" or all(a[:1] == "-" for a in args)):
         return call.stdin
     if name == "cat" and len(args) == 1:
-        return call.texts.get(args[0])
+        return call.texts.get(joined(call.cwd, args[0]))
+    if name == "which" and len(args) == 1:
+        return "/usr/bin/" + args[0]
     if name == "pwd":
         return call.cwd
     if name == "mktemp":
@@ -82,7 +86,10 @@ def _made_by_mktemp(args: list[str], found: Trace) -> str:
     return joined(base, "mktemp.made") if not args or "/" not in args[-1] else shell.plain(args[-1])
 
 
-def _printf(args: list[str]) -> str:
+def printed(args: list[str]) -> str:
+    """What `printf` makes of its arguments."""
+    if sum([len(arg) for arg in args]) > MAX_SAID_CHARS:
+        return UNKNOWN
     form = shell.unescaped(args[0]) if args else ""
     if "%" not in form:
         return form
@@ -117,8 +124,10 @@ def _decoded(name: str, args: list[str], text: str) -> str | None:
 
 def found_by(call: Call) -> list[str]:
     """The paths that `find` or `fd` hands on: each start with the names that were asked for below it."""
-    starts, names, _ = find_parts(call)
-    return [start.rstrip("/") + "/" + name for start in starts for name in names or [STAR]][:MAX_VALUES]
+    starts, names, narrowed = find_parts(call)
+    if not names:
+        names = [UNKNOWN if narrowed and call.program == "find" else STAR]
+    return [start.rstrip("/") + "/" + name for start in starts for name in names][:MAX_VALUES]
 
 
 def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
@@ -139,14 +148,14 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     while at < len(args):
         flag = args[at]
         if flag in ("-name", "-iname") and at + 1 < len(args):
-            if not negated and args[at + 1] not in ("*", STAR):
+            if not negated and narrows(args[at + 1]):
                 names.append(globbed(args[at + 1]))
-            narrowed = narrowed or negated
             at += 1
         elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and at + 1 < len(args):
             last = args[at + 1].rstrip("/*").rpartition("/")[2]
-            narrowed = True
-            if last and not negated and flag.endswith("path"):
+            is_left_out = negated or args[at + 2 : at + 3] == ["-prune"]
+            narrowed = narrowed or (not is_left_out and narrows(args[at + 1].replace("/", "")))
+            if last and not is_left_out and flag.endswith("path"):
                 names.append(globbed(last))
             at += 1
         elif flag in (
@@ -155,23 +164,30 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
             "-ctime",
             "-mmin",
             "-amin",
-            "-size",
             "-newer",
-            "-user",
-            "-perm",
             "-empty",
             "-inum",
         ):
             narrowed = True
+        elif flag == "-size":
+            narrowed = narrowed or args[at + 1 : at + 2] != ["+0"]
         negated = flag in ("!", "-not")
         at += 1
     return starts or ["."], names, narrowed
 
 
+def narrows(pattern: str) -> bool:
+    """Whether a pattern leaves anything out: `?*`, `*.*` and `[a-z]*` hardly do."""
+    start, end = pattern.find("["), pattern.find("]")
+    if 0 <= start < end and not set("-!^").isdisjoint(pattern[start:end]):
+        pattern = pattern[:start] + pattern[end + 1 :]
+    return pattern.strip("*?." + STAR + QUESTION) != ""
+
+
 def fed_words(stdin: Any, *, lines: bool = False) -> list[str]:
     """The arguments that a program reads from its standard input."""
     if isinstance(stdin, str):
-        return [word for word in (stdin.split("\n") if lines else stdin.split()) if word][:MAX_VALUES]
+        return listed([word for word in (stdin.split("\n") if lines else stdin.split()) if word])
     if stdin:
         for call in reversed(stdin):
             if call.program in LISTS_NAMES:

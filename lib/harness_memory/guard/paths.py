@@ -7,16 +7,17 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 from __future__ import annotations
 
 from ..payload import system
-from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN
+from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
 from .words import folded, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from .gate import Environment
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones
+MAX_JUDGED = 300  # of one question
 
 READ = "read"
 WRITE = "write"
@@ -81,7 +82,7 @@ _SECRET_SYSTEM = tuple(
 _SENSITIVE_NAMES = frozenset(
     """
     .bash_history .zsh_history .python_history .mysql_history .psql_history .node_repl_history .sqlite_history
-    .rediscli_history .lesshst fish_history consolehost_history.txt terraform.tfstate terraform.tfvars
+    .rediscli_history .lesshst fish_history consolehost_history.txt terraform.tfstate terraform.tfvars .claude.json
     """.split()
 )
 _SENSITIVE_SUFFIXES = (".tfstate", ".tfstate.backup", ".auto.tfvars")
@@ -149,6 +150,8 @@ _SAMPLES = (
     ".config",
     "audit.jsonl",
 )
+_OWN_SAMPLES = ("settings.json", "settings.local.json", "guard.json", "audit.jsonl")
+_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl")
 
 
 class Scope:
@@ -161,6 +164,7 @@ class Scope:
         "home",
         "homes",
         "judged",
+        "links",
         "no_delete",
         "places",
         "project",
@@ -185,6 +189,7 @@ class Scope:
         self.temps = temps + [_form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
         self.places = (_form(cwd), _form(self.project))
         self.judged: dict[tuple[str, str, str], str] = {}
+        self.links: dict[str, str] = {}  # that the script itself has made
         self.zero: list[str] = []
         self.confirm: list[str] = []
         self.no_delete: list[str] = []
@@ -251,6 +256,10 @@ def _real(path: str) -> str:
         here = done + "/" + piece
         try:
             target = system.readlink(here) if jumps < 20 else ""
+        except FileNotFoundError:  # nor does anything below it exist
+            if ".." not in waiting:
+                return "/".join([here, *(each for each in waiting if each not in ("", "."))])
+            target = ""
         except (OSError, ValueError):
             target = ""
         if not target:
@@ -299,35 +308,60 @@ def is_inside(path: str, place: str) -> bool:
     return _is_within(path, _form(place))
 
 
-def variants(word: str, cwd: str, scope: Scope) -> Iterator[str]:
+def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[str]:
     """The paths that a word may stand for: as written, as patterns may complete it, as links lead it."""
     path = absolute(word, cwd, scope)
     if not any(marker in path for marker in GLOBS):
         yield path
     else:
-        yield from _completed(path)
+        yield from _completed(path, access)
     if UNKNOWN not in path and not any(marker in path for marker in GLOBS):
         # Links are followed from the words as written: file systems may know upper and lower case.
         exact = joined(joined(scope.cwd, cwd), word.replace(TILDE, scope.home, 1) if word[:1] == TILDE else word)
         real = _real(exact)
         if real != exact:
             yield _form(real, scope)
+    for link, target in scope.links.items():
+        place = _form(link, scope)
+        if path.startswith(place + "/") or (path == place and access != DELETE):
+            yield _form(target + path[len(place) :], scope)
 
 
-def _completed(path: str) -> Iterator[str]:
+def _completed(path: str, access: str) -> Iterator[str]:
     found = [""]
     for piece in path.split("/")[1:]:
         choices = [piece]
         if any(marker in piece for marker in GLOBS):
-            at_home = piece[:1] == "." and len(piece) == 2
-            if at_home or sum(1 for char in piece if char not in GLOBS) > 1 or BRACKET in piece or QUESTION in piece:
-                # `*.yml` is no reach for secrets.yml, `*.pem` is one for keys.
-                samples = (
-                    _SAMPLES if piece[:1] != STAR else [name for name in _SAMPLES if name.endswith(_SECRET_SUFFIXES)]
-                )
-                choices = [piece, *(sample for sample in samples if matches(piece, sample))]
+            head = piece[0] if piece[0] not in GLOBS else ""
+            samples = [sample for sample in _samples(piece, access) if sample.startswith(head)]
+            choices = [piece, *(sample for sample in samples if matches(piece, sample))]
         found = [before + "/" + choice for before in found for choice in choices][:60]
     return iter(found)
+
+
+def _samples(piece: str, access: str) -> Iterable[str]:
+    """The names that a pattern may be meant to complete to."""
+    if access == DELETE:  # what is in the folder goes; that is judged as such
+        return _OWN_SAMPLES
+    own = _OWN_SAMPLES if access == WRITE else ()
+    is_hidden = piece[:1] == "." and (len(piece) == 2 or QUESTION in piece or BRACKET in piece)
+    if not is_hidden and _literal_chars(piece) < 2:
+        return own
+    if piece[:1] == STAR:  # `*.yml` is no reach for secrets.yml, `*.pem` is one for keys
+        return (*own, *(name for name in _SAMPLES if name.endswith(_SECRET_SUFFIXES)))
+    if piece.startswith(".git") and piece[4:5] != "-":
+        return (*own, *(name for name in _SAMPLES if name != ".git-credentials"))
+    return (*own, *_SAMPLES)
+
+
+def _literal_chars(piece: str) -> int:
+    """How much of a pattern is spelled out; a class of one, `[e]`, is."""
+    count = at = 0
+    while at < len(piece):
+        end = piece.find("]", at) if piece[at] == BRACKET else -1
+        count += piece[at] not in GLOBS or end == at + 2
+        at = end + 1 if end > 0 else at + 1
+    return count
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -381,7 +415,9 @@ def rule_for(word: str, access: str, cwd: str, scope: Scope) -> str:
     key = (word, access, cwd)
     rule = scope.judged.get(key)
     if rule is None:
-        rules = (_rule(path, access, scope) for path in variants(word, cwd, scope))
+        if len(scope.judged) >= MAX_JUDGED:
+            raise Unreadable("more paths than can be judged")
+        rules = (_rule(path, access, scope) for path in variants(word, cwd, scope, access))
         rule = scope.judged[key] = next((each for each in rules if each), "")
     return rule
 
@@ -405,6 +441,8 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
         return ""
     if not _SECRET_DIRS.isdisjoint(pieces[1:]):
         return SECRET
+    if name.endswith(_TEMPLATES):
+        return ""
     if name in _SECRET_NAMES or (
         name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
     ):
@@ -463,6 +501,22 @@ def _own(path: str, access: str, scope: Scope) -> str:
     return ""
 
 
+def is_own(path: str, scope: Scope) -> str:
+    """The rule for changing what is ours: the store, the installed code, the client's settings."""
+    return _own(path, WRITE, scope)
+
+
+def is_config(path: str, scope: Scope) -> bool:
+    """The client's directory itself."""
+    return path.rstrip("/") in scope.config
+
+
+def own_names(scope: Scope) -> list[str]:
+    """One of these is a part of every path that is ours."""
+    roots = [root for root in scope.root if not any(_is_within(root, config) for config in scope.config)]
+    return [place.rstrip("/").rpartition("/")[2] for place in (*roots, *scope.tree, *scope.config)] + [".claude"]
+
+
 def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str:
     if (
         local in _STARTUP
@@ -470,6 +524,8 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
         or path in ("/etc/profile", "/etc/bash.bashrc", "/etc/zshrc")
     ):
         return STARTUP
+    if local in ("~/.gitconfig", "~/.config/git/config"):
+        return GIT_INTERNALS
     if is_system(path) and not is_temporary(path, scope):
         return SYSTEM
     if "/.git/" in path and path.partition("/.git/")[2].split("/")[0] in _GIT_RUNS:

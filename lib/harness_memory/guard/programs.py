@@ -55,6 +55,8 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     name = call.program
     if name == "fork-bomb":
         yield "system.fork-bomb", " ".join(call.args)
+    elif name == "endless-spawning":
+        yield "system.endless-spawning", "a loop without end that starts processes"
     elif name.startswith("mkfs") or name in (
         "mke2fs",
         "mkswap",
@@ -89,10 +91,13 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         yield from _ourselves(name, call.args)
     elif name.startswith("python") or name in ("py", "php"):
         yield from _scripts(call)
-    elif name == "crontab" and isinstance(call.stdin, (str, list)) and call.args[:1] == ["-"]:
-        yield "system.schedule", "crontab -"
-    elif name == "claude" and any(arg in ("--dangerously-skip-permissions", "--bare") for arg in call.args):
-        yield "self.uninstall", call.line()
+    elif name == "crontab" and _replaces_jobs(call):
+        yield "system.schedule", call.line()
+    elif name == "claude":
+        if _goes_unguarded(call.args) or not set(_SWITCHES).isdisjoint(found.assigned):
+            yield "self.uninstall", call.line()
+    elif name in ("export", "env", "declare", "typeset"):
+        yield from _switched(call)
     elif name in ("docker", "podman", "nerdctl"):
         yield from _mounts(call, scope)
     elif name in ("nc", "ncat", "netcat", "socat"):
@@ -103,8 +108,9 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         and not any(arg.lower() in ("-executionpolicy", "-ep") for arg in call.args if arg.lower().startswith("-e"))
     ):
         yield "code.hidden", call.line()
-    if any(target.startswith(("/dev/tcp/", "/dev/udp/")) for _, target in call.redirections):
-        yield "remote.shell", call.line()
+    for _, target in call.redirections:
+        if target.startswith(("/dev/tcp/", "/dev/udp/")) and not (name == "exec" and _is_local(target[9:])):
+            yield "remote.shell", call.line()
     if name in _INTERPRETERS or call.word in found.fetched:
         if call.word in found.fetched or (
             call.args and not call.args[0].startswith("-") and call.args[0] in found.fetched
@@ -113,6 +119,41 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         yield from _piped(call, found)
     if name in ("eval", "source", ".", *SHELLS) or name.startswith("python"):
         yield from _fetched(call, found)
+
+
+_SWITCHES = ("HARNESS_MEMORY", "HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR")
+_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--bare", "bypassPermissions")
+
+
+def _goes_unguarded(args: list[str]) -> bool:
+    """Another session, without us or without questions."""
+    if any(arg in _UNGUARDED or arg.endswith("=bypassPermissions") or "disableAllHooks" in arg for arg in args):
+        return True
+    return args[:2] in (
+        ["plugin", "disable"],
+        ["plugin", "uninstall"],
+        ["plugin", "remove"],
+        ["config", "set"],
+    ) and any(
+        "hooks" in arg.lower() or "harness" in arg.lower() for arg in [*args[2:], "hooks" * (args[0] == "plugin")]
+    )
+
+
+def _switched(call: Call) -> Iterator[tuple[str, str]]:
+    """`export HARNESS_MEMORY=off`, `env CLAUDE_CONFIG_DIR=... claude`."""
+    for arg in call.args:
+        name, _, value = arg.partition("=")
+        if (name == _SWITCHES[0] and value) or (name in _SWITCHES and "claude" in call.args):
+            yield "self.uninstall", call.line()
+
+
+def _replaces_jobs(call: Call) -> bool:
+    operands = [arg for flag, arg in zip(["", *call.args], call.args) if arg[:1] != "-" and flag != "-u"]
+    return bool(operands) or (call.args[-1:] == ["-"] and isinstance(call.stdin, (str, list)))
+
+
+def _is_local(text: str) -> bool:
+    return text.lstrip("/").startswith(("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal"))
 
 
 def _formats(call: Call) -> Iterator[tuple[str, str]]:
@@ -142,7 +183,7 @@ def _permissions(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
     operands = [arg for arg in args if arg not in flags]
     count = 0 if any(flag.startswith("--reference") for flag in flags) else 1
     modes, targets = operands[:count], operands[count:]
-    wide = any(mode in _WIDE_MODES for mode in modes) and call.program == "chmod"
+    wide = any(mode in _WIDE_MODES or not mode.strip("0") for mode in modes) and call.program == "chmod"
     for target in targets:
         base = target.rstrip("*\ue001") if target[-1:] in ("*", "\ue001") else target
         path = paths.absolute(base or ".", call.cwd, scope)
@@ -170,7 +211,11 @@ def _kills(call: Call) -> Iterator[tuple[str, str]]:
     if call.program == "killall5" or (
         call.program == "kill" and ("-1" in args[1:] or args[-1:] == ["1"] or args[-1:] == ["-1"])
     ):
-        if not (args and args[0] == "-l") and args != ["-1"]:
+        signal = args[0].upper().replace("-SIG", "-") if args[0][:1] == "-" and len(args) > 1 else ""
+        if signal in ("-S", "-N"):
+            signal = "-" + args[1].upper().replace("SIG", "")
+        is_last = call.program == "killall5" or signal in ("", "-TERM", "-KILL", "-9", "-15", "-STOP", "-19", "--")
+        if not (args and args[0] == "-l") and args != ["-1"] and (is_last or args[-1] == "-1"):
             yield "system.kill-all", call.line()
     elif call.program == "pkill" and any(arg in (".", ".*", "") for arg in args if arg[:1] != "-"):
         yield "system.kill-all", call.line()
@@ -254,14 +299,17 @@ def _piped(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
         ):
             yield "code.hidden", call.line()
         return
-    if not _reads_stdin(call):
+    if not _reads_stdin(call) or (call.program in SHELLS and "-n" in call.args):
         return
-    if any(fetches(each) for each in call.stdin):
+    if any(fetches(each) and "--version" not in each.args and "--help" not in each.args for each in call.stdin):
         yield "remote.pipe-to-shell", call.line()
     elif (
         any(decodes(each) for each in call.stdin)
         or any(each.program == "history" for each in call.stdin)
-        or (call.program in SHELLS and any(each.program in ("echo", "printf") for each in call.stdin[-1:]))
+        or (
+            call.program in SHELLS
+            and any(each.program in ("echo", "printf") or isinstance(each.stdin, str) for each in call.stdin[-1:])
+        )
     ):
         yield "code.hidden", call.line()
 
@@ -284,19 +332,16 @@ def _reads_stdin(call: Call) -> bool:
 
 
 def _mounts(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    args = call.args
-    for flag, value in zip(args, args[1:]):
-        source = ""
-        if flag in ("-v", "--volume"):
-            source = value.partition(":")[0]
-        elif flag == "--mount" and "type=bind" in value:
-            source = next(
-                (part.partition("=")[2] for part in value.split(",") if part.startswith(("source=", "src="))), ""
-            )
-        if source:
-            path = paths.absolute(source, call.cwd, scope)
-            if path == "/" or paths.home_relative(path, scope) == "~":
-                yield "docker.mount", call.line()
+    from .operands import option_values
+
+    sources = [value.partition(":")[0] for value in option_values(call.args, ("-v", "--volume"))]
+    for value in option_values(call.args, ("--mount",)):
+        if "type=bind" in value:
+            sources += [part.partition("=")[2] for part in value.split(",") if part.startswith(("source=", "src="))]
+    for source in sources:
+        path = paths.absolute(source, call.cwd, scope) if source else ""
+        if path == "/" or (path and paths.home_relative(path, scope) == "~"):
+            yield "docker.mount", call.line()
 
 
 def _network_shell(call: Call) -> Iterator[tuple[str, str]]:
@@ -334,12 +379,17 @@ def downloads(call: Call) -> Iterator[tuple[str, str]]:
         arg[:2] in ("-d", "-F", "-T") or arg.startswith(("--data", "--upload", "--post", "--form")) for arg in call.args
     )
     takes_input = isinstance(call.stdin, list) and (sends or call.program in ("nc", "ncat", "netcat"))
-    if takes_input and any(each.program in ("env", "printenv", "set") and not each.args for each in call.stdin):
+    is_local = any(_is_local(arg.partition("://")[2] or arg) for arg in call.args)
+    if (
+        takes_input
+        and not is_local
+        and any(each.program in ("env", "printenv", "set") and not each.args for each in call.stdin)
+    ):
         yield "exfil.environment", call.line()
     if call.program in ("curl", "http", "https", "xh") and any(
         arg.upper() in ("DELETE", "-XDELETE") for arg in call.args
     ):
-        if not any(host in arg for arg in call.args for host in ("localhost", "127.0.0.1", "[::1]", "0.0.0.0")):
+        if not is_local:
             yield "cloud.delete", call.line()
         elif any(":9200/" in arg for arg in call.args):
             yield "db.destroy", call.line()
@@ -349,6 +399,7 @@ SENDERS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "https", "x
 PROGRAMS = frozenset(
     (
         "fork-bomb",
+        "endless-spawning",
         "mke2fs",
         "mkswap",
         "wipefs",
@@ -388,6 +439,11 @@ PROGRAMS = frozenset(
         "php",
         "crontab",
         "claude",
+        "declare",
+        "env",
+        "exec",
+        "export",
+        "typeset",
         "eval",
         "source",
         ".",

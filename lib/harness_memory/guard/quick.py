@@ -36,14 +36,17 @@ _VERBS = {
     "pip": frozenset("install list show freeze check".split()),
 }
 _FORCES = frozenset("-D -d -f -M -m -C --force --delete".split())  # of `git branch` and its like
+_FORCE_LETTERS = frozenset("DdfMmC")
+_WRITES = ("--output", "-o", "--target", "--write")
 
 
-def is_harmless(command: str) -> bool:
+def is_harmless(command: str, own: tuple[str, ...] = ()) -> bool:
+    """`own`: the places that are ours, which no command may name and pass so easily."""
     text = command.replace("2>&1", "").replace("2>/dev/null", "")
     if not _PLAIN.issuperset(text):
         return False
     lower = text.lower()
-    if any(hint in lower for hint in HINTS):
+    if any(hint in lower for hint in HINTS) or any(place and place in text for place in own):
         return False
     for mark in ";&|":
         text = text.replace(mark, "\n")
@@ -51,9 +54,17 @@ def is_harmless(command: str) -> bool:
 
 
 def _is_quiet(words: list[str]) -> bool:
-    if not words or words[0] in _PROGRAMS:
+    if not words:
         return True
-    if words[0] in ("head", "tail", "wc", "sort") and len(words) < 3:
+    if any(word.startswith(_WRITES) for word in words):
+        return False
+    if words[0] in _PROGRAMS:
+        return True
+    if words[0] in ("head", "tail", "wc") and len(words) < 3:
         return len(words) == 1 or words[1][:1] == "-"  # at the end of a pipe
+    if words[0] == "git" and any(
+        word[:1] == "-" and word[1:2] != "-" and not _FORCE_LETTERS.isdisjoint(word) for word in words
+    ):
+        return False
     verbs = _VERBS.get(words[0])
     return verbs is not None and len(words) > 1 and words[1] in verbs and _FORCES.isdisjoint(words)

@@ -48,6 +48,11 @@ RULES: dict[str, tuple[str, str, str]] = {
     "disk.overwrite": (DENY, "overwrites or formats a disk", _PERSON),
     "disk.manage": (ASK, "changes disks, volumes or file systems", _PERSON),
     "system.fork-bomb": (DENY, "is a fork bomb", "Bound the number of processes."),
+    "system.endless-spawning": (
+        ASK,
+        "starts processes in the background without end",
+        "Bound the loop, or wait in it.",
+    ),
     "system.permissions": (
         DENY,
         "changes permissions or owners of the system or the home directory",
@@ -245,6 +250,9 @@ COMMANDS: tuple[tuple[str, str, str, str, str], ...] = (
     ("cloud.delete", "gcloud", "storage rm|rsync", "-r --recursive --delete-unmatched-destination-objects", "--dry-run --help -h"),
     ("cloud.delete", "bq", "rm", "", "--help -h"),
     ("cloud.delete", "az", "group|vm|storage|aks|sql|keyvault|webapp|functionapp|ad|network|cosmosdb|acr delete|purge|deallocate", "", "--help -h"),
+    ("cloud.delete", "az", "storage blob|file|directory delete-batch|delete", "", "--dryrun --help -h"),
+    ("cloud.delete", "azcopy", "rm|remove", "", "--dry-run --help -h"),
+    ("cloud.delete", "azcopy", "sync", "--delete-destination", "--dry-run --help -h"),
     ("cloud.delete", "heroku", "apps:destroy|repo:reset|pg:reset|apps:delete|addons:destroy|pipelines:destroy|ps:kill|releases:rollback|pg:copy", "", "--help -h"),
     ("cloud.delete", "fly flyctl", "apps|volumes|machine|machines|postgres|secrets|app|volume destroy|delete|unset", "", "--help -h"),
     ("cloud.delete", "fly flyctl", "destroy", "", "--help -h"),
@@ -331,6 +339,8 @@ COMMANDS: tuple[tuple[str, str, str, str, str], ...] = (
     ("disk.manage", "lvremove vgremove pvremove lvreduce", "", "", "--help -t --test"),
     ("disk.manage", "zpool", "destroy|labelclear|remove", "", ""),
     ("disk.manage", "zfs", "destroy|rollback", "", "-n -nv"),
+    ("disk.manage", "zfs", "receive|recv", "-F", "-n -nv"),
+    ("disk.manage", "format-volume clear-disk initialize-disk remove-partition", "", "", "-whatif -WhatIf"),
     ("disk.manage", "btrfs", "subvolume delete", "", "--help"),
     ("disk.manage", "cryptsetup", "luksformat|erase|lukskillslot|luksremovekey|lukserase", "", "--help"),
     ("disk.manage", "mdadm", "", "--stop --zero-superblock --remove", "--help"),
@@ -340,7 +350,7 @@ COMMANDS: tuple[tuple[str, str, str, str, str], ...] = (
     ("disk.manage", "hdparm nvme", "--security-erase|format|sanitize", "", "--help"),
     ("disk.manage", "hdparm", "", "--security-erase --trim-sector-ranges --make-bad-sector", "--help"),
     ("backup.delete", "restic", "forget|prune", "", "--dry-run -n --help -h"),
-    ("backup.delete", "borg", "delete|prune", "", "--dry-run -n --help -h"),
+    ("backup.delete", "borg", "delete|prune|repo-delete", "", "--dry-run -n --help -h"),
     ("backup.delete", "tmutil", "delete|deletelocalsnapshots|disable", "", ""),
     ("backup.delete", "vssadmin", "delete", "", ""),
     ("backup.delete", "wbadmin", "delete", "", ""),
@@ -349,7 +359,7 @@ COMMANDS: tuple[tuple[str, str, str, str, str], ...] = (
     ("system.power", "shutdown poweroff halt reboot", "", "", "--help -c --version"),
     ("system.power", "init telinit", "0|6|1|s", "", ""),
     ("system.power", "systemctl", "poweroff|reboot|halt|kexec|suspend|hibernate|rescue|emergency|isolate", "", "--help"),
-    ("system.power", "stop-computer restart-computer", "", "", "-whatif"),
+    ("system.power", "stop-computer restart-computer", "", "", "-whatif -WhatIf"),
     ("system.services", "systemctl", "stop|disable|mask|kill|set-default", "", "--help --user"),
     ("system.services", "service", "* stop", "", ""),
     ("system.services", "launchctl", "unload|bootout|remove|disable", "", ""),
@@ -403,11 +413,23 @@ _ROWS: dict[str, list[tuple[str, str, str, str, str]]] = {}
 def fits(row: tuple[str, str, str, str, str], args: list[str]) -> bool:
     """Whether the arguments of a program are those that a row means."""
     _, _, words, flags, excuses = row
-    if excuses and not set(excuses.split()).isdisjoint([arg.partition("=")[0] for arg in args]):
+    if excuses and not set(excuses.split()).isdisjoint(_options(args)):
         return False
     if flags and not any(_has(flag, args) for flag in flags.split()):
         return False
     return not words or _in_order(words.split(), [arg.lower() for arg in args if arg[:1] not in ("-", "+")])
+
+
+def _options(args: list[str]) -> list[str]:
+    """The arguments that may excuse a call: not those that are the value of an option, as in `-m --help`."""
+    return [
+        arg.partition("=")[0]
+        for before, arg in zip(["", *args], args)
+        if not (arg[:1] == "-" and before in _TEXT_OPTIONS) and before != "--"
+    ]
+
+
+_TEXT_OPTIONS = ("-m", "--message", "-t", "--title", "--name", "--notes", "--body", "--description", "--comment")
 
 
 def _has(flag: str, args: list[str]) -> bool:

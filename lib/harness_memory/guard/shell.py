@@ -7,12 +7,13 @@
             ("group", tree, redirections)   { ...; }, loops and conditions
             ("for", name, words, tree)      words is None where the positional parameters are meant
             ("function", name, tree)
-    word    str, or a list of parts: str, ("var", name, operator, word, quoted), ("run", tree, quoted), ("file", tree)
+    word    str, or a list of parts: str, ("var", name, operator, word, quoted), ("run", tree, quoted), ("file", tree),
+            ("aside", word, True) for what is run on the way and leaves no text
     assignment   (name, word) or (name, list of words, "array")
     redirection  (descriptor, operator, word); of a here-document the word is its body
 
 Quotes are gone from a word; what was active in it is a marker character (below), so `r\\m "-rf" '*'` gives
-"rm", "-rf", "*" and a bare `*` gives STAR. Linear in the text; deeper or longer than the limits is Unreadable.
+"rm", "-rf", "*" and a bare `*` gives STAR. Linear in the text; deeper or longer than the limits is TooMuch.
 """
 
 from __future__ import annotations
@@ -34,9 +35,12 @@ GLOBS = frozenset((STAR, QUESTION, BRACKET))
 PLAIN = {0xE000: "…", 0xE001: "*", 0xE002: "?", 0xE003: "[", 0xE004: "~", 0xE005: "{", 0xE006: ",", 0xE007: "}"}
 
 MAX_DEPTH = 50
-MAX_WORDS = 2_000  # of a script and all that it holds
+MAX_WORDS = 12_000  # of a script and all that it holds
+COMMAND_WORDS = 2  # what a command counts for beside its words
+SUBSTITUTION_WORDS = 5  # what a command within a word counts for
 MAX_ARITHMETIC_CHARS = 1000
 MAX_BRACKET_CHARS = 5_000
+MAX_INDEX_CHARS = 200  # of an array
 MAX_PIECES = 12_000  # of words: escapes, quotes, expansions and what stands between them
 
 _BLANK = " \t\r"
@@ -51,12 +55,17 @@ _RESERVED = frozenset(
     if then elif else fi while until for select do done case esac function { } [[ ! time coproc
     """.split()
 )
+DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
 _SCRUBBED = dict.fromkeys(PLAIN, "�")
 
 
 class Unreadable(ValueError):
     """Not shell text, or beyond the limits."""
+
+
+class TooMuch(Unreadable):
+    """Beyond the limits."""
 
 
 class Budget:
@@ -72,7 +81,7 @@ class Budget:
         self.words -= words
         self.pieces -= pieces
         if self.words < 0 or self.pieces < 0:
-            raise Unreadable("too long")
+            raise TooMuch("too long")
 
 
 def read(text: str, depth: int = 0, budget: Budget | None = None) -> Any:
@@ -108,7 +117,7 @@ class _Reader:
         """Commands up to a closing bracket, `;;` or one of the reserved words `stops`, which is left unread."""
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Unreadable("nested too deeply")
+            raise TooMuch("nested too deeply")
         text = self.text
         found = []
         while True:
@@ -125,7 +134,7 @@ class _Reader:
             else:
                 found.append(self.pipeline())
                 if text[self.at : self.at + 1] == "&" and text[self.at + 1 : self.at + 2] not in ("&", ">"):
-                    found[-1] = ("sub", found[-1], [])  # in the background, with a state of its own
+                    found[-1] = ("sub", found[-1], [], "&")  # in the background, with a state of its own
         self.depth -= 1
         return found[0] if len(found) == 1 else ("seq", found)
 
@@ -149,6 +158,10 @@ class _Reader:
 
     def command(self) -> Any:
         char = self.text[self.at : self.at + 1]
+        if self.text.startswith("()", self.at):  # a function without a name runs at once
+            self.at += 2
+            self.lines()
+            return self.command()
         if char == "(":
             return self.arithmetic() if self.text.startswith("((", self.at) else self.subshell()
         word = self.peek()
@@ -171,7 +184,7 @@ class _Reader:
         self.at += len(word)
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            raise Unreadable("nested too deeply")
+            raise TooMuch("nested too deeply")
         tree = compound()
         self.depth -= 1
         return tree
@@ -219,8 +232,14 @@ class _Reader:
 
     def loop(self) -> Any:
         test = self.sequence(frozenset(("do",)))
+        return self.repeated(test, test[:3] in _FOREVER)
+
+    def repeated(self, head: Any, is_endless: bool) -> Any:
         body = self.body()
-        return ("group", ("seq", [test, body]), self.redirections())
+        found = [head, body]
+        if is_endless and _spawns(body):
+            found.append(("cmd", [], ["endless-spawning"], []))
+        return ("group", ("seq", found), self.redirections())
 
     def body(self) -> Any:
         self.lines()
@@ -237,7 +256,7 @@ class _Reader:
         if self.text.startswith("((", self.at):
             head = self.arithmetic()
             self.lines_and_semicolons()
-            return ("group", ("seq", [head, self.body()]), self.redirections())
+            return self.repeated(head, head[2] == ["((", ";;"])
         name = self.word()
         self.lines()
         words: list[Any] | None = None
@@ -266,7 +285,7 @@ class _Reader:
                 self.at += 1
             while True:
                 self.blanks()
-                self.word()
+                found[0][2].extend([part] for part in _aside(self.word()))
                 self.blanks()
                 if self.text[self.at : self.at + 1] != "|":
                     break
@@ -307,11 +326,18 @@ class _Reader:
 
     def coprocess(self) -> Any:
         self.blanks()
+        start = self.at
+        if not self.peek():
+            self.word()
+            self.blanks()
+            if self.peek() in ("", "in") and self.text[self.at : self.at + 1] != "(":
+                self.at = start  # that was no name
         return self.command()
 
     # Simple commands -----------------------------------------------------------------------------
 
     def simple(self) -> Any:
+        self.budget.take(words=COMMAND_WORDS)
         assignments: list[Any] = []
         words: list[Any] = []
         redirections: list[Any] = []
@@ -341,24 +367,45 @@ class _Reader:
         return ("cmd", assignments, words, redirections)
 
     def operand(self, assignments: list[Any], words: list[Any]) -> None:
-        name = self.assigned() if not words else ""
+        start = self.at
+        is_declared = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
+        name = self.assigned() if not words or is_declared else ""
+        if is_declared and self.text[self.at : self.at + 1] != "(":
+            self.at = start
+            name = ""
+        if name and self.text.startswith("[", start + len(name)):
+            assignments.extend(("", part) for part in self.indexed(start + len(name), self.at))
+        # `x+=y` is `x=$x"y"`
+        before = [("var", name, "", "", True)] if self.text[self.at - 2 : self.at] == "+=" else []
         if not name:
             words.append(self.word())
         elif self.text[self.at : self.at + 1] == "(":
-            self.at += 1
-            values = []
-            while True:
-                self.lines()
-                if self.text[self.at : self.at + 1] in ("", ")"):
-                    break
-                values.append(self.word())
-            self.expect(")")
-            assignments.append((name, values, "array"))
+            assignments.append((name, ([before] if before else []) + self.elements(), "array"))
         else:
             self.budget.take(words=1)
             at = self.at
             value = "" if self.text[at : at + 1] in _ENDS_WORD or at >= len(self.text) else self.word(assigning=True)
-            assignments.append((name, value))
+            assignments.append((name, _joined([*before, value]) if before else value))
+
+    def elements(self) -> list[Any]:
+        self.at += 1
+        values: list[Any] = []
+        while True:
+            self.lines()
+            if self.text[self.at : self.at + 1] in ("", ")"):
+                break
+            close = self.text.find("]=", self.at, self.at + MAX_INDEX_CHARS) if self.text[self.at] == "[" else -1
+            if close > 0:
+                values.extend(self.indexed(self.at, close))
+                self.at = close + 2
+            is_empty = close > 0 and self.text[self.at : self.at + 1] in _ENDS_WORD
+            values.append("" if is_empty else self.word())
+        self.expect(")")
+        return values
+
+    def indexed(self, start: int, end: int) -> list[Any]:
+        """What the index of an array runs."""
+        return [[part] for part in _aside(self.substitutions(self.text[start:end]))]
 
     def assigned(self) -> str:
         """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
@@ -370,10 +417,10 @@ class _Reader:
         if not name or name[0] in _DIGITS:
             return ""
         if text[end : end + 1] == "[":
-            close = text.find("]", end)
-            if close < 0 or text[close + 1 : close + 2] not in ("=", "+"):
+            close = self.closing("[", "]", end, MAX_INDEX_CHARS)
+            if close < 0 or text[close : close + 1] not in ("=", "+"):
                 return ""
-            end = close + 1
+            end = close
         if text[end : end + 2] == "+=":
             end += 1
         if text[end : end + 1] != "=":
@@ -450,7 +497,7 @@ class _Reader:
                 self.at = min(stop + 1, len(text))
                 return text[start:at]
             # Inside $( ) the closing bracket may follow the delimiter on its line.
-            if line.rstrip(" )") == end and line.endswith(")"):
+            if line.startswith(end) and line[len(end) :].lstrip()[:1] == ")" and self.depth > 1:
                 self.at = at + len(end)
                 return text[start:at]
             at = stop + 1
@@ -462,7 +509,7 @@ class _Reader:
         if "$" not in text and "`" not in text:
             return text
         if self.depth >= MAX_DEPTH:
-            raise Unreadable("nested too deeply")
+            raise TooMuch("nested too deeply")
         inner = _Reader(text, self.depth + 1, self.budget)
         parts: list[Any] = []
         while inner.at < len(text):
@@ -521,6 +568,10 @@ class _Reader:
             self.at = end + 1
         elif char == '"':
             parts.append("")
+            end = text.find('"', self.at)
+            if end > 0 and _IN_QUOTES.isdisjoint(text[self.at : end]):
+                parts.append(text[self.at : end])
+                self.at = end
             while text[self.at : self.at + 1] != '"':
                 if self.at >= len(text):
                     raise Unreadable('an open "')
@@ -538,7 +589,7 @@ class _Reader:
             parts.append(("run", self.backquoted(), False))
         elif char == "~":
             last = parts[-1][-1:] if parts and isinstance(parts[-1], str) else ""
-            parts.append(TILDE if not parts or last in ("=", ":") else "~")
+            parts.append(TILDE if not parts or last in ("=", ":", OPEN, COMMA) else "~")
         elif char == "{":
             if text.startswith("}", self.at):
                 parts.append("{}")
@@ -596,10 +647,11 @@ class _Reader:
             end = self.arithmetic_end(at) if text.startswith("((", at) else -1
             if end > 0:
                 parts.append(UNKNOWN)  # arithmetic
-                parts.append(_runs_of(self.substitutions(text[at + 2 : end - 2])))
+                parts.append(_aside(self.substitutions(text[at + 2 : end - 2])))
                 self.at = end
                 return
             self.at += 1
+            self.budget.take(words=SUBSTITUTION_WORDS)
             tree = self.sequence(frozenset())
             if self.bodies:  # `$(cat <<EOF ... EOF)`: a body that begins after the bracket is no body
                 self.bodies = []
@@ -624,36 +676,50 @@ class _Reader:
             parts.append("$")
 
     def parameter(self, quoted: bool) -> Any:
+        self.budget.take(pieces=3)
         text = self.text
         self.at += 1
         end = self.at
+        opened = self.at - 1
         if text[end : end + 1] in ("!", "#") and text[end + 1 : end + 2] != "}":
-            close = self.closing("{", "}", self.at - 1)
-            if close < 0:
-                raise Unreadable("an open ${")
-            self.at = close
-            return UNKNOWN
+            self.at = self.parameter_end(opened, quoted)
+            inner = text[end + 1 : self.at - 1]
+            if text[end] == "!" and _NAME.issuperset(inner):
+                return ("var", inner, "!", "", quoted)
+            return [UNKNOWN, *_aside(self.substitutions(inner))] if "$" in inner or "`" in inner else UNKNOWN
         while end < len(text) and text[end] in _NAME:
             end += 1
         if end == self.at:
             end += 1
         name = text[self.at : end]
         self.at = end
+        aside: list[Any] = []
         if text[end : end + 1] == "[":
-            close = text.find("]", end)
+            close = self.closing("[", "]", end)
             if close < 0:
                 raise Unreadable("an open ${")
-            self.at = close + 1
-        close = self.closing("{", "}", text.rfind("{", 0, end))
-        if close < 0:
-            raise Unreadable("an open ${")
+            aside = _aside(self.substitutions(text[end:close]))
+            self.at = close
+        close = self.parameter_end(opened, quoted)
         rest = text[self.at : close - 1]
         self.at = close
         operator = rest[:2] if rest[:2] in (":-", ":=", ":?", ":+", "%%", "##", "//") else rest[:1]
         argument = self.substitutions(rest[len(operator) :]) if rest else ""
         if isinstance(argument, str) and argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
             argument = argument[1:-1]
-        return ("var", name, operator, argument, quoted)
+        found = ("var", name, operator, argument, quoted)
+        return [*aside, found] if aside else found
+
+    def parameter_end(self, at: int, quoted: bool) -> int:
+        """The position after the `}` of the `${` at `at`. Shells differ on what a ' means between double quotes."""
+        close = self.closing("{", "}", at, quote="" if quoted else "'")
+        if quoted and "'" in self.text[at : close if close > 0 else at + MAX_BRACKET_CHARS]:
+            other = self.closing("{", "}", at)
+            if 0 < other != close:
+                raise Unreadable("a quote that shells read differently at character %d" % at)
+        if close < 0:
+            raise Unreadable("an open ${")
+        return close
 
     def ansi(self) -> str:
         """The text of $'...'."""
@@ -690,6 +756,7 @@ class _Reader:
                 at += 1
             found.append(char)
         self.at = at
+        self.budget.take(words=SUBSTITUTION_WORDS)
         return read("".join(found), self.depth + 1, self.budget)
 
     def process(self) -> Any:
@@ -748,16 +815,21 @@ class _Reader:
             raise Unreadable("%r is missing at character %d" % (token, self.at))
         self.at += len(token)
 
-    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS) -> int:
+    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS, quote: str = "'") -> int:
         """The position after the bracket that closes the one at `at`; -1 when it stays open."""
         text = self.text
         depth = 0
         end = min(len(text), at + limit)
+        is_quoted = False
         while at < end:
             char = text[at]
             if char == "\\":
                 at += 1
-            elif char == "'":
+            elif char == '"':
+                is_quoted = not is_quoted
+            elif is_quoted:
+                pass
+            elif char == quote:
                 at = text.find("'", at + 1)
                 if at < 0:
                     return -1
@@ -799,8 +871,20 @@ def _joined(parts: list[Any]) -> Any:
     return found[0] if len(found) == 1 and isinstance(found[0], str) else found
 
 
-def _runs_of(word: Any) -> list[Any]:
-    return [part for part in word if isinstance(part, tuple) and part[0] == "run"] if isinstance(word, list) else []
+_FOREVER: Any = (("cmd", [], ["true"]), ("cmd", [], [":"]), ("cmd", [], ["false"]), ("cmd", [], ["((", "1"]))
+_BOUNDS = frozenset("sleep wait break exit return read inotifywait".split())
+
+
+def _spawns(tree: Any) -> bool:
+    """Whether a body starts something in the background and nothing holds it back."""
+    trees = tree[1] if tree[0] == "seq" else [tree]
+    heads = [each[2][0] for each in trees if each[0] == "cmd" and each[2] and isinstance(each[2][0], str)]
+    return any(each[0] == "sub" and len(each) > 3 for each in trees) and _BOUNDS.isdisjoint(heads)
+
+
+def _aside(word: Any) -> list[Any]:
+    """The part that runs what a word runs, and stands for nothing."""
+    return [("aside", word, True)] if isinstance(word, list) else []
 
 
 def unescaped(text: str) -> str:
@@ -809,7 +893,7 @@ def unescaped(text: str) -> str:
     at = 0
     while True:
         next_at = text.find("\\", at)
-        if next_at < 0 or next_at + 1 >= len(text):
+        if next_at < 0 or next_at + 1 >= len(text) or len(pieces) > MAX_PIECES:
             return ("".join(pieces) + text[at:]).translate(_SCRUBBED if pieces else {})
         decoded, end = _escape(text, next_at + 1)
         pieces.append(text[at:next_at] + decoded)

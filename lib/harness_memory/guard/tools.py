@@ -20,8 +20,8 @@ _KNOWN = {  # tool: (arguments that are paths, what it does)
     "Write": (("file_path",), paths.WRITE),
     "Edit": (("file_path",), paths.WRITE),
     "MultiEdit": (("file_path",), paths.WRITE),
-    "NotebookEdit": (("notebook_path",), paths.WRITE),
-    "NotebookRead": (("notebook_path",), paths.READ),
+    "NotebookEdit": (("notebook_path", "file_path"), paths.WRITE),
+    "NotebookRead": (("notebook_path", "file_path"), paths.READ),
     "LS": (("path",), "list"),
 }
 # Their arguments are words to people or models.
@@ -42,8 +42,13 @@ _PROSE = frozenset(
     query title body text content message description prompt subject name summary comment old_string new_string
     """.split()
 )
-_COMMAND_KEYS = ("command", "cmd", "script", "shell_command")
-MAX_VALUES = 500
+_COMMAND_KEYS = ("command", "cmd", "script", "shell_command", "code", "commands")
+_SQL_KEYS = ("sql", "query", "statement", "queries")
+_RUNNERS = ("exec", "run", "shell", "bash", "terminal", "process", "command")  # of names of tools
+_FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl", "wget")
+MAX_DEPTH = 12
+MAX_TEXTS = 5000
+MAX_VALUES = 250
 
 
 def findings(
@@ -52,19 +57,93 @@ def findings(
     """All findings against a call of a tool: (rule, the call, the path)."""
     if tool in SHELL_TOOLS:
         command = given.get("command")
-        return judge.findings(command, scope, env, policy) if isinstance(command, str) else []
+        if not isinstance(command, str):
+            return []
+        if tool == "PowerShell":
+            return _powershell(command, scope, env, policy)
+        return judge.findings(command, scope, env, policy)
     if tool in _TALK:
         return []
     found: list[tuple[str, str, str]] = []
-    for access, word in accesses(tool, given):
+    for number, (access, word) in enumerate(accesses(tool, given)):
+        if number >= MAX_VALUES:
+            found.append(("guard.failed", tool, "more paths than can be judged"))
+            break
         found.extend(
             (rule, "%s %s" % (tool, plain(word)), plain(word)) for rule in _of_path(access, word, scope, policy)
         )
     if tool.startswith("mcp__"):
-        for key in _COMMAND_KEYS:
-            if isinstance(given.get(key), str) and " " in given[key]:
-                found.extend(judge.findings(given[key], scope, env, policy))
+        for text in _commands(tool, given):
+            found.extend(judge.findings(text, scope, env, policy))
+        found.extend(_statements(tool, given))
+        if _is_deep(given):
+            found.append(("guard.failed", tool, "arguments nested too deeply"))
+    if tool == "WebFetch" and "169.254.169.254" in str(given.get("url")):
+        found.append(("exfil.metadata", tool, str(given["url"])[:200]))
     return found
+
+
+def _powershell(command: str, scope: Scope, env: Environment, policy: Any) -> list[tuple[str, str, str]]:
+    """Its backslash is no escape, its backtick is one; `-WhatIf` only shows what would be done."""
+    text = command.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
+    lower = text.lower()
+    if any(word in lower for word in ("iex", "invoke-expression")) and any(word in lower for word in _FETCHES):
+        return [("remote.pipe-to-shell", command[:200], "")]
+    if "-whatif" in lower:
+        return []
+    found = judge.findings(text.replace("& {", "{").replace(" }", "; }"), scope, env, policy)
+    if (
+        ("get-childitem" in lower or "gci " in lower)
+        and "remove-item" in lower
+        and "-recurse" in lower
+        and "~" in lower
+    ):
+        found.append(("delete.home", command[:200], ""))
+    for piece in text.replace("'", '"').split('"')[1::2]:
+        found.extend((rule, command[:200], piece) for rule in _of_path(paths.READ, piece, scope, policy))
+    if lower.startswith(("iex ", "invoke-expression ")):
+        found.extend(judge.findings(text.partition(" ")[2].strip("'\""), scope, env, policy))
+    return found
+
+
+def _commands(tool: str, given: Mapping[str, Any]) -> Iterator[str]:
+    """The shell text among the arguments: as text, as a list of words, or as a program with its `args`."""
+    keys: tuple[str, ...] = _COMMAND_KEYS
+    if any(word in tool.rpartition("__")[2].lower() for word in _RUNNERS):
+        keys += ("input", "text")
+    for key in keys:
+        value = given.get(key)
+        words = [str(word) for word in value] if isinstance(value, list) else []
+        if isinstance(value, str):
+            more = given.get("args")
+            words = [value, *[_quoted(str(word)) for word in more]] if isinstance(more, list) else [value]
+        elif not any(" " in word for word in words[:1]):
+            words = [_quoted(word) for word in words]
+        text = " ".join(words) if isinstance(value, str) or " " not in "".join(words[:1]) else "\n".join(words)
+        if " " in text:
+            yield text
+
+
+def _quoted(word: str) -> str:
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def _statements(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+    for key in _SQL_KEYS:
+        for text in _texts(given.get(key)):
+            if " " in text:
+                from .bodies import destroys
+
+                if destroys(text):
+                    yield "db.destroy", "%s %s" % (tool, text[:120]), ""
+
+
+def _is_deep(value: Any, depth: int = 0) -> bool:
+    """Whether there is more below than is looked at."""
+    if depth > MAX_DEPTH:
+        return bool(value)
+    items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return any(_is_deep(item, depth + 1) for item in items if isinstance(item, (dict, list)))
 
 
 def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
@@ -81,9 +160,11 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from (("read", word) for word in _texts(given.get("url")) if word.startswith("file:"))
     else:
         access = _access(tool)
-        for word in _texts({key: value for key, value in given.items() if str(key).lower() not in _PROSE}):
-            if _may_be_path(word):
-                yield access, word
+        for key, value in given.items():
+            is_prose = str(key).lower() in _PROSE
+            for word in _texts(value):
+                if _may_be_path(word) and not (is_prose and (word[:1] not in ("/", "~") or " " in word)):
+                    yield access, word
 
 
 def _may_be_path(text: str) -> bool:
@@ -115,24 +196,30 @@ def _searched(folder: Any, pattern: Any) -> Iterator[tuple[str, str]]:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    start, end = pattern.find("{"), pattern.find("}")
-    if start < 0 or end < start:
-        return [pattern]
-    return [pattern[:start] + choice + pattern[end + 1 :] for choice in pattern[start + 1 : end].split(",")[:20]]
+    done: list[str] = []
+    waiting = [pattern]
+    while waiting and len(done) + len(waiting) < 60:
+        text = waiting.pop()
+        start, end = text.find("{"), text.find("}")
+        if start < 0 or end < start:
+            done.append(text)
+        else:
+            waiting += [text[:start] + choice + text[end + 1 :] for choice in text[start + 1 : end].split(",")[:20]]
+    return done + waiting
 
 
 def _texts(value: Any, depth: int = 0) -> list[str]:
     if isinstance(value, str):
         return [value]
-    if depth > 5:
+    if depth > MAX_DEPTH:
         return []
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     found: list[str] = []
     for item in items:
         found.extend(_texts(item, depth + 1))
-        if len(found) > MAX_VALUES:
+        if len(found) > MAX_TEXTS:
             break
-    return found[:MAX_VALUES]
+    return found
 
 
 def _of_path(access: str, word: str, scope: Scope, policy: Any) -> Iterator[str]:
@@ -145,6 +232,11 @@ def _of_path(access: str, word: str, scope: Scope, policy: Any) -> Iterator[str]
         rule = paths.SENSITIVE if rule == paths.SECRET else ""
     if rule == paths.ENV and kind != paths.READ:
         rule = "path.env-write"
+    if access == paths.DELETE and not rule:
+        from . import deletes
+        from .calls import Call
+
+        rule = deletes.target_rule(text, Call("rm", [], scope.cwd), scope, set())
     if rule:
         yield rule
     for own in policy.custom:

@@ -9,7 +9,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_VALUES = 24
-MAX_BRACED_CHARS = 1000
+MAX_LISTED = 1000  # of words that a script lists; what is cut off is UNKNOWN
+MAX_PRODUCT = 200  # of the values of a word
+MAX_BRACED_CHARS = 2000
 
 
 def globbed(pattern: str) -> str:
@@ -43,6 +45,8 @@ def folded(path: str) -> str:
 
 def name_of(program: str) -> str:
     """What a program is called, however it was reached."""
+    if program[:1] == "=":  # zsh: where `=name` is found
+        program = program[1:]
     if ("/" in program or "\\" in program) and program[-1:] not in ("/", "\\"):
         program = program.replace("\\", "/").rpartition("/")[2]
     name = program.lower()
@@ -95,11 +99,19 @@ def quoted(parts: Any) -> Any:
     return [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in parts]
 
 
-def split(value: str) -> list[str]:
+def split(value: str, separators: str = "") -> list[str]:
+    """The words of an unquoted value; a `~` in it is taken for what its writer meant."""
     if value[:1] == UNKNOWN:
         return [value]
-    words = value.split()
-    return [globbed(word) for word in words]
+    words = spaced(value, separators).split()
+    return [TILDE + word[1:] if word[:2] in ("~", "~/") else globbed(word) for word in words]
+
+
+def spaced(value: str, separators: str) -> str:
+    """A value with the separators of its shell made blanks."""
+    for char in separators:
+        value = value.replace(char, " ")
+    return value
 
 
 SPLIT = "\x1f"  # where an unquoted value falls into several words
@@ -112,19 +124,22 @@ def has_blank(values: list[str]) -> bool:
 def unbraced(word: str) -> list[str]:
     """Brace expansion: `a{b,c}` gives ab, ac; a brace that lists nothing is just a character."""
     if len(word) > MAX_BRACED_CHARS:
-        return [word.replace(OPEN, "{").replace(COMMA, ",").replace(CLOSE, "}")]
+        pieces = word.replace(OPEN, COMMA).replace(CLOSE, COMMA).split(COMMA)
+        return distinct([*pieces[:1], UNKNOWN, *pieces[1:]])
     done: list[str] = []
     waiting = [word]
     while waiting:
         text = waiting.pop(0)
         close = text.find(CLOSE)
         start = text.rfind(OPEN, 0, close) if close >= 0 else -1
-        if start < 0 or len(done) + len(waiting) > MAX_VALUES:
+        if start < 0:
             done.append(text.replace(OPEN, "{").replace(COMMA, ",").replace(CLOSE, "}"))
             continue
+        if len(done) + len(waiting) > MAX_PRODUCT:
+            return [*done, UNKNOWN]
         inner = text[start + 1 : close]
         if COMMA in inner:
-            waiting.extend(text[:start] + choice + text[close + 1 :] for choice in inner.split(COMMA)[:MAX_VALUES])
+            waiting.extend(text[:start] + choice + text[close + 1 :] for choice in inner.split(COMMA))
         elif ".." in inner:
             waiting.append(text[:start] + UNKNOWN + text[close + 1 :])
         else:
@@ -133,4 +148,8 @@ def unbraced(word: str) -> list[str]:
 
 
 def distinct(values: list[str]) -> list[str]:
-    return list(dict.fromkeys(values))[:MAX_VALUES]
+    return listed(list(dict.fromkeys(values)))
+
+
+def listed(values: list[str]) -> list[str]:
+    return values if len(values) <= MAX_LISTED else [*values[:MAX_LISTED], UNKNOWN]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from .outputs import LISTS_NAMES, fed_words, fetches, found_by
-from .words import applied, name_of, rest_of
+from .words import applied, joined, name_of, rest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .calls import Call, Shell
 
-SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh".split())
+SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh nu xonsh elvish".split())
+GUESSED = "?"  # in `via`: a program we know nothing of may run this; only what nobody wants counts then
 REMOTE = "remote"
 CONTAINER = "container"
 
@@ -76,7 +77,7 @@ _SUBCOMMANDS: dict[str, tuple[tuple[str, ...], str, int]] = {
     "micromamba": (("run",), "-n -p", 0),
     "pnpm": (("exec", "dlx"), "-C --dir --filter -F", 0),
     "yarn": (("exec", "dlx"), "", 0),
-    "npm": (("exec", "x"), "-p --package", 0),
+    "npm": (("exec", "x"), "-p --package --prefix", 0),
     "direnv": (("exec",), "", 1),
     "doppler": (("run",), "-p -c --project --config", 0),
     "op": (("run",), "--env-file", 0),
@@ -90,30 +91,9 @@ _SUBCOMMANDS: dict[str, tuple[tuple[str, ...], str, int]] = {
     "heroku": (("run",), "-a --app", 0),
     "fly": (("ssh",), "", 0),
 }
-_CONTAINERS = frozenset(("docker", "podman", "nerdctl", "docker-compose", "kubectl", "oc", "lxc", "finch"))
-_CONTAINER_VALUES = frozenset(
-    """
-    -v -e -p -w -u -h -l -m -c -n -f --volume --env --publish --workdir --user --name --network --net --mount
-    --platform --entrypoint --env-file --label --memory --cpus --hostname --ip --link --log-driver --restart --gpus
-    --shm-size --tmpfs --ulimit --add-host --cap-add --cap-drop --device --dns --expose --index --detach-keys --pull
-    --context --namespace --container --kubeconfig --cluster --file --project-name --profile --project-directory
-    --runtime --security-opt --stop-signal --volumes-from --userns --pid --ipc --uts --cgroupns --annotation
-    --cidfile
-    """.split()
-)
-_SSH_VALUES = frozenset(
-    """
-    -i -p -l -o -F -L -R -D -J -b -c -E -m -S -W -w -B -e -I -O -Q
-    """.split()
-)
 _XARGS_VALUES = frozenset(
     """
     -I -J -n -P -L -d -a -E -s --max-args --max-procs --max-lines --delimiter --arg-file
-    """.split()
-)
-_PARALLEL_VALUES = frozenset(
-    """
-    --halt --timeout --retries --delay -j -I -n -N -a --jobs --colsep -S --sshlogin --arg-file --joblog --results
     """.split()
 )
 _TEXT_OPTIONS = {  # programs that hand the value of an option to a shell
@@ -123,12 +103,23 @@ _TEXT_OPTIONS = {  # programs that hand the value of an option to a shell
     "nix-shell": ("--run", "--command"),
     "flock": ("-c", "--command"),
     "npx": ("-c", "--call"),
-    "tar": ("--to-command",),
+    "npm": ("-c", "--call"),
+    "capsh": ("-c",),
     "cmd": ("/c", "/C", "/k", "/K"),
     "powershell": ("-c", "-command", "-Command", "-C"),
     "pwsh": ("-c", "-command", "-Command", "-C"),
 }
-_GIT_COMMANDS = ("core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "sequence.editor", "diff.external")
+# Programs that run nothing that they are given.
+_TALKERS = frozenset(
+    """
+    echo printf grep egrep fgrep rg ag ack info tldr which whereis type whatis apropos apt apt-get apk dnf yum brew
+    pacman gh glab hub npm yarn pnpm pip cargo harness claude test [ [[ (( case aws
+    gsutil gcloud rclone mc s3cmd heroku cat ls cd less head tail sed awk jq find export alias unalias unset hash wc
+    sort uniq diff cmp file stat cut tr xxd od strings touch mkdir cp mv ln rm chmod chown rmdir du df sha256sum md5sum
+    """.split()
+)
+_NEEDS_NONE = ("parallel", "make", "gmake")
+_GIT_PLAIN = frozenset("status add commit push log diff show branch checkout switch restore stash merge tag".split())
 
 
 def follow(outer: Shell, call: Call) -> None:
@@ -142,43 +133,27 @@ def follow(outer: Shell, call: Call) -> None:
         _prefix(outer, name, args)
     elif name in _SUBCOMMANDS:
         verbs, values, operands = _SUBCOMMANDS[name]
-        if args and args[0] in verbs:
-            outer.follow(rest_of(args[1:], values, operands), via=name)
+        words = rest_of(args, values, 0)
+        if words and words[0] in verbs:
+            outer.follow(rest_of(words[1:], values, operands), via=name)
     elif name == "xargs":
         _xargs(outer, call)
-    elif name == "parallel":
-        _parallel(outer, call)
     elif name in LISTS_NAMES:
         _find(outer, name, args, call)
     elif name in ("tee", "curl", "wget"):
         _fetch(outer, call)
     elif name in ("at", "batch") and isinstance(call.stdin, str):
         outer.text(call.stdin, via=name)
-    elif name == "tar":
-        for arg in args:
-            if arg.startswith(("--checkpoint-action=exec=", "--to-command=")):
-                outer.text(arg.partition("exec=")[2] or arg.partition("=")[2], via=name)
-    elif name == "watch":
-        outer.text(" ".join(rest_of(args, "-n -d --interval", 0)), via="watch")
-    elif name == "ssh":
-        _ssh(outer, call)
-    elif name in _CONTAINERS:
-        _container(outer, args)
-    elif name == "git":
-        _git(outer, args)
-    elif name == "tmux" and args[:1] in (
-        ["send-keys"],
-        ["send"],
-        ["new-session"],
-        ["new"],
-        ["split-window"],
-        ["neww"],
+    elif outer.files and joined(outer.cwd, call.word) in outer.files:
+        outer.script([call.word, *args], call)
+    elif (
+        (args or name in _NEEDS_NONE)
+        and name not in _TALKERS
+        and not (name == "git" and args[0] in _GIT_PLAIN and not outer.aliases)
     ):
-        for arg in args[1:]:
-            if " " in arg:
-                outer.text(arg, via="tmux")
-    elif call.word in outer.files or "./" + call.word in outer.files:
-        outer.script([call.word], call)
+        from .runners import follow as follow_far
+
+        follow_far(outer, call)
 
 
 def _fetch(outer: Shell, call: Call) -> None:
@@ -196,23 +171,43 @@ def _fetch(outer: Shell, call: Call) -> None:
 
 def _prefix(outer: Shell, name: str, args: list[str]) -> None:
     values, operands = _PREFIXES[name]
+    if name == "screen":
+        args = ["-S" if arg[:1] == "-" and arg[-1:] == "S" else arg for arg in args]
     if name in ("command", "builtin") and args[:1] in (["-v"], ["-V"]):
         return
+    rest = rest_of(args, values, operands, assignments=True)
+    own = args[: len(args) - len(rest)]
     if name == "env":
-        for flag in ("-S", "--split-string"):
-            if flag in args[:-1]:
-                outer.text(" ".join(args[args.index(flag) + 1 :]), via=name)
+        for at, arg in enumerate(own):
+            is_short = arg[:1] == "-" and arg[1:2] != "-" and "S" in arg
+            if is_short or arg.startswith("--split-string"):
+                text = arg.partition("S" if is_short else "=")[2]
+                outer.text(" ".join([text, *args[at + 1 :]]), via=name)
                 return
-        for arg in args:
-            if arg.startswith("-S") and len(arg) > 2:
-                outer.text(" ".join([arg[2:], *args[args.index(arg) + 1 :]]), via=name)
-                return
-    outer.follow(rest_of(args, values, operands, assignments=True), via=name)
+    for arg in own:
+        key, equals, value = arg.partition("=")
+        if equals and key[:1] != "-":
+            outer.variables.setdefault(key, [value])
+    outer.follow(rest, via=name, directory=_directory(name, own))
+
+
+def _directory(name: str, own: list[str]) -> str:
+    """Where `env -C` and `sudo -D` go first."""
+    if name not in ("env", "sudo"):
+        return ""
+    flags = ("--chdir", "-C" if name == "env" else "-D")
+    for at, arg in enumerate(own):
+        if arg in flags:
+            return "".join(own[at + 1 : at + 2])
+        if arg.startswith("--chdir=") or (arg[:2] == flags[1] and len(arg) > 2):
+            return arg[8:] if arg[1] == "-" else arg[2:]
+    return ""
 
 
 def _option_text(outer: Shell, name: str, args: list[str]) -> bool:
     for at, arg in enumerate(args):
-        if arg in _TEXT_OPTIONS[name]:
+        is_grouped = arg[:1] == "-" and arg[-1:] == "c" and arg[1:].isalpha() and len(arg) < 5
+        if arg in _TEXT_OPTIONS[name] or (is_grouped and "-c" in _TEXT_OPTIONS[name]):
             rest = args[at + 1 :]
             outer.text(" ".join(rest) if name in ("cmd", "powershell", "pwsh") else (rest or [""])[0], via=name)
             return True
@@ -224,6 +219,11 @@ def _shell(outer: Shell, call: Call) -> None:
     at = 0
     while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
         flag = args[at]
+        if flag.startswith("--command"):
+            outer.text(flag.partition("=")[2] or "".join(args[at + 1 : at + 2]), via=call.program)
+            return
+        if flag.startswith(("--rcfile", "--init-file")):
+            outer.script([flag.partition("=")[2] or "".join(args[at + 1 : at + 2])], call)
         if flag.startswith("-") and not flag.startswith("--") and "c" in flag:
             rest = [arg for arg in args[at + 1 :] if arg != "--"] if args[at + 1 : at + 2] == ["--"] else args[at + 1 :]
             if rest:
@@ -259,21 +259,6 @@ def _xargs(outer: Shell, call: Call) -> None:
     outer.follow(applied(rest, operands, replaced if any(replaced in word for word in rest) else ""), via="xargs")
 
 
-def _parallel(outer: Shell, call: Call) -> None:
-    args = rest_of(call.args, _PARALLEL_VALUES, 0)
-    given = [word for word in (":::", "::::") if word in args]
-    at = args.index(given[0]) if given else len(args)
-    operands = args[at + 1 :] if given and given[0] == ":::" else fed_words(call.stdin, lines=True)
-    words = args[:at]
-    if not words:
-        for operand in operands:
-            outer.text(operand, via="parallel")
-    elif len(words) == 1 and " " in words[0]:
-        outer.text(words[0].replace("{}", " ".join(operands)), via="parallel")
-    else:
-        outer.follow(applied(words, operands, "{}" if any("{}" in word for word in words) else ""), via="parallel")
-
-
 def _find(outer: Shell, name: str, args: list[str], call: Call) -> None:
     flags = ("-exec", "-execdir", "-ok", "-okdir") if name == "find" else ("-x", "-X", "--exec", "--exec-batch")
     at = 0
@@ -288,46 +273,3 @@ def _find(outer: Shell, name: str, args: list[str], call: Call) -> None:
             outer.follow(applied(inner, paths, "{}" if has_place or name == "find" else ""), via=name)
             at = end
         at += 1
-
-
-def _ssh(outer: Shell, call: Call) -> None:
-    rest = rest_of(call.args, _SSH_VALUES, 1)
-    if not rest and isinstance(call.stdin, str):
-        rest = [call.stdin]
-    if rest:
-        outer.text(" ".join(rest), via="ssh", where=REMOTE)
-
-
-def _container(outer: Shell, args: list[str]) -> None:
-    for at, arg in enumerate(args):
-        if arg in ("exec", "run"):
-            rest = args[at + 1 :]
-            if "--" in rest:
-                rest = rest[rest.index("--") + 1 :]
-            else:
-                entry = [value for flag, value in zip(rest, rest[1:]) if flag == "--entrypoint"]
-                rest = entry + rest_of(rest, _CONTAINER_VALUES, 1)
-            outer.follow(rest, via="container", where=CONTAINER)
-            return
-        if arg in ("build", "get", "logs", "ps", "images"):
-            return
-
-
-def _git(outer: Shell, args: list[str]) -> None:
-    for at, arg in enumerate(args):
-        if arg == "-c" and at + 1 < len(args):
-            key, _, value = args[at + 1].partition("=")
-            if value.startswith("!") or key.lower() in _GIT_COMMANDS:
-                outer.text(value.lstrip("!"), via="git")
-        elif arg == "config" and len(args) > at + 2 and args[-1].startswith("!"):
-            outer.text(args[-1][1:], via="git")
-        elif arg in ("-x", "--exec") and "rebase" in args[:at]:
-            outer.text(" ".join(args[at + 1 : at + 2]), via="git")
-        elif arg.startswith("--exec=") and "rebase" in args[:at]:
-            outer.text(arg[7:], via="git")
-        elif arg == "foreach" and "submodule" in args[:at]:
-            outer.text(" ".join([word for word in args[at + 1 :] if word != "--recursive"]), via="git")
-            return
-        elif arg == "run" and args[at - 1 : at] == ["bisect"]:
-            outer.follow(args[at + 1 :], via="git")
-            return
