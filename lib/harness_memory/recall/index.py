@@ -22,16 +22,19 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Iterable, Mapping, Protocol, Sequence
 
-    Place = "tuple[int, int]"  # which conversation, which turn
-
     class Source(Protocol):
-        count: int
-        average: float
-        lengths: Sequence[int]
-        times: Sequence["float | None"]
-        strengths: Sequence[float]
-        places: Sequence["tuple[int, int] | None"]
-
+        @property
+        def average(self) -> float: ...
+        @property
+        def lengths(self) -> Sequence[int]: ...
+        @property
+        def times(self) -> Sequence[float | None]: ...
+        @property
+        def strengths(self) -> Sequence[float]: ...
+        @property
+        def places(self) -> Sequence[tuple[int, int] | None]: ...
+        @property
+        def count(self) -> int: ...
         def postings(self, term: str) -> Sequence[tuple[int, int]]: ...
         def document(self, number: int) -> Document: ...
 

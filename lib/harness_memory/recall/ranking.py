@@ -6,11 +6,12 @@ from math import log, sqrt
 
 from . import tuning
 from .index import pair_code, path_term
-from .words import FRAMING, terms
+from .vocabulary import FRAMING
+from .words import terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Mapping
+    from typing import Any, Iterator, Mapping
 
     from .index import Source
 
@@ -58,17 +59,26 @@ def rank(
 
 def score(index: Source, query: Query, now: float | None) -> Scores:
     """A score for every document that has to do with the query, by its number."""
+    return [scores for _, scores in steps(index, query, now)][-1]
+
+
+def steps(index: Source, query: Query, now: float | None) -> Iterator[tuple[str, Scores]]:
+    """The scores after each step of the ranking, and what the step is called."""
     rarities = {term: rarity for term in query.weights for rarity in (rarity_of(index, term),) if rarity}
     scores = _by_words(index, query.weights, rarities)
     if now is not None:
         times = index.times
         scores = {number: value for number, value in scores.items() if (times[number] or now) <= now}
+    yield "words", scores
     if any(index.places):
         _hear_around(index, scores, query, rarities)
+        yield "conversation", scores
     _add_pairs(index, scores, query, rarities)
+    yield "pairs", scores
     _favour_new(index, scores, now)
+    yield "newness", scores
     _follow_files(index, scores, query, now)
-    return scores
+    yield "files", scores
 
 
 def rarity_of(index: Source, term: str) -> float:
@@ -157,7 +167,7 @@ def newness(time: float | None, strength: float, now: float) -> float:
 
 def _follow_files(index: Source, scores: Scores, query: Query, now: float | None) -> None:
     """What else was done to the files that the best results, or this session, have to do with."""
-    best = _best(scores, tuning.FILE_TOP)
+    best = [number for number in _best(scores, tuning.FILE_TOP) if scores[number] > 0]
     top = scores[best[0]] if best else 0.0
     weights: dict[str, float] = {}
     for number in best:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .vocabulary import IRREGULAR
+
 _VOWELS = frozenset("aeiou")
 _STEP_2 = {
     "ational": "ate",
@@ -41,11 +43,10 @@ _RUSSIAN = (
 
 def stem(word: str) -> str:
     """The stem of one lower-case word."""
-    if len(word) < 4:
-        return word
     if word.isascii():
-        return _english(word)
-    return _russian(word) if "а" <= word[-1] <= "я" else word
+        word = IRREGULAR.get(word, word)
+        return _english(word) if len(word) > 3 else word
+    return _russian(word) if "а" <= word[-1:] <= "я" else word
 
 
 def _russian(word: str) -> str:

@@ -20,7 +20,7 @@ PAIR_WEIGHT = 0.5
 PAIR_TOP = 60
 
 # Being new -------------------------------------------------------------------------------------
-RECENCY_OF_WORK = 1.5
+RECENCY_OF_WORK = 2.0
 RECENCY_OF_NOTES = 0.15
 RECENCY_DAYS = 3.0
 NOTE_TYPES = frozenset(
@@ -40,3 +40,8 @@ TURN_GAP_S = 3600
 NEXT_WEIGHT = 0.2
 PREVIOUS_WEIGHT = 0.3
 CONVERSATION_WEIGHT = 0.3
+
+# Handing over ----------------------------------------------------------------------------------
+WORTH_MIN = 0.85  # where 95 in 100 prompts of other projects find nothing
+PICK_MAX = 3
+PICK_LOOKED_AT = 10

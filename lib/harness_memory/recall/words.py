@@ -3,49 +3,25 @@
 from __future__ import annotations
 
 from .stem import stem
+from .vocabulary import STOP
 
-_STOP = frozenset(
-    "a about above after again all also am an and any are arent as at be because been before being below between both but"
-    " by can cannot cant could couldnt did didnt do does doesnt doing dont down during each few for from further get got"
-    " had hadnt has hasnt have havent having he hed hell her here heres hers herself hes him himself his how hows i id if"
-    " ill im in into is isnt it its itself ive just lets like me more most my myself no nor not now of off on once only or"
-    " other our ours ourselves out over own please same shall she shed shes should so some such than that thats the their"
-    " theirs them themselves then there theres these they theyd theyll theyre theyve this those through to too under"
-    " until up us very was wasnt we wed well were werent weve what whats when whens where wheres which while who whom whos"
-    " why whys will with wont would wouldnt you youd youll your youre yours yourself youve".split()
-)
-# In a question or a request these say how it is asked, not what it is about.
-_FRAMING = (
-    "advice ago amount back chat conversation currently date day different discuss first going help ideas kind know last"
-    " long made make many mention might month much name need new number often one plan previous previously recently"
-    " recommend recommendation remember remind said say specific suggest suggestion take talk tell thing think time tips"
-    " today told took total try two type use want way week went year yesterday"
-)
 _JOINERS = "_./-"
 _WHOLE_MAX_CHARS = 64
 
 
-def _table() -> dict[int, str | None]:
-    table: dict[int, str | None] = {code: " " for code in range(128) if not chr(code).isalnum()}
-    table.update({ord(mark): mark for mark in _JOINERS})
-    table.update({ord("\\"): "/", ord("'"): None, 0x2019: None, 0x2018: " ", 0xAD: None})
-    table.update(dict.fromkeys((*range(0x80, 0xA9), 0xAB, *range(0xAC, 0xB2), *range(0xB4, 0xB9), 0xBB, 0xBF, 0xD7), " "))
-    table.update(dict.fromkeys((*range(0x2000, 0x2018), *range(0x201A, 0x2070), *range(0x3000, 0x3005)), " "))
-    table.update(dict.fromkeys((*range(0x3008, 0x3021), 0x30FB, *range(0xFF00, 0xFF10), 0xFF1A, 0xFF1B, 0xFF1F), " "))
-    table.update({code: chr(code - 0xFEE0) for code in (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))})
-    return table
-
-
-_TABLE = _table()
-_FOLDED = str.maketrans("àáâãäåçèéêëìíîïñòóôõöøùúûüýÿāăąćčďđēęěğīıłńňōőřśşšţťūůűźżžё", "aaaaaaceeeeiiiinoooooouuuuyyaaaccddeeegiilnnoorsssttuuuzzzе")
-_FOLDED.update({ord("ß"): "ss", ord("æ"): "ae", ord("œ"): "oe"})
+_ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
+_ASCII.update({ord("\\"): "/", ord("'"): ""})
+_beyond_ascii: dict[int, str] = {}
+_folded: dict[int, str] = {}
 _known: dict[str, str] = {}
 
 
 def terms(text: str) -> list[str]:
     """The terms of a text in its order, with repetitions."""
     found: list[str] = []
-    for chunk in text.translate(_TABLE).split():
+    if not (text.isascii() or _beyond_ascii):
+        _learn_beyond_ascii()
+    for chunk in text.translate(_ASCII if text.isascii() else _beyond_ascii).split():
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
             _add_word(found, chunk.lower())
         else:
@@ -54,7 +30,7 @@ def terms(text: str) -> list[str]:
 
 
 def _add_word(found: list[str], word: str) -> None:
-    if word in _STOP:
+    if word in STOP:
         return
     known = _known.get(word)
     if known is None:
@@ -94,7 +70,7 @@ def _foreign(pieces: list[str]) -> list[str]:
     for piece in pieces:
         word = ""
         run = ""
-        for letter in piece.lower().translate(_FOLDED) + " ":
+        for letter in piece.lower().translate(_folded) + " ":
             if _is_dense(letter):
                 parts += [word] if word else []
                 word = ""
@@ -117,4 +93,21 @@ def _pairs(run: str) -> list[str]:
     return [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 1 else [run] if run else []
 
 
-FRAMING = frozenset(terms(_FRAMING))
+def _learn_beyond_ascii() -> None:
+    """The tables for other scripts, made when first needed: Latin-1 signs, punctuation, CJK and full-width marks."""
+    signs = (
+        *(*range(0x80, 0xAA), *range(0xAB, 0xB2), 0xB4, *range(0xB6, 0xBA), 0xBB, 0xBF, 0xD7, 0xF7),
+        *(*range(0x2000, 0x2070), *range(0x2190, 0x2C00), *range(0x3000, 0x3005), *range(0x3008, 0x3021), 0x30FB),
+        *(*range(0xFF00, 0xFF10), *range(0xFF1A, 0xFF21), *range(0xFF3B, 0xFF41), *range(0xFF5B, 0xFF66)),
+    )
+    wide = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+    _folded.update(
+        zip(
+            map(ord, "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿāăąćčďđēęěğīıłńňōőřśşšţťūůűźżž"),
+            "aaaaaaceeeeiiiinoooooouuuuyyaaaccddeeegiilnnoorsssttuuuzzz",
+        )
+    )
+    _folded.update({ord("ß"): "ss", ord("æ"): "ae", ord("œ"): "oe", ord("ё"): "е"})
+    _beyond_ascii.update(dict.fromkeys(signs, " "))
+    _beyond_ascii.update((code, chr(code - 0xFEE0)) for code in wide)
+    _beyond_ascii.update({0x2019: "", 0xAD: "", **_ASCII})
