@@ -195,12 +195,13 @@ QUIET = {
 }
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock project redact remote runner
     session settings store text yaml"""
-STOP = "handlers.stop archive capture episode ledger place transcript views"
+STOP = """handlers.stop archive capture catalogue episode harness health ledger place segment transcript views
+    recall recall.decision recall.index recall.ranking recall.stem recall.tuning recall.vocabulary recall.words"""
 START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
 SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {
-    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture"},
+    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture", "harness"},
     "pre_tool_use": {*ALWAYS.split(), *SKILL.split()},
     "stop": {*ALWAYS.split(), *STOP.split()},
     "session_start": {*ALWAYS.split(), *START.split()},

@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import os
 
-from . import capture, episode, forgotten, jsontext, notebook, notes, progress, settings, store, views, yaml
+from . import capture, catalogue, episode, forgotten, jsontext, notebook, notes, progress, settings, store, views, yaml
 from . import session as sessions
 from .lock import Lock
 
@@ -75,6 +75,14 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
     strike_receipts(project_dir, marks)
     drop_archived(store_root, project_dir, ids)
     views.rebuild(project_dir, _WAIT_SECONDS)
+    renew_recall(store_root, project_dir)
+
+
+def renew_recall(store_root: str, project_dir: str) -> None:
+    """What recall searches in holds words of everything: it goes at once, and is made anew of what is left."""
+    if os.path.isdir(catalogue.folder(project_dir)):
+        catalogue.drop(project_dir)
+        catalogue.rebuild(store_root, project_dir, _WAIT_SECONDS)
 
 
 def _marks(project_dir: str, chosen: list[Session]) -> list[str]:
@@ -270,6 +278,8 @@ def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
 def _files(top: str, *, with_views: bool = False) -> Iterator[str]:
     for directory, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if not (directory == top and name == _AUDIT_TRAIL))
+        if not with_views and os.path.basename(directory) == settings.STATE_DIR:
+            folders[:] = [name for name in folders if name != settings.RECALL_DIR]  # made anew, too
         for name in sorted(names):
             path = os.path.join(directory, name)
             is_view = not with_views and name in _VIEWS and directory in (top, os.path.join(top, settings.STATE_DIR))

@@ -197,6 +197,7 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     if text:
         _strike(at, chosen.strokes, text)
         forgetting.drop_archived(at.root, at.project.dir, set(chosen.archived))
+        forgetting.renew_recall(at.root, at.project.dir)
     _audit(at, chosen, text)
     tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
     return [path for top in tops for path in forgetting.left(top, text)]

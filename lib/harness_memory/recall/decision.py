@@ -6,7 +6,7 @@ from math import log
 
 from . import tuning
 from .index import build
-from .ranking import Query, rarity_of, score, steps
+from .ranking import Query, best, rarity_of, score, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +27,8 @@ def pick(
     """(worth, id) of the few documents that a prompt calls for; none when nothing does."""
     asked = Query(query if isinstance(query, str) else "", context)
     scores = score(index, asked, now)
-    times = index.times
-    best = sorted(scores, key=lambda number: (-scores[number], -(times[number] or 0.0), number))
     found: list[tuple[float, str]] = []
-    for number in best[: tuning.PICK_LOOKED_AT]:
+    for number in best(scores, tuning.PICK_LOOKED_AT):
         id = index.document(number).id
         worth = worth_of(index, asked, number, scores[number])
         if worth_injecting(worth) and id not in skip and len(found) < limit:
@@ -52,7 +50,7 @@ def worth_of(index: Source, query: Query, number: int, score: float) -> float:
     for term, weight in query.weights.items():
         rarity = rarity_of(index, term)
         asked += weight * (rarity or unknown)
-        if rarity and any(holder == number for holder, _ in index.postings(term)):
+        if rarity and index.holds(number, term):
             held += weight * rarity
     usual_newness = 1 + index.strengths[number] / 2
     return score / usual_newness / unknown * held / asked if asked else 0.0
@@ -78,11 +76,7 @@ def explain(
     for name, scores in steps(source, asked, now):
         parts[name] = scores.get(number, 0.0) - total
         total += parts[name]
-    parts["terms"] = {
-        term: rarity_of(source, term)
-        for term in asked.weights
-        if any(holder == number for holder, _ in source.postings(term))
-    }
+    parts["terms"] = {term: rarity_of(source, term) for term in asked.weights if source.holds(number, term)}
     parts["score"] = total
     parts["worth"] = worth_of(source, asked, number, total) if source.count > number else 0.0
     return parts

@@ -2,7 +2,10 @@
 
 A source of postings, this one or a cache on disk, has
 
-    postings(term)     [(number, count), …] of the documents that hold the term
+    postings(term)     [(number, count), …] of the documents that hold the term; a large source may keep back
+                       the terms that most of its documents hold
+    holders(term)      how many documents hold it
+    holds(number, term)
     document(number)   the `Document`, asked for the best few only
     count, average     how many documents, and their mean length in terms
     lengths, times, strengths, places   by document number: terms, epoch seconds (None: unknown),
@@ -36,6 +39,8 @@ if TYPE_CHECKING:
         @property
         def count(self) -> int: ...
         def postings(self, term: str) -> Sequence[tuple[int, int]]: ...
+        def holders(self, term: str) -> int: ...
+        def holds(self, number: int, term: str) -> bool: ...
         def document(self, number: int) -> Document: ...
 
 
@@ -70,6 +75,12 @@ class Index:
 
     def postings(self, term: str) -> Sequence[tuple[int, int]]:
         return self.table.get(term, ())
+
+    def holders(self, term: str) -> int:
+        return len(self.postings(term))
+
+    def holds(self, number: int, term: str) -> bool:
+        return any(holder == number for holder, _ in self.postings(term))
 
     def document(self, number: int) -> Document:
         return self.documents[number]
