@@ -152,7 +152,7 @@ def _mark_notes(place: Place, state: dict[str, Any]) -> None:
 
 
 def _see_what_was_used(place: Place, session: Session, state: dict[str, Any], message: str) -> None:
-    if os.path.exists(os.path.join(session.dir, settings.INJECTED_FILE)):
+    if b'"used": ""' in store.read_head(os.path.join(session.dir, settings.INJECTED_FILE), settings.FILE_MAX_BYTES):
         from . import usefulness
 
         health.survive(place.store_root, "usefulness", usefulness.settle, session.dir, state, message)

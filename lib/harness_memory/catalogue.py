@@ -66,7 +66,7 @@ def catch_up(store_root: str, project_dir: str, ends: float) -> None:
 
 def fold(project_dir: str, more: Iterable[str] = (), ends: float = 0.0, wait_seconds: float = 0.0) -> bool:
     """Put what is recent, and `more` episodes, into the file of postings; False when another is at it."""
-    with Lock(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_LOCK), wait_seconds) as held:
+    with Lock(os.path.join(folder(project_dir), settings.RECALL_LOCK), wait_seconds) as held:
         if held:
             _fold(project_dir, more, ends)
     return held
@@ -111,7 +111,7 @@ def rebuild(store_root: str, project_dir: str, wait_seconds: float) -> bool:
     """Make everything of a project anew; False when another process is at it."""
     from . import episode, notebook
 
-    with Lock(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_LOCK), wait_seconds) as held:
+    with Lock(os.path.join(folder(project_dir), settings.RECALL_LOCK), wait_seconds) as held:
         if held:
             store.remove(base_path(project_dir))
             for name in names(recent_dir(project_dir)):

@@ -12,7 +12,22 @@ from __future__ import annotations
 import json
 import os
 
-from . import capture, catalogue, episode, forgotten, jsontext, notebook, notes, progress, settings, store, views, yaml
+from . import (
+    capture,
+    catalogue,
+    episode,
+    forgotten,
+    jsontext,
+    notebook,
+    notes,
+    progress,
+    receipt,
+    settings,
+    store,
+    usefulness,
+    views,
+    yaml,
+)
 from . import session as sessions
 from .lock import Lock
 
@@ -72,7 +87,7 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
-    strike_receipts(project_dir, marks)
+    strike_receipts(project_dir, marks, [each.id for each in chosen])
     drop_archived(store_root, project_dir, ids)
     views.rebuild(project_dir, _WAIT_SECONDS)
     renew_recall(store_root, project_dir)
@@ -97,9 +112,10 @@ def _marks(project_dir: str, chosen: list[Session]) -> list[str]:
     return [mark for mark in marks if mark]
 
 
-def strike_receipts(project_dir: str, marks: list[str]) -> None:
-    """Take the lines that hold one of these out of what other sessions were told."""
+def strike_receipts(project_dir: str, marks: list[str], names: list[str]) -> None:
+    """Take the lines that hold a mark, and the items of these names, out of what other sessions were told."""
     for directory in sessions.all_directories(project_dir):
+        _strike_items(directory, names)
         path = os.path.join(directory, settings.RECEIPT_FILE)
         try:
             page = store.read_text(path)
@@ -108,6 +124,14 @@ def strike_receipts(project_dir: str, marks: list[str]) -> None:
         kept = [line for line in (page or "").split("\n") if not any(_tells(line, mark) for mark in marks)]
         if page and "\n".join(kept) != page:
             store.write(path, "\n".join(kept).encode("utf-8", "replace"))
+
+
+def _strike_items(directory: str, names: list[str]) -> None:
+    told = receipt.load(directory)
+    kept = [item for item in told["items"] if usefulness.name_of(item) not in names]
+    if len(kept) < len(told["items"]):
+        told["items"] = kept
+        receipt.save(directory, told)
 
 
 def _tells(line: str, mark: str) -> bool:

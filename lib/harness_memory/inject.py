@@ -44,7 +44,7 @@ class Part:
         self.rest = rest
         self.missing = missing  # lines of the file beyond what a part may have at all
         self.is_whole = is_whole  # changed anywhere, it is news as a whole
-        self.items: list[dict[str, Any]] = []  # what it hands over: {"id", "kind", "files"}
+        self.items: list[dict[str, Any]] = []  # what it hands over: {"item", "kind", "files"}
         self.share = settings.INJECTION_SHARES[name]
 
 

@@ -2,7 +2,7 @@
 
     injected.json               {schema, own: [sessions a fork comes from], seen: [hash of each item offered],
                                  wholes: {part: hash}, profiles: [skill told of], recalled: [id handed over],
-                                 items: [{id, kind, at, files, before, used, held}] to see which were of use,
+                                 items: [{item, kind, at, files, before, used, held}] to see which were of use,
                                  log: [{at, event, why, units, tokens, parts: [{name, file, lines, left_out}]}]}
     session_memory_context.md   the same for people, with the text itself
 
@@ -86,12 +86,12 @@ def record(
         ],
     }
     told["log"].append(entry)
-    known = {(item["id"], item["kind"]) for item in told["items"]}
+    known = {(item["item"], item["kind"]) for item in told["items"]}
     for part, count in injection.shown:
         told["items"] += [
             {"at": entry["at"], "before": files, "used": "", **item}
             for item in [*part.items, *_listed(part, count)]
-            if (item["id"], item["kind"]) not in known
+            if (item["item"], item["kind"]) not in known
         ]
     save(session.dir, told)
     _write_page(os.path.join(session.dir, settings.RECEIPT_FILE), _section(entry, injection.text))
@@ -101,11 +101,11 @@ def _listed(part: Part, count: int) -> list[dict[str, Any]]:
     """What the lines of a menu or an index of notes point to."""
     if part.name == "menu":
         ids = [line.partition("] ")[2].partition(":")[0] for line in part.lines[:count]]
-        return [{"id": id, "kind": "menu", "files": []} for id in ids]
+        return [{"item": id, "kind": "menu", "files": []} for id in ids]
     if part.name != "notes":
         return []
     heads = [line.partition(".md): ")[0].rpartition("](")[2].rpartition("/")[2] for line in part.lines[:count]]
-    return [{"id": slug, "kind": "index", "files": []} for slug in heads if slug]
+    return [{"item": slug, "kind": "index", "files": []} for slug in heads if slug]
 
 
 def _write_page(path: str, section: str) -> None:
@@ -167,7 +167,9 @@ def _checked(told: object) -> dict[str, Any]:
 def _is_item(item: object) -> bool:
     if not isinstance(item, dict) or not isinstance(item.get("files"), list):
         return False
-    return all(isinstance(item.get(key), str) for key in ("id", "kind", "used")) and isinstance(item.get("before"), int)
+    return all(isinstance(item.get(key), str) for key in ("item", "kind", "used")) and isinstance(
+        item.get("before"), int
+    )
 
 
 def _items(part: Part) -> list[list[str]]:

@@ -8,6 +8,7 @@ its answer gives the id. Evidence, not proof: a file may be edited for other rea
 from __future__ import annotations
 
 from . import receipt
+from .session import day_and_id, is_episode_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,7 +33,9 @@ def settle(session_dir: str, state: dict[str, Any], message: str) -> None:
 
 
 def use_of(item: dict[str, Any], state: dict[str, Any], message: str) -> str:
-    name = item["id"].rpartition("/")[2]
+    name = name_of(item)
+    if not name:
+        return ""
     if any(_means(word, name) for word in state["looked"]):
         return READ
     first = max(0, item["before"] - (state["files_total"] - len(state["files"])))
@@ -40,6 +43,12 @@ def use_of(item: dict[str, Any], state: dict[str, Any], message: str) -> str:
         return EDITED
     is_telling = len(name) >= _ID_CHARS and (name.isalnum() or "-" in name)
     return NAMED if is_telling and name in (message or state["answer"]) else ""
+
+
+def name_of(item: dict[str, Any]) -> str:
+    """What people and our command line call an item: a session's short id, a note's slug."""
+    name = str(item["item"])
+    return day_and_id(name)[1] if is_episode_name(name) else name.rpartition("/")[2]
 
 
 def _means(word: str, name: str) -> bool:

@@ -38,7 +38,7 @@ def begin(scene: Scene, session: Session, state: dict[str, Any]) -> dict[str, An
         return None
     is_held = is_held_back(str(session.meta["claude_session"]), settled["recall_holdout"])
     injection = _composed(scene, found, is_held=is_held)
-    told["recalled"] += [item["id"] for part, _ in injection.shown for item in part.items]
+    told["recalled"] += [item["item"] for part, _ in injection.shown for item in part.items]
     if is_held:
         injection.hold()
     why = "held back" if is_held else "recall"
@@ -138,7 +138,7 @@ def _part(scene: Scene, found: list[list[Any]]) -> inject.Part:
         lines += ["  files: " + inert.line(_some(files))] if files else []
         verb = "restore" if kind == catalogue.ARCHIVED else "show"
         lines.append("  whole: %s %s %s" % (harness.own_command(), verb, harness.quote(name)))
-        items.append({"id": id, "kind": kind, "files": files})
+        items.append({"item": id, "kind": kind, "files": files})
     part = inject.Part("recall", "Earlier, and perhaps about this", lines, "", "")
     part.items = items
     return part
