@@ -75,6 +75,8 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_json if name.endswith(".json") and settings.DIRTY_DIR not in folder else accept
     if folder[-2:] == (settings.LEARNING_DIR, settings.TOPICS_DIR) and name.endswith(".md"):
         return check_note
+    if parts == (settings.STATE_DIR, settings.CONSOLIDATION_TOLD_FILE):
+        return accept
     if folder[-2:] == (settings.STATE_DIR, settings.RECALL_DIR):
         return check_postings if name.endswith(_POSTINGS) else None
     if folder[-3:-1] == (settings.STATE_DIR, settings.RECALL_DIR):

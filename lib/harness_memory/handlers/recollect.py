@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from .. import capture, catalogue, config, harness, inert, inject, recall, receipt, reply, settings, stock
-from ..digest import hexdigest
 from ..segment import Damaged
 from ..session import day_and_id
 from ..text import cut
@@ -36,7 +35,7 @@ def begin(scene: Scene, session: Session, state: dict[str, Any]) -> dict[str, An
     found = _found(scene, session, state, told, settled["recall_items"])
     if not found:
         return None
-    is_held = is_held_back(str(session.meta["claude_session"]), settled["recall_holdout"])
+    is_held = receipt.is_held_back(str(session.meta["claude_session"]), settled["recall_holdout"])
     injection = _composed(scene, found, is_held=is_held)
     told["recalled"] += [item["item"] for part, _ in injection.shown for item in part.items]
     if is_held:
@@ -44,11 +43,6 @@ def begin(scene: Scene, session: Session, state: dict[str, Any]) -> dict[str, An
     why = "held back" if is_held else "recall"
     receipt.record(session, told, injection, run.event.name, why, run.now, state["files_total"])
     return reply.context(run.event.name, injection.text)
-
-
-def is_held_back(claude_id: str, one_in: int) -> bool:
-    """Whether a session is one of those that are told nothing, to compare the others with."""
-    return one_in > 0 and int(hexdigest("holdout " + claude_id)[:8], 16) % one_in == 0
 
 
 def _asks(prompt: str) -> bool:
