@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from .. import __version__, clock, config, harness, health, jsontext, runner, settings, store
+from .. import __version__, catalogue, clock, config, harness, health, jsontext, runner, settings, store
 from .. import session as sessions
 from . import arguments, installs, integrity
 from .maintain import listing
@@ -74,6 +74,7 @@ def examine(root: str, directory: str, project_root: str) -> Iterator[Check]:
     yield _failures(root)
     yield _files(root, os.path.join(root, settings.CONFIG_FILE) if settled.problems else "")
     yield from _leftovers(project_root)
+    yield _recall(arguments.all_dirs())
 
 
 def _lines(check: Check) -> list[str]:
@@ -227,6 +228,21 @@ def _leftovers(project_root: str) -> Iterator[Check]:
     if waiting:
         text = "%s not shown in the views yet" % count(len(waiting), "episode")
         yield Check(WARN, "views", text, "run: harness memory rebuild --all-projects", _some(waiting))
+
+
+def _recall(project_dirs: list[str]) -> Check:
+    """What recall searches in; where there is none, the next start of a session makes it."""
+    known = waiting = size = 0
+    for path in project_dirs:
+        base = catalogue.open_segment(catalogue.base_path(path), lambda damaged: None)
+        if base:
+            known += sum(1 for id in base.ids() if id)
+            size += os.path.getsize(catalogue.base_path(path))
+            base.close()
+        waiting += len(catalogue.names(catalogue.recent_dir(path)))
+    return Check(
+        OK, "recall", "%s known, %d of them recent, %d KB" % (count(known + waiting, "session"), waiting, size >> 10)
+    )
 
 
 def _named(folder: str, ending: str) -> list[str]:
