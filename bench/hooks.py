@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import random
 import shlex
 import shutil
 import statistics
@@ -34,12 +35,16 @@ PEAK_MB = 40.0
 READ_MB_PER_SECOND = 150.0
 READS = 5
 MANY_EPISODES = 10_000
+ADDING_MS = 5.0
 RATIOS = {
     "SessionStart, 200 episodes": 2.5,
     "SessionStart, briefing, 100 notes": 3.0,
     "SessionStart, 10,000 episodes": 4.0,
     "UserPromptSubmit": 1.5,
     "UserPromptSubmit, skill profile": 2.0,
+    "UserPromptSubmit, recall, 200 episodes": 3.0,
+    "UserPromptSubmit, recall, 2,000 episodes": 4.0,
+    "UserPromptSubmit, recall, 20,000 episodes": 6.0,
     "PreToolUse, skill profile": 1.6,
     "Stop, small transcript": 2.0,
     "Stop, large transcript": 2.0,
@@ -49,6 +54,11 @@ _SOURCE = (
     '    """Say hello, whatever the language: \\"olá\\", “こんにちは”."""\n'
     "    return 'hello ' + name  # TODO\n\n"
 )
+_NOUNS = [
+    a + b
+    for a in ("", "re", "sub", "over", "auto", "meta", "pre", "post", "multi", "inter", "trans", "micro")
+    for b in ["cart", "invoice", "export", "supplier", "ledger", "parser", "socket", "gateway", "cache", "queue", "worker", "index", "schema", "token", "cursor", "render", "layout", "widget", "form", "filter", "report", "chart", "import", "spreadsheet", "webhook", "payment", "refund", "coupon", "tax", "total", "currency", "locale", "template", "mail", "digest", "audit", "backup", "archive", "restore", "session", "login", "password", "role", "policy", "tenant", "quota", "metric", "trace", "span", "alert", "dashboard", "pipeline", "runner", "artifact", "bundle", "plugin", "theme", "avatar", "upload", "thumbnail"]
+]
 
 
 def source(size: int) -> str:
@@ -179,6 +189,10 @@ def multiply(bench: Bench, count: int) -> None:
         name = "session-%s-%s.json" % (started.replace(":", ""), short_id)
         (project / "episodes" / name).write_text(json.dumps({**episode, "ended": started}), "utf-8")
     (bench.store / "config.json").write_text(json.dumps({"retention_episodes": 2 * count}), "utf-8")
+    rebuild(bench)
+
+
+def rebuild(bench: Bench) -> None:
     subprocess.run(
         [sys.executable, str(support.ROOT / "harness"), "memory", "rebuild"],
         cwd=str(bench.repo),
@@ -387,6 +401,68 @@ def report_knowing(report: Report, directory: Path, interpreter: str, bare: str,
                 client.kill()
 
 
+def report_recall(report: Report, directory: Path, interpreter: str, bare: str, rounds: int) -> None:
+    """What it costs to look back at a prompt: no two of the episodes say the same."""
+    for count in (200, 2_000, 20_000):
+        bench = Bench(directory / ("recall-%d" % count), interpreter)
+        try:
+            bench.cases.append(ratio.baseline(bare, support.clean_environment(bench.home)))
+            fill(bench, 1)
+            remember(bench, count)
+            name = "UserPromptSubmit, recall, %s episodes" % format(count, ",")
+            prompt = "The invoice export of module_%d drops rows when the supplier is missing, find out why" % (
+                count // 2
+            )
+            add_skill(bench, name, "user_prompt_submit", lambda s, prompt=prompt: s.prompt(prompt))
+            for number, figure in enumerate(ratio.measure(bench.cases, rounds)):
+                report.row(figure, is_baseline=number == 0)
+            told = ratio.run_once(bench.cases[-1]).output
+            if b"files: " not in told:
+                report.problem("%s: nothing was recalled" % name)
+            report_adding(report, bench, count)
+            for failure in support.failures(bench.store):
+                report.problem("%s: %s" % (failure.name, failure.read_text(encoding="utf-8").strip()))
+        finally:
+            for client in bench.clients.values():
+                client.kill()
+
+
+def remember(bench: Bench, count: int) -> None:
+    """Episodes about different things, in the words that people use for them."""
+    project = support.episode_files(bench.store)[0].parent.parent
+    value = support.episodes(bench.store)[0]
+    words = random.Random(7)
+    for number in range(count):
+        about = " ".join(words.choices(_NOUNS, k=60))
+        started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 7200 - number * 300))
+        short_id = "%08x" % number
+        files = ["src/%s/module_%d.py" % (words.choice(_NOUNS), number), "tests/test_%s.py" % words.choice(_NOUNS)]
+        episode = {**value, "id": short_id, "thread": short_id, "session_id": short_id, "started": started}
+        episode.update(ended=started, files_changed=files, headline="Module %d: %s" % (number, about[:60]))
+        episode.update(asked=["Work on module_%d: %s" % (number, about[60:200])], what_was_done=about)
+        name = "session-%s-%s.json" % (started.replace(":", ""), short_id)
+        (project / "episodes" / name).write_text(json.dumps(episode), "utf-8")
+    (bench.store / "config.json").write_text(json.dumps({"retention_episodes": 2 * count}), "utf-8")
+    rebuild(bench)
+
+
+def report_adding(report: Report, bench: Bench, count: int) -> None:
+    sys.path.insert(0, str(support.ROOT / "lib"))
+    from harness_memory import catalogue, episode
+
+    project = str(support.episode_files(bench.store)[0].parent.parent)
+    name = episode.names(project)[0]
+    value = episode.load(project, name)
+    times = []
+    for _ in range(15):
+        began = time.process_time()
+        catalogue.note_episode(project, name, value or {})
+        times.append((time.process_time() - began) * 1000)
+    spent = statistics.median(times)
+    shown = report.mark("%.1f ms" % spent, spent <= ADDING_MS)
+    print("\nadding one episode to %s: %s of CPU (≤ %.0f)\n" % (format(count, ","), shown, ADDING_MS))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--interpreter", default=sys.executable, help="the Python to measure")
@@ -410,6 +486,7 @@ def main() -> int:
         for number, figure in enumerate(figures):
             report.row(figure, is_baseline=number == 0)
         report_knowing(report, directory, bench.interpreter, bare, options.rounds)
+        report_recall(report, directory, bench.interpreter, bare, options.rounds)
         report_first_read(report, bench, path)
         for failure in support.failures(bench.store):
             report.problem("%s: %s" % (failure.name, failure.read_text(encoding="utf-8").strip()))

@@ -95,7 +95,9 @@ class World:
         return found
 
     def files(self) -> dict[str, bytes]:
-        paths = [path for path in sorted(self.root.rglob("*")) if path.is_file()]
+        """All but what recall searches in, which is a cache."""
+        found = (path for path in sorted(self.root.rglob("*")) if path.is_file())
+        paths = [path for path in found if "/STATE/recall/" not in path.as_posix()]
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
 
 

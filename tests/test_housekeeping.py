@@ -196,7 +196,8 @@ QUIET = {
 }
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock payload project redact remote runner
     session settings store text yaml"""
-STOP = "handlers.stop archive capture episode ledger place transcript views"
+STOP = """handlers.stop archive capture catalogue episode harness health ledger place segment transcript views
+    recall recall.decision recall.index recall.ranking recall.stem recall.tuning recall.vocabulary recall.words"""
 START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
 GUARD = "guard guard.gate guard.quick jsontext payload settings"
@@ -205,7 +206,7 @@ ANSWER = """clock digest git guard.allowance guard.audit guard.decision guard.gi
     guard.runners health lock project redact remote store text"""
 SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {
-    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture"},
+    "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture", "harness"},
     "pre_tool_use": {*ALWAYS.split(), *GUARD.split(), *SKILL.split()},
     "pre_tool_use, harmless": {*GUARD.split()},
     "pre_tool_use, quoted": {*GUARD.split(), *READER.split()},

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import capture, clock, episode, settings, store, transcript, views
+from . import capture, catalogue, clock, episode, health, settings, store, transcript, views
 from . import session as sessions
 from .text import brief
 
@@ -46,6 +46,7 @@ def gather(
     state, is_whole = _read(place, session, state, message)
     _take_checkpoints(place, session, state)
     _mark_notes(place, state)
+    _see_what_was_used(place, session, state, message)
     if message:
         capture.answered(state, message)
     if title:
@@ -73,6 +74,9 @@ def publish(place: Place, session: Session, gathered: Gathered) -> None:
         return
     page = episode.summary_page(gathered.episode)
     store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
+    health.survive(
+        place.store_root, "recall", catalogue.note_episode, place.project_dir, session.episode_name, gathered.episode
+    )
     patience = min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
     views.publish(place.project_dir, session.episode_name, data, patience)
 
@@ -148,6 +152,13 @@ def _mark_notes(place: Place, state: dict[str, Any]) -> None:
     state["notes_read"] = []
 
 
+def _see_what_was_used(place: Place, session: Session, state: dict[str, Any], message: str) -> None:
+    if b'"used": ""' in store.read_head(os.path.join(session.dir, settings.INJECTED_FILE), settings.FILE_MAX_BYTES):
+        from . import usefulness
+
+        health.survive(place.store_root, "usefulness", usefulness.settle, session.dir, state, message)
+
+
 def _sieve(place: Place) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What takes forgotten texts out of a transcript's entries, where something was forgotten."""
     if not os.path.exists(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
@@ -171,8 +182,6 @@ def _date(state: dict[str, Any], seen: float | None, session: Session, now: floa
 def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
     names = [name for folder in (*place.folders, session.artifacts) for name in store.names(folder)]
     if any(name.startswith((settings.CHECKPOINT_PREFIX, settings.ARTIFACT_PREFIX)) for name in names):
-        from . import health
-
         health.survive(place.store_root, "checkpoint", _archive_checkpoints, place, session, state)
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from . import clock, settings
+from . import clock, harness, settings
 from .redact import redact
 from .text import brief, brief_of, clean, cut, identifier, passage
 
@@ -40,6 +40,8 @@ _NOT_A_PROMPT = (
     "Stop hook feedback:",
 )
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
+_EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
+_OWN_COMMAND = harness.SCRIPT + " memory "
 _DONE_STATUSES = ("completed", "deleted", "cancelled")
 _STATUSES = ("pending", "in_progress", *_DONE_STATUSES)
 
@@ -78,6 +80,7 @@ def new(since: float = 0.0) -> dict[str, Any]:
         "wrote_checkpoint": False,
         "checkpoints": {},
         "notes_read": [],
+        "looked": [],
     }
 
 
@@ -110,6 +113,7 @@ _ITEMS: dict[str, tuple[Any, ...]] = {
     "skills": (),
     "outside": (),
     "notes_read": (),
+    "looked": (),
 }
 
 
@@ -144,6 +148,11 @@ def asks(state: dict[str, Any]) -> list[str]:
     return [text for _, text in (*state["asks"], *state["told"])]
 
 
+def is_prompt(text: str) -> bool:
+    """Whether a person said it, and not the client."""
+    return bool(text.strip()) and not text.startswith(_NOT_A_PROMPT)
+
+
 def told(state: dict[str, Any], prompt_id: str, prompt: str) -> bool:
     """A prompt from a hook's payload; True when it is news."""
     ask = _ask(state, prompt_id, prompt)
@@ -173,7 +182,7 @@ def _ask(state: dict[str, Any], prompt_id: str, prompt: str) -> list[str] | None
     if prompt.startswith("<task-notification>"):
         _keep_answer(state)
         state["turn_files"] = 0  # a background task reports back: a turn of its own, nobody asked
-    if not prompt.strip() or prompt.startswith(_NOT_A_PROMPT):
+    if not is_prompt(prompt):
         return None
     return [prompt_id, brief(prompt, settings.ASK_CHARS)]
 
@@ -298,6 +307,7 @@ def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
     if name in _FILE_TOOLS:
         detail = redact(clean(given.get(_FILE_TOOLS[name]), settings.PATH_CHARS))
     elif name in _SHELL_TOOLS:
+        _note_looked_up(state, clean(given.get("command"), settings.PATH_CHARS))
         detail = brief_of(given.get("command"), settings.COMMAND_CHARS)
     elif name == "TodoWrite":
         detail = _todo_list(given.get("todos"))
@@ -316,6 +326,19 @@ def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
 def _note_read(state: dict[str, Any], path: str) -> None:
     if _TOPICS in path.replace("\\", "/") and path.endswith(".md"):
         _add(state["notes_read"], path, settings.FILES_IN_EPISODE)
+        _add(state["looked"], os.path.basename(path), settings.FILES_IN_EPISODE)
+    elif _EPISODE in path.replace("\\", "/"):
+        _add(state["looked"], os.path.basename(path), settings.FILES_IN_EPISODE)
+
+
+def _note_looked_up(state: dict[str, Any], command: str) -> None:
+    """What our own command line was asked to show."""
+    if harness.SCRIPT not in command:
+        return
+    told = command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0]
+    for word in told.split()[1:6]:
+        if identifier(word.replace("/", "-").replace(".", "-")):
+            _add(state["looked"], word, settings.FILES_IN_EPISODE)
 
 
 def _user(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any], roots: tuple[str, ...]) -> None:

@@ -12,7 +12,22 @@ from __future__ import annotations
 import json
 import os
 
-from . import capture, episode, forgotten, jsontext, notebook, notes, progress, settings, store, views, yaml
+from . import (
+    capture,
+    catalogue,
+    episode,
+    forgotten,
+    jsontext,
+    notebook,
+    notes,
+    progress,
+    receipt,
+    settings,
+    store,
+    usefulness,
+    views,
+    yaml,
+)
 from . import session as sessions
 from .lock import Lock
 
@@ -72,9 +87,17 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
-    strike_receipts(project_dir, marks)
+    strike_receipts(project_dir, marks, [each.id for each in chosen])
     drop_archived(store_root, project_dir, ids)
     views.rebuild(project_dir, _WAIT_SECONDS)
+    renew_recall(store_root, project_dir)
+
+
+def renew_recall(store_root: str, project_dir: str) -> None:
+    """What recall searches in holds words of everything: it goes at once, and is made anew of what is left."""
+    if os.path.isdir(catalogue.folder(project_dir)):
+        catalogue.drop(project_dir)
+        catalogue.rebuild(store_root, project_dir, _WAIT_SECONDS)
 
 
 def _marks(project_dir: str, chosen: list[Session]) -> list[str]:
@@ -89,9 +112,10 @@ def _marks(project_dir: str, chosen: list[Session]) -> list[str]:
     return [mark for mark in marks if mark]
 
 
-def strike_receipts(project_dir: str, marks: list[str]) -> None:
-    """Take the lines that hold one of these out of what other sessions were told."""
+def strike_receipts(project_dir: str, marks: list[str], names: list[str]) -> None:
+    """Take the lines that hold a mark, and the items of these names, out of what other sessions were told."""
     for directory in sessions.all_directories(project_dir):
+        _strike_items(directory, names)
         path = os.path.join(directory, settings.RECEIPT_FILE)
         try:
             page = store.read_text(path)
@@ -100,6 +124,14 @@ def strike_receipts(project_dir: str, marks: list[str]) -> None:
         kept = [line for line in (page or "").split("\n") if not any(_tells(line, mark) for mark in marks)]
         if page and "\n".join(kept) != page:
             store.write(path, "\n".join(kept).encode("utf-8", "replace"))
+
+
+def _strike_items(directory: str, names: list[str]) -> None:
+    told = receipt.load(directory)
+    kept = [item for item in told["items"] if usefulness.name_of(item) not in names]
+    if len(kept) < len(told["items"]):
+        told["items"] = kept
+        receipt.save(directory, told)
 
 
 def _tells(line: str, mark: str) -> bool:
@@ -270,6 +302,8 @@ def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
 def _files(top: str, *, with_views: bool = False) -> Iterator[str]:
     for directory, folders, names in os.walk(top):
         folders[:] = sorted(name for name in folders if not (directory == top and name == _AUDIT_TRAIL))
+        if not with_views and os.path.basename(directory) == settings.STATE_DIR:
+            folders[:] = [name for name in folders if name != settings.RECALL_DIR]  # made anew, too
         for name in sorted(names):
             path = os.path.join(directory, name)
             is_view = not with_views and name in _VIEWS and directory in (top, os.path.join(top, settings.STATE_DIR))

@@ -35,6 +35,8 @@ def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float,
     for duty in (forget_the_old, sweep_strays, sweep_async_tasks):
         if place.left() > 0:
             health.survive(place.store_root, _NAME, duty, place, now, config)
+    if place.left() > 0:
+        health.survive(place.store_root, _NAME, _catch_up_recall, place)
 
 
 def _catch_up(place: Place) -> None:
@@ -54,6 +56,14 @@ def _catch_up_notes(place: Place) -> None:
             scope = "project" if home == place.project_dir else "user"
             with notebook.Writing(notebook.Shelf(scope, topics, home), _patience(place)):
                 pass
+
+
+def _catch_up_recall(place: Place) -> None:
+    archived = os.path.join(place.store_root, settings.ARCHIVE_DIR, os.path.basename(place.project_dir))
+    if os.path.isdir(os.path.join(place.project_dir, settings.EPISODES_DIR)) or os.path.isdir(archived):
+        from . import catalogue
+
+        catalogue.catch_up(place.store_root, place.project_dir, place.ends)
 
 
 def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:

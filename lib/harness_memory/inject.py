@@ -12,6 +12,7 @@ from . import settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
 _HEAD = """<harness-memory project="%s">
 Records that Harness Memory kept of earlier sessions in this project (Claude Code's own auto memory is another thing).
@@ -23,7 +24,7 @@ _TAIL = "</harness-memory>"
 class Part:
     """`lines` under a `title`, from the file `source`; `rest` tells how to read what is cut."""
 
-    __slots__ = ("is_whole", "lines", "missing", "name", "rest", "share", "source", "title")
+    __slots__ = ("is_whole", "items", "lines", "missing", "name", "rest", "share", "source", "title")
 
     def __init__(
         self,
@@ -43,6 +44,7 @@ class Part:
         self.rest = rest
         self.missing = missing  # lines of the file beyond what a part may have at all
         self.is_whole = is_whole  # changed anywhere, it is news as a whole
+        self.items: list[dict[str, Any]] = []  # what it hands over: {"item", "kind", "files"}
         self.share = settings.INJECTION_SHARES[name]
 
 
@@ -55,6 +57,10 @@ class Injection:
         self.text = text
         self.shown = shown
         self.units = units(text)
+
+    def hold(self) -> None:
+        """Keep back the text, and remember what it would have been about."""
+        self.text, self.units = "", 0
 
     @property
     def tokens(self) -> int:

@@ -206,7 +206,9 @@ class Writing:
         for slug in store.names(os.path.dirname(_used_path(self.shelf, ""))):
             if not os.path.lexists(self.shelf.path(slug)):
                 store.remove(_used_path(self.shelf, slug))
-        return notes_index.refresh(self.shelf)
+        is_changed = notes_index.refresh(self.shelf)
+        _refresh_caches(self.shelf)
+        return is_changed
 
     def put(self, note: Note) -> str:
         """Write a note and name its file."""
@@ -224,6 +226,18 @@ class Writing:
 
     def remove(self, slug: str) -> None:
         store.remove(self.shelf.path(slug))
+
+
+def _refresh_caches(shelf: Shelf) -> None:
+    """What recall and triggers know of the notes. Without it they are only slower, or silent."""
+    from . import catalogue, triggers
+
+    try:
+        if catalogue.is_behind(shelf):
+            catalogue.refresh_notes(shelf)
+            triggers.refresh(shelf)
+    except OSError:
+        pass
 
 
 def _lock_path(shelf: Shelf) -> str:

@@ -1,7 +1,8 @@
 """What was injected into a session: nothing is told twice, and anybody can see what was told and why.
 
     injected.json               {schema, own: [sessions a fork comes from], seen: [hash of each item offered],
-                                 wholes: {part: hash}, profiles: [skill told of],
+                                 wholes: {part: hash}, profiles: [skill told of], recalled: [id handed over],
+                                 items: [{item, kind, at, files, before, used, held}] to see which were of use,
                                  log: [{at, event, why, units, tokens, parts: [{name, file, lines, left_out}]}]}
     session_memory_context.md   the same for people, with the text itself
 
@@ -39,12 +40,17 @@ def load(session_dir: str) -> dict[str, Any]:
 def inherited(session_dir: str) -> dict[str, Any]:
     """What a fork of that session knows already; it has been told nothing itself."""
     told = load(session_dir)
-    told.update(own=[*told["own"], os.path.basename(session_dir)], log=[])
+    told.update(own=[*told["own"], os.path.basename(session_dir)], log=[], items=[])
     return told
 
 
 def forget(told: dict[str, Any]) -> None:
-    told.update(seen=[], wholes={}, profiles=[])
+    told.update(seen=[], wholes={}, profiles=[], recalled=[])
+
+
+def is_held_back(claude_id: str, one_in: int) -> bool:
+    """Whether a session is one of those that are told nothing, to compare the others with."""
+    return one_in > 0 and int(hexdigest("holdout " + claude_id)[:8], 16) % one_in == 0
 
 
 def note_offered(told: dict[str, Any], parts: list[Part]) -> None:
@@ -69,8 +75,10 @@ def news(parts: list[Part], told: dict[str, Any]) -> list[Part]:
     return parts
 
 
-def record(session: Session, told: dict[str, Any], injection: Injection, event: str, why: str, now: float) -> None:
-    """Remember an injection and write its receipt; the caller holds the session's lock."""
+def record(
+    session: Session, told: dict[str, Any], injection: Injection, event: str, why: str, now: float, files: int = 0
+) -> None:
+    """Remember an injection and write its receipt; the caller holds the session's lock. `files` were edited before."""
     entry = {
         "at": clock.iso(now),
         "event": event,
@@ -83,8 +91,26 @@ def record(session: Session, told: dict[str, Any], injection: Injection, event: 
         ],
     }
     told["log"].append(entry)
+    known = {(item["item"], item["kind"]) for item in told["items"]}
+    for part, count in injection.shown:
+        told["items"] += [
+            {"at": entry["at"], "before": files, "used": "", **item}
+            for item in [*part.items, *_listed(part, count)]
+            if (item["item"], item["kind"]) not in known
+        ]
     save(session.dir, told)
     _write_page(os.path.join(session.dir, settings.RECEIPT_FILE), _section(entry, injection.text))
+
+
+def _listed(part: Part, count: int) -> list[dict[str, Any]]:
+    """What the lines of a menu or an index of notes point to."""
+    if part.name == "menu":
+        ids = [line.partition("] ")[2].partition(":")[0] for line in part.lines[:count]]
+        return [{"item": id, "kind": "menu", "files": []} for id in ids]
+    if part.name != "notes":
+        return []
+    heads = [line.partition(".md): ")[0].rpartition("](")[2].rpartition("/")[2] for line in part.lines[:count]]
+    return [{"item": slug, "kind": "index", "files": []} for slug in heads if slug]
 
 
 def _write_page(path: str, section: str) -> None:
@@ -128,17 +154,27 @@ def _checked(told: object) -> dict[str, Any]:
         items = given.get(key)
         return [item for item in items if isinstance(item, str)] if isinstance(items, list) else []
 
-    wholes, log = given.get("wholes"), given.get("log")
+    wholes, log, items = given.get("wholes"), given.get("log"), given.get("items")
     return {
         "schema": settings.SCHEMA,
         "own": texts("own"),
         "seen": texts("seen"),
         "wholes": dict(wholes) if isinstance(wholes, dict) else {},
         "profiles": texts("profiles"),
+        "recalled": texts("recalled"),
+        "items": [item for item in items if _is_item(item)] if isinstance(items, list) else [],
         "log": [entry for entry in log if isinstance(entry, dict) and "parts" in entry]
         if isinstance(log, list)
         else [],
     }
+
+
+def _is_item(item: object) -> bool:
+    if not isinstance(item, dict) or not isinstance(item.get("files"), list):
+        return False
+    return all(isinstance(item.get(key), str) for key in ("item", "kind", "used")) and isinstance(
+        item.get("before"), int
+    )
 
 
 def _items(part: Part) -> list[list[str]]:

@@ -78,7 +78,7 @@ def find_sessions(project_dir: str, wanted: list[str]) -> Iterator[Hit]:
         except (OSError, ValueError):
             continue
         if episode.problem(value) == "":
-            best = _best([(1, text) for text in _texts(value)], wanted)
+            best = _best([(1, text) for text in texts(value)], wanted)
             if best:
                 day, short_id = day_and_id(name)
                 yield Hit("session", short_id, path, day, *best)
@@ -95,7 +95,7 @@ def find_archived(store_root: str, project_dir: str, words: list[str]) -> Iterat
             continue
         if path.endswith(".json"):
             try:
-                lines = [(1, part) for part in _texts(jsontext.loads(text))]
+                lines = [(1, part) for part in texts(jsontext.loads(text))]
             except (ValueError, AttributeError):
                 continue
         else:
@@ -107,7 +107,7 @@ def find_archived(store_root: str, project_dir: str, words: list[str]) -> Iterat
             yield Hit("archived", entry["id"], archive, entry["started"][:10], *best)
 
 
-def _texts(value: dict[str, Any]) -> Iterator[str]:
+def texts(value: dict[str, Any]) -> Iterator[str]:
     for key in _FIELDS:
         yield from _leaves(value.get(key))
 

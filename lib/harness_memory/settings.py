@@ -63,6 +63,13 @@ NOTES_LOCK = "notes.lock"
 ARCHIVE_DIR = "archive"
 NOTES_ARCHIVE_DIR = "notes"
 USED_DIR = "used"
+RECALL_DIR = "recall"
+RECENT_DIR = "recent"
+EPISODES_CACHE = "episodes.idx"
+NOTES_CACHE = "notes.idx"
+ARCHIVED_CACHE = "archived.idx"
+TRIGGERS_FILE = "triggers.json"
+RECALL_LOCK = "recall.lock"
 DRAFTS_DIR = "drafts"
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
@@ -214,6 +221,7 @@ INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused 
     "notes": 1200,
     "menu": 1600,
     "profile": 2400,
+    "recall": 1200,
     "usage": 700,
 }
 PROBLEMS_SHOWN = 3
@@ -235,6 +243,19 @@ CURATED_MAX_BYTES = 256 * 1024
 CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
 RECEIPT_MAX_BYTES = 1024 * 1024
 DIRS_IN_INDEX = 3
+
+# Recall ----------------------------------------------------------------------------------------
+RECALL_FORMAT = 1  # of the cache: another one is made anew
+RECALL_UNITS = 1200
+RECALL_LINE_CHARS = 200
+RECALL_FILES_SHOWN = 4
+RECALL_FILES_KEPT = 12
+RECENT_FOLDED = 16  # so many documents outside the cache's file, and a start takes them in
+RECENT_MOST = 48  # and a Stop, which has better things to do
+FOLD_SECONDS_PER_DOCUMENT = 60e-6
+RECALL_POSTINGS = 24_000  # gone through at a prompt, the rarest terms first
+RECALL_POSTINGS_ALWAYS = 500  # of one term, however many there were
+RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 
 # Signals ---------------------------------------------------------------------------------------
 RATINGS_TAIL_BYTES = 64 * 1024  # of the newest ratings, all that a skill's start looks at
@@ -259,6 +280,12 @@ DEFAULTS: dict[str, int | str] = {
     "work_days": 30,
     "work_after": "archive",
     "consolidate_after_episodes": 10,
+    "recall_items": 3,
+    "recall_holdout": 0,
 }
 CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
-MINIMUMS = {"injection_units": 1000}  # below that the frame leaves no room for anything
+MINIMUMS = {
+    "injection_units": 1000,  # below that the frame leaves no room for anything
+    "recall_items": 0,  # none: switched off
+    "recall_holdout": 0,
+}

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from .. import __version__, clock, config, harness, health, jsontext, runner, settings, store
+from .. import __version__, catalogue, clock, config, harness, health, jsontext, runner, settings, store
 from .. import session as sessions
 from ..guard import chain
 from ..setup import entries
@@ -82,6 +82,7 @@ def examine(root: str, directory: str, project: Project) -> Iterator[Check]:
     yield _files(root, [os.path.join(root, name) for name in reported])
     yield _audit(project.dir)
     yield from _leftovers(project.root)
+    yield _recall(arguments.all_dirs())
 
 
 def _lines(check: Check) -> list[str]:
@@ -266,6 +267,21 @@ def _leftovers(project_root: str) -> Iterator[Check]:
     if waiting:
         text = "%s not shown in the views yet" % count(len(waiting), "episode")
         yield Check(WARN, "views", text, "run: harness memory rebuild --all-projects", _some(waiting))
+
+
+def _recall(project_dirs: list[str]) -> Check:
+    """What recall searches in; where there is none, the next start of a session makes it."""
+    known = waiting = size = 0
+    for path in project_dirs:
+        base = catalogue.open_segment(catalogue.base_path(path), lambda damaged: None)
+        if base:
+            known += sum(1 for id in base.ids() if id)
+            size += os.path.getsize(catalogue.base_path(path))
+            base.close()
+        waiting += len(catalogue.names(catalogue.recent_dir(path)))
+    return Check(
+        OK, "recall", "%s known, %d of them recent, %d KB" % (count(known + waiting, "session"), waiting, size >> 10)
+    )
 
 
 def _named(folder: str, ending: str) -> list[str]:

@@ -1,44 +1,213 @@
-"""`search`: words in what is remembered."""
+"""`search`: what is remembered about some words, best first; `related`: about a file."""
 
 from __future__ import annotations
 
-from .. import scan
+import os
+import sys
+import time
+
+from .. import catalogue, episode, recall, scan, settings, stock
+from ..recall.ranking import best
+from ..segment import Damaged
+from ..session import day_and_id
 from . import arguments, desk
+from .listing import instant
 from .output import count, emit_json, line, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..scan import Hit
+    import argparse
+    from collections.abc import Iterator
+    from typing import Any
 
-_LIMIT = 20
+    from ..scan import Hit
+    from ..stock import Stock
+    from .desk import Desk
+
+_LIMIT = 10
+_LOOKED_AT = 500  # of the best, to find those that are wanted
+_CATCH_UP_SECONDS = 60.0
+_TYPES = (catalogue.SESSION, catalogue.NOTE, *settings.NOTE_TYPES)
 
 
 def search(argv: list[str]) -> int:
-    about = "Every session and note that holds all these words, in whatever case. Exit code 1 when there is none."
-    examples = 'search rounding\nsearch "cart total" tax --notes\nsearch deploy --archived --json'
+    about = (
+        "Sessions and notes about these words, best first: those that hold every word before the others. Words in\n"
+        "quotes must stand so. Exit code 1 when there is nothing."
+    )
+    examples = 'search rounding\nsearch why are cart totals rounded -k 3\nsearch "cart total" tax --type note\n'
+    examples += "search deploy --since 7d --all-projects\nsearch deploy --archived --json"
     parser = arguments.parser("search", about, examples)
-    parser.add_argument("words", nargs="+", metavar="WORD", help="a word, or words in quotes that belong together")
-    group = parser.add_mutually_exclusive_group()
-    group.add_argument("--notes", action="store_true", help="only in notes")
-    group.add_argument("--sessions", action="store_true", help="only in sessions")
-    group.add_argument("--archived", action="store_true", help="only in sessions that were archived")
-    parser.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
+    arguments.add_all_projects(parser)
+    add = parser.add_argument
+    add("words", nargs="+", metavar="QUERY", help="words, an error message, a path; words in quotes belong together")
+    add("-k", "--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
+    add("--type", choices=_TYPES, help="only sessions, only notes, or only notes of a type")
+    add("--since", type=instant, metavar="DATE", help="of 2026-11-16, today, yesterday, 36h or 7d, or later")
+    add("--notes", action="store_const", dest="type", const=catalogue.NOTE, help="the same as --type note")
+    add("--sessions", action="store_const", dest="type", const=catalogue.SESSION, help="the same as --type session")
+    add("--archived", action="store_true", help="only in sessions that were archived; holding every word")
+    add("--explain", action="store_true", help="what each score is made of")
     args = parser.parse_args(argv)
     if not any(word.strip() for word in args.words) or args.limit < 1:
         raise Refusal("what is to be searched for?")
+    found = _archived(args) if args.archived else _ranked(args)
+    return _report(found, args, args.words)
+
+
+def related(argv: list[str]) -> int:
+    about = "Sessions that changed a file, and notes about it, newest first. Exit code 1 when there is nothing."
+    parser = arguments.parser("related", about, "related src/cart.py\nrelated cart.py -k 3 --json")
+    parser.add_argument("file", metavar="FILE", help="a path in the project, or the end of one")
+    parser.add_argument("-k", "--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
+    args = parser.parse_args(argv)
     at = desk.Desk(args)
-    shelves = [] if args.sessions else at.shelves
-    if args.archived:
-        found = list(scan.find_archived(at.root, at.project.dir, args.words))
-    else:
-        found = [hit for hit in scan.find(at.project.dir, shelves, args.words) if not args.notes or hit.kind == "note"]
+    path = desk.relative(os.path.join(arguments.directory(args), args.file), at.project.root)
+    source = _open(at.root, at.project.dir)
+    found = []
+    if source:
+        wanted = {args.file.replace(os.sep, "/").strip("/"), path}
+        numbers = {number for name in wanted for number, _ in source.postings(recall.path_term(name))}
+        for term in recall.terms(os.path.basename(path)) if not numbers else ():
+            numbers.update(number for number, _ in source.postings(term))
+        found = [_hit(at.root, at.project.dir, source, number, []) for number in numbers]
+    args.explain, args.all_projects, args.archived = False, False, False
+    about_it = [hit for hit in found if hit and any(_ends_with(file, wanted) for file in hit["files"])]
+    return _report(sorted(about_it, key=lambda hit: str(hit["day"]), reverse=True), args, [])
+
+
+def _ends_with(file: str, wanted: set[str]) -> bool:
+    return any(("/" + file).lower().endswith("/" + name.lower()) for name in wanted)
+
+
+# Finding -----------------------------------------------------------------------------------------
+
+
+def _ranked(args: argparse.Namespace) -> list[dict[str, Any]]:
+    at = desk.Desk(args)
+    phrases = [word.casefold() for word in args.words if " " in word.strip()]
+    found: dict[str, dict[str, Any]] = {}
+    for directory in arguments.project_dirs(args):
+        for hit in _in_project(at, directory, " ".join(args.words), args):
+            is_said = all(any(phrase in text.casefold() for text in hit["texts"]) for phrase in phrases)
+            if is_said and _is_wanted(hit, args):
+                found.setdefault(str(hit["file"]), hit)
+    kept = sorted(found.values(), key=lambda hit: (-hit["held"], -hit["score"]))
+    if kept:
+        return kept
+    # Part of a word, perhaps, or there is no index.
+    shelves = [] if args.type == catalogue.SESSION else at.shelves
+    plain = [_described(hit) for hit in scan.find(at.project.dir, shelves, args.words)] if args.since is None else []
+    return [hit for hit in plain if args.type in (None, hit["kind"])]
+
+
+def _in_project(at: Desk, directory: str, query: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    if directory == at.project.dir:
+        local = [shelf for shelf in at.shelves if not shelf.home]
+        for told in scan.find_notes(local, [word.casefold() for word in args.words]):
+            yield {**_described(told), "held": 1, "score": 0.0, "texts": [told.text], "type": "", "time": at.now}
+    source = _open(at.root, directory)
+    if source is None:
+        return
+    asked = recall.Query(query)
+    try:
+        scores = recall.score(source, asked, time.time())
+        for number in best(scores, _LOOKED_AT):
+            hit = _hit(at.root, directory, source, number, [*asked.weights])
+            if hit:
+                hit["score"] = round(scores[number], 3)
+                hit["held"] = int(all(source.holds(number, term) for term in asked.weights))
+                if args.explain:
+                    hit["explained"] = recall.explain(query, {}, index=source, number=number, now=time.time())
+                yield hit
+    finally:
+        source.close()
+
+
+def _open(root: str, directory: str) -> Stock | None:
+    """What is searched in, brought up to date; None when there is nothing, or it cannot be written."""
+    try:
+        if os.path.isdir(directory):
+            catalogue.catch_up(root, directory, time.monotonic() + _CATCH_UP_SECONDS)
+        source = stock.open_stock(root, directory)
+    except (OSError, Damaged):
+        return None
+    if source:
+        source.most = sys.maxsize
+    return source
+
+
+def _hit(root: str, directory: str, source: Stock, number: int, wanted: list[str]) -> dict[str, Any] | None:
+    """What is shown of a document, with the line that holds most of the words; None for what does not hold."""
+    id = source.document(number).id
+    _, kind, day, headline, files = source.records[id]
+    if kind == catalogue.ARCHIVED or stock.is_gone(root, directory, id, kind):
+        return None
+    if kind == catalogue.NOTE:
+        return _note_hit(root, directory, source, id, day, wanted)
+    path = os.path.join(directory, settings.EPISODES_DIR, id)
+    value = episode.load(directory, id)
+    texts = [*scan.texts(value)] if value else []
+    text = _line([headline, *texts], wanted)
+    hit = {"kind": kind, "id": day_and_id(id)[1], "file": path, "line": 1, "day": day, "text": text}
+    return {**hit, "files": files, "texts": texts, "type": "", "time": source.times[number]}
+
+
+def _note_hit(root: str, directory: str, source: Stock, ref: str, day: str, wanted: list[str]) -> dict[str, Any] | None:
+    from .. import notebook
+
+    scope, _, slug = ref.partition("/")
+    shelf = notebook.user_shelf(root) if scope == "user" else notebook.project_shelf(directory)
+    note = shelf.note(slug)
+    if note is None or source.is_hidden(ref):
+        return None
+    texts = ["%s: %s" % (note.name, note.description), *(fact.text for fact in note.facts)]
+    places = [1, *(note.head_lines + fact.first + 1 for fact in note.facts)]
+    text = _line(texts, wanted)
+    hit = {"kind": "note", "id": ref, "file": note.path, "line": places[texts.index(text)], "day": day, "text": text}
+    return {**hit, "files": [path for path, _ in note.files], "texts": texts, "type": note.type, "time": 0.0}
+
+
+def _line(texts: list[str], wanted: list[str]) -> str:
+    """The text with the most of the words, the first of them when none has any."""
+    if not wanted:
+        return texts[0]
+    return max(texts, key=lambda text: len({*recall.terms(text)}.intersection(wanted)))
+
+
+def _is_wanted(hit: dict[str, Any], args: argparse.Namespace) -> bool:
+    if args.type not in (None, hit["kind"], hit["type"]):
+        return False
+    if args.since is None:
+        return True
+    return bool((hit["time"] or 0.0) >= args.since or hit["day"] > time.strftime("%Y-%m-%d", time.gmtime(args.since)))
+
+
+def _archived(args: argparse.Namespace) -> list[dict[str, Any]]:
+    at = desk.Desk(args)
+    return [_described(hit) for hit in scan.find_archived(at.root, at.project.dir, args.words)]
+
+
+def _described(hit: Hit) -> dict[str, Any]:
+    return {"kind": hit.kind, "id": hit.id, "file": hit.path, "line": hit.line, "day": hit.day, "text": hit.text}
+
+
+# Showing -----------------------------------------------------------------------------------------
+
+
+def _report(found: list[dict[str, Any]], args: argparse.Namespace, words: list[str]) -> int:
     shown = found[: args.limit]
     if args.json:
-        emit_json([_described(hit) for hit in shown])
+        hidden = ("texts", "held", "type", "time")
+        emit_json([{key: value for key, value in hit.items() if key not in hidden} for hit in shown])
     elif shown:
-        rows = [["WHERE", "DAY", "TEXT"], *([line(hit.id), hit.day or "-", line(hit.text)] for hit in shown)]
-        print("\n".join(table(rows, is_cut=True)))
+        wanted = {*recall.terms(" ".join(words))}
+        rows = [["WHERE", "DAY", "TEXT"], *([line(h["id"]), h["day"] or "-", line(h["text"])] for h in shown)]
+        for number, row in enumerate(table(rows, is_cut=True)):
+            print(_highlighted(row, wanted) if number else row)
+            if number and args.explain:
+                print("\n".join("    " + part for part in _explained(shown[number - 1])))
         how = "Bring one back: harness memory restore ID" if args.archived else "Read one: harness memory show ID"
         print("\n%s. %s" % (count(len(found), "match").replace("matchs", "matches"), how))
     else:
@@ -46,5 +215,17 @@ def search(argv: list[str]) -> int:
     return 0 if found else 1
 
 
-def _described(hit: Hit) -> dict[str, object]:
-    return {"kind": hit.kind, "id": hit.id, "file": hit.path, "line": hit.line, "day": hit.day, "text": hit.text}
+def _highlighted(row: str, wanted: set[str]) -> str:
+    if not wanted or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return row
+    words = row.split(" ")
+    return " ".join("\x1b[1m%s\x1b[0m" % word if wanted.intersection(recall.terms(word)) else word for word in words)
+
+
+def _explained(hit: dict[str, Any]) -> list[str]:
+    parts = hit.get("explained")
+    if not parts:
+        return []
+    steps = ["%s %+.2f" % (name, value) for name, value in parts.items() if name not in ("terms", "score", "worth")]
+    terms = ["%s %.1f" % (line(term), rarity) for term, rarity in parts["terms"].items()]
+    return ["%.2f = %s; worth %.2f" % (parts["score"], ", ".join(steps), parts["worth"]), "holds " + ", ".join(terms)]

@@ -193,10 +193,11 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
         forgotten.add(at.project.dir, at.now, notes=[note.ref])
         marks = forgetting.forget_note(at.shelf(note.scope), note.slug)
         for directory in arguments.all_dirs() if note.scope == "user" else [at.project.dir]:
-            forgetting.strike_receipts(directory, marks)
+            forgetting.strike_receipts(directory, marks, [note.slug])
     if text:
         _strike(at, chosen.strokes, text)
         forgetting.drop_archived(at.root, at.project.dir, set(chosen.archived))
+        forgetting.renew_recall(at.root, at.project.dir)
     _audit(at, chosen, text)
     tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
     return [path for top in tops for path in forgetting.left(top, text)]

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 
-from .. import clock, notebook, notes_index, project, settings, store
+from .. import catalogue, clock, episode, notebook, notes_index, project, settings, stock, store
 from ..guard import chain
 from . import replay
 from .rules import DAMAGED, RULE, STRAY, Unfit, accept, checker
@@ -95,6 +95,20 @@ def check_views(project_dir: str) -> Iterator[Finding]:
     for name, what, remedy in stale:
         yield Finding(os.path.join(project_dir, name), what, remedy, VIEW)
     yield from _check_notes_index(notebook.project_shelf(project_dir))
+    yield from _check_recall(project_dir)
+
+
+def _check_recall(project_dir: str) -> Iterator[Finding]:
+    """Every episode is found by recall, and what recall knows of it is what it says; no cache at all is fine."""
+    known = stock.known_episodes(project_dir)
+    if known is None:
+        return
+    for name in episode.names(project_dir):
+        value = episode.load(project_dir, name)
+        if value and known.get(name) != catalogue.episode_digest(name, value).fingerprint:
+            path = os.path.join(project_dir, settings.EPISODES_DIR, name)
+            what = "is not what recall knows of it" if name in known else "is not known to recall"
+            yield Finding(path, what, "run: harness memory rebuild", VIEW)
 
 
 # Walking -------------------------------------------------------------------------------------------

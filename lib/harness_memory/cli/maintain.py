@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import episode, notebook, progress, settings, views
+from .. import catalogue, episode, notebook, progress, settings, views
 from . import arguments, integrity
 from .output import count, emit_json, line, short
 from .refusal import Refusal
@@ -94,7 +94,10 @@ def _rebuilt(project_dir: str) -> list[str]:
     names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
         raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
-    return names + _relisted(notebook.project_shelf(project_dir))
+    names += _relisted(notebook.project_shelf(project_dir))
+    if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
+        raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
+    return names
 
 
 def _relisted(shelf: notebook.Shelf) -> list[str]:

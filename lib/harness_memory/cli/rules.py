@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 
-from .. import capture, clock, episode, notes, progress, settings, sources, store, threads, yaml
+from .. import capture, clock, episode, notes, progress, segment, settings, sources, store, threads, yaml
 from .. import session as sessions
 
 TYPE_CHECKING = False
@@ -28,6 +28,8 @@ STRAY = "stray"
 
 _LINE_MAX_BYTES = 1024 * 1024
 _EPISODE_MAX_BYTES = settings.EPISODE_MAX_BYTES * 4  # what no cutting rule of ours can leave behind
+_POSTINGS = ".idx"
+_REMAKE = "run: harness memory rebuild"
 _REPAIR = "correct it, or move it out of the store"
 
 
@@ -73,6 +75,12 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_json if name.endswith(".json") and settings.DIRTY_DIR not in folder else accept
     if folder[-2:] == (settings.LEARNING_DIR, settings.TOPICS_DIR) and name.endswith(".md"):
         return check_note
+    if parts == (settings.STATE_DIR, settings.CONSOLIDATION_TOLD_FILE):
+        return accept
+    if folder[-2:] == (settings.STATE_DIR, settings.RECALL_DIR):
+        return check_postings if name.endswith(_POSTINGS) else None
+    if folder[-3:-1] == (settings.STATE_DIR, settings.RECALL_DIR):
+        return accept
     if folder[-2:] in (
         (settings.STATE_DIR, settings.USED_DIR),
         (settings.STATE_DIR, settings.DRAFTS_DIR),
@@ -129,6 +137,21 @@ def check_note(path: str) -> None:
     found = notes.parse(os.path.basename(path)[: -len(".md")], _text(path))
     for line, what in found.problems:
         raise Unfit(what, line, "correct it: harness memory note edit %s" % found.slug, RULE)
+
+
+def check_postings(path: str) -> None:
+    try:
+        found = segment.Segment(path)
+    except segment.Damaged as error:
+        what = str(error).partition(": ")[2]
+        raise Unfit("is a cache that cannot be used (%s)" % what, remedy=_REMAKE, kind=RULE) from None
+    try:
+        for _ in found.terms():
+            pass
+    except segment.Damaged as error:
+        raise Unfit("is a damaged cache (%s)" % error, remedy=_REMAKE, kind=RULE) from None
+    finally:
+        found.close()
 
 
 def check_profile(path: str) -> None:

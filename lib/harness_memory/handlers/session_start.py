@@ -43,7 +43,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
     message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
     with scene as session:
-        text = _briefed(scene, session, problems, settled["injection_units"])
+        text = _briefed(scene, session, problems, settled["injection_units"], settled["recall_holdout"])
     return reply.context(run.event.name, text, message)
 
 
@@ -62,8 +62,8 @@ def _is_fork(run: Run) -> bool:
     return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
 
 
-def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) -> str:
-    """What this session should know and was not told yet."""
+def _briefed(scene: Scene, session: Session, problems: list[str], cap: float, one_in: int) -> str:
+    """What this session should know and was not told yet; one in so many is told nothing, for comparison."""
     run, event = scene.run, scene.run.event
     told = receipt.load(session.dir)
     if event.source not in ("resume", "fork"):
@@ -73,6 +73,9 @@ def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) ->
         told = receipt.inherited(parent) if parent else told
     own_ids = {session.id, *told["own"]}
     parts = receipt.news(_parts(scene, session, own_ids, problems), told)
+    is_held = receipt.is_held_back(str(session.meta["claude_session"]), one_in)
+    if is_held:
+        parts = [part for part in parts if part.name in ("health", "state")]
     if not any(part.lines for part in parts if part.name != "usage"):
         receipt.save(session.dir, told)
         return ""

@@ -1,8 +1,10 @@
-"""UserPromptSubmit: the session is ACTIVE again, and what was asked is on disk before the work begins."""
+"""UserPromptSubmit: the session is ACTIVE again, what was asked is on disk before the work begins; recall."""
 
 from __future__ import annotations
 
-from .. import capture
+import os
+
+from .. import capture, settings
 from .. import session as sessions
 from .scene import Scene
 
@@ -21,8 +23,18 @@ def handle(run: Run) -> dict[str, Any] | None:
         state = sessions.load_capture(session)
         if capture.told(state, run.event.prompt_id, run.event.prompt):
             sessions.save_capture(session, state)
-        if not run.event.prompt.startswith("/"):
-            return None
-        from . import skill
+        if run.event.prompt.startswith("/"):
+            from . import skill
 
-        return skill.begin(scene, session, run.event.prompt.split(None, 1)[0])
+            return skill.begin(scene, session, run.event.prompt.split(None, 1)[0])
+        if not capture.is_prompt(run.event.prompt) or not _may_recall(scene):
+            return None
+        from . import recollect
+
+        return recollect.begin(scene, session, state)
+
+
+def _may_recall(scene: Scene) -> bool:
+    """Whether there is anything to recall, told without loading what it takes."""
+    homes = (scene.project.dir, os.path.join(scene.run.root, settings.USER_DIR))
+    return any(os.path.isdir(os.path.join(home, settings.STATE_DIR, settings.RECALL_DIR)) for home in homes)

@@ -1,0 +1,282 @@
+"""What recall searches, on disk: a cache of postings for a project's episodes, notes and archived sessions.
+
+    <project>/STATE/recall/episodes.idx      the episodes, as a file of postings (see `segment`)
+    <project>/STATE/recall/recent/<episode>  those written since, one JSON array a document
+    <project>/STATE/recall/archived.idx      titles of archived sessions
+    <project or user>/STATE/recall/notes.idx the notes of a shelf that hold
+
+Deleting any of it costs time only. A session writes its own document in `recent` before it writes its
+episode, so nobody waits for anybody; every few sessions one of them, alone under a lock, takes those into
+the file. Episodes that came or went otherwise are found by their names at the next start.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from . import jsontext, settings, store
+from .lock import Lock
+from .segment import ID_MARK, Damaged, Digest, Segment, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from .notebook import Shelf
+
+SESSION, NOTE, ARCHIVED = "session", "note", "archived"
+HIDES = ID_MARK + "hides "
+_ARCHIVED_ID = "archived/"
+
+
+def folder(home: str) -> str:
+    return os.path.join(home, settings.STATE_DIR, settings.RECALL_DIR)
+
+
+# Writing -------------------------------------------------------------------------------------------
+
+
+def note_episode(project_dir: str, name: str, value: dict[str, Any]) -> None:
+    """Take in one episode; the caller is its session, and about to write it."""
+    digest = episode_digest(name, value)
+    row = [digest.counts, digest.pairs, digest.length, digest.time, digest.strength, digest.record]
+    data = jsontext.compact(row).encode("utf-8", "replace")
+    store.write(os.path.join(recent_dir(project_dir), name), data)
+    if len(names(recent_dir(project_dir))) > settings.RECENT_MOST:
+        fold(project_dir)
+
+
+def catch_up(store_root: str, project_dir: str, ends: float) -> None:
+    """Take in what came and drop what went since, as far as there is time until `ends`; newest first."""
+    listed = [name for name in names(os.path.join(project_dir, settings.EPISODES_DIR)) if _is_episode(name)]
+    base = open_segment(base_path(project_dir))
+    known = [id for id in base.ids() if id] if base else []
+    if base:
+        base.close()
+    recent = names(recent_dir(project_dir))
+    missing = sorted({*listed}.difference(known, recent), reverse=True)
+    removed = len({*known}.difference(listed))
+    is_much = missing or len(recent) >= settings.RECENT_FOLDED or removed > max(settings.RECENT_FOLDED, len(known) // 8)
+    if is_much and time.monotonic() + len(known) * settings.FOLD_SECONDS_PER_DOCUMENT < ends:
+        fold(project_dir, missing, ends)
+    _catch_up_archived(store_root, project_dir)
+
+
+def fold(project_dir: str, more: Iterable[str] = (), ends: float = 0.0, wait_seconds: float = 0.0) -> bool:
+    """Put what is recent, and `more` episodes, into the file of postings; False when another is at it."""
+    with Lock(os.path.join(folder(project_dir), settings.RECALL_LOCK), wait_seconds) as held:
+        if held:
+            _fold(project_dir, more, ends)
+    return held
+
+
+def _fold(project_dir: str, more: Iterable[str], ends: float) -> None:
+    listed = {name for name in names(os.path.join(project_dir, settings.EPISODES_DIR)) if _is_episode(name)}
+    rows = {name: store.read(os.path.join(recent_dir(project_dir), name)) for name in names(recent_dir(project_dir))}
+    table = Table()
+    base = open_segment(base_path(project_dir))
+    if base:
+        try:
+            table.take(base, {number for number, id in enumerate(base.ids()) if id not in listed or id in rows})
+        except Damaged:
+            table, more = Table(), listed
+        finally:
+            base.close()
+    for name, data in rows.items():
+        digest = read_row(data) if name in listed else None
+        if digest:
+            table.add(digest)
+    _add_episodes(table, project_dir, [name for name in more if name not in rows], ends)
+    store.write(base_path(project_dir), table.dump())
+    for name, data in rows.items():
+        path = os.path.join(recent_dir(project_dir), name)
+        if data is not None and store.is_same(path, data):  # else its session has just written it anew
+            store.remove(path)
+
+
+def _add_episodes(table: Table, project_dir: str, names: Iterable[str], ends: float) -> None:
+    from . import episode
+
+    for name in names:
+        if ends and time.monotonic() + len(table.ids) * settings.FOLD_SECONDS_PER_DOCUMENT >= ends:
+            return
+        value = episode.load(project_dir, name)
+        if value:
+            table.add(episode_digest(name, value))
+
+
+def rebuild(store_root: str, project_dir: str, wait_seconds: float) -> bool:
+    """Make everything of a project anew; False when another process is at it."""
+    from . import episode, notebook
+
+    with Lock(os.path.join(folder(project_dir), settings.RECALL_LOCK), wait_seconds) as held:
+        if held:
+            store.remove(base_path(project_dir))
+            for name in names(recent_dir(project_dir)):
+                store.remove(os.path.join(recent_dir(project_dir), name))
+            listed = episode.names(project_dir)
+            if listed:
+                _fold(project_dir, listed, 0.0)
+            store.remove(os.path.join(folder(project_dir), settings.ARCHIVED_CACHE))
+            _catch_up_archived(store_root, project_dir)
+    refresh_notes(notebook.project_shelf(project_dir))
+    return held
+
+
+def refresh_notes(shelf: Shelf) -> None:
+    """Index the notes of a shelf; the caller holds its lock, or nobody else is likely to write."""
+    from . import notebook
+
+    path = os.path.join(folder(shelf.home), settings.NOTES_CACHE)
+    found = notebook.Book(shelf.read()).holding if os.path.isdir(shelf.folder) else []
+    if not found:
+        store.remove(path)
+        return
+    table = Table()
+    for note in found:
+        table.add(note_digest(note))
+    store.write(path, table.dump())
+
+
+def is_behind(shelf: Shelf) -> bool:
+    """Whether a note was written, or removed, after the notes were indexed, or just then."""
+    path = os.path.join(folder(shelf.home), settings.NOTES_CACHE)
+    made = store.modified(path)
+    if not made or not os.path.isdir(shelf.folder):
+        return bool(made) or os.path.isdir(shelf.folder)
+    return store.modified(shelf.folder) >= made or store.is_changed_since(shelf.folder, made)
+
+
+def _catch_up_archived(store_root: str, project_dir: str) -> None:
+    place = os.path.join(store_root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
+    path = os.path.join(folder(project_dir), settings.ARCHIVED_CACHE)
+    changed = store.modified(place)
+    if not changed or changed <= store.modified(path):
+        if not changed:
+            store.remove(path)
+        return
+    table = Table()
+    for name in names(place):
+        if name.endswith(".jsonl") and name[: -len(".jsonl")] + ".tar.gz" in names(place):
+            for line in (store.read(os.path.join(place, name), settings.ARCHIVE_MAX_BYTES) or b"").split(b"\n"):
+                digest = _archived_digest(line)
+                if digest and digest.id not in table.ids:
+                    table.add(digest)
+    store.write(path, table.dump())
+
+
+def drop(home: str) -> None:
+    """Remove what is cached of a project, or of the user's notes."""
+    store.remove_tree(folder(home))
+
+
+# Documents -----------------------------------------------------------------------------------------
+
+
+def episode_document(name: str, value: dict[str, Any]) -> dict[str, Any]:
+    from . import clock, episode
+
+    parts = [*value["asked"], value["what_was_done"], *value["what_remains"], *value["learnings"]]
+    parts += [text for each in value["commands_failed_then_fixed"] for text in (each["failed"], each["fixed"])]
+    parts += [str(task["title"]) for task in value["tasks"]]
+    parts += [value.get("branch") or "", value.get("skill_used") or ""]
+    return {
+        "id": name,
+        "title": "%s\n%s" % (value.get("title") or "", episode.headline(value)),
+        "text": "\n".join([str(part) for part in parts]),
+        "files": value["files_changed"],
+        "tags": value["tags"],
+        "ts": clock.parse(value["ended"]) or clock.parse(value["started"]),
+        "type": SESSION,
+    }
+
+
+def episode_digest(name: str, value: dict[str, Any]) -> Digest:
+    from . import episode
+
+    files = value["files_changed"][: settings.RECALL_FILES_KEPT]
+    shown = [name, SESSION, value["ended"][:10], episode.headline(value), files]
+    return _digest(episode_document(name, value), shown)
+
+
+def note_digest(note: Any) -> Digest:
+    from . import clock
+
+    files = [path for path, _ in note.files]
+    document = {
+        "title": note.name,
+        "text": "\n".join([note.description, *note.body]),
+        "files": files,
+        "ts": clock.parse(note.day + "T00:00:00Z") or store.modified(note.path),
+        "type": NOTE,
+    }
+    line = note.description if note.description.startswith(note.name) else "%s: %s" % (note.name, note.description)
+    shown = [note.ref, NOTE, note.day or clock.iso(store.modified(note.path))[:10], line, files]
+    digest = _digest(document, shown)
+    for word in note.supersedes:
+        if "/" in word:
+            digest.counts[HIDES + word] = 1
+    return digest
+
+
+def _archived_digest(line: bytes) -> Digest | None:
+    from . import clock
+
+    try:
+        entry = jsontext.loads(line) if line else None
+    except ValueError:
+        return None
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("id", "headline", "started")):
+        return None
+    document = {"title": entry["headline"], "ts": clock.parse(entry["started"]), "type": SESSION}
+    return _digest(document, [_ARCHIVED_ID + entry["id"], ARCHIVED, entry["started"][:10], entry["headline"], []])
+
+
+def _digest(document: dict[str, Any], shown: list[Any]) -> Digest:
+    from .recall import index
+
+    counts, pairs = index.digest(document)
+    length = sum(count for term, count in counts.items() if term[0] != "=")
+    strength = index.strength(document, has_paths=True)
+    return Digest(counts, sorted(pairs), length, index.time_of(document) or 0.0, strength, shown)
+
+
+def open_segment(path: str, on_damage: Callable[[str], object] = store.remove) -> Segment | None:
+    try:
+        return Segment(path)
+    except Damaged:
+        on_damage(path)
+    except OSError:
+        pass
+    return None
+
+
+def read_row(data: bytes | None) -> Digest | None:
+    try:
+        counts, pairs, length, at, strength, record = jsontext.loads(data or b"")
+        digest = Digest(counts, pairs, int(length), float(at), float(strength), record)
+        return digest if isinstance(counts, dict) and len(record) == 5 else None
+    except (ValueError, TypeError):
+        return None
+
+
+def base_path(project_dir: str) -> str:
+    return os.path.join(folder(project_dir), settings.EPISODES_CACHE)
+
+
+def recent_dir(project_dir: str) -> str:
+    return os.path.join(folder(project_dir), settings.RECENT_DIR)
+
+
+def names(path: str) -> list[str]:
+    """Names in a directory, in no order; none when it cannot be listed."""
+    try:
+        return [name for name in os.listdir(path) if name[0] != "."]
+    except OSError:
+        return []
+
+
+def _is_episode(name: str) -> bool:
+    return name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")

@@ -1,0 +1,47 @@
+"""The numbers of the ranking, each measured on coding sessions, commit histories and conversations alike."""
+
+from __future__ import annotations
+
+# Reading ---------------------------------------------------------------------------------------
+QUERY_MAX_CHARS = 4096  # the opening and the end of a longer prompt
+QUERY_TAIL_CHARS = 1024
+QUERY_MAX_TERMS = 256
+DOCUMENT_MAX_CHARS = 64 * 1024
+PATHS_MAX = 64
+PROMPTS_MAX = 5  # of this session, the latest
+
+# Words -----------------------------------------------------------------------------------------
+SATURATION = 1.0  # BM25's k1: how soon another occurrence adds little
+LENGTH_SHARE = 0.4  # BM25's b: how much a long document is held against it
+QUERY_SATURATION = 2.0
+FRAMING_WEIGHT = 0.45  # words that frame a request more than they name its subject
+CONTEXT_WEIGHT = 0.5  # words of this session's earlier prompts and of the branch
+PAIR_WEIGHT = 0.5
+PAIR_TOP = 60
+
+# Being new -------------------------------------------------------------------------------------
+RECENCY_OF_WORK = 2.0
+RECENCY_OF_NOTES = 0.15
+RECENCY_DAYS = 3.0
+NOTE_TYPES = frozenset(
+    ("note", "user", "feedback", "project", "reference", "fact", "turn", "message", "dialogue", "dialog", "chat")
+    + ("conversation", "passage", "utterance", "memory")
+)
+CODE_SHARE = 0.2  # of documents with paths: from here on they are records of work
+
+# Files -----------------------------------------------------------------------------------------
+FILE_FEEDBACK = 0.4  # of the best score, for a document about the files of the best few
+FILE_TOP = 5
+CONTEXT_FILE_WEIGHT = 0.3  # of the best score, for a document about the files of this session
+
+# Conversations ---------------------------------------------------------------------------------
+TURN_MAX_TERMS = 60
+TURN_GAP_S = 3600
+NEXT_WEIGHT = 0.2
+PREVIOUS_WEIGHT = 0.3
+CONVERSATION_WEIGHT = 0.3
+
+# Handing over ----------------------------------------------------------------------------------
+WORTH_MIN = 0.85  # where 95 in 100 prompts of other projects find nothing
+PICK_MAX = 3
+PICK_LOOKED_AT = 10

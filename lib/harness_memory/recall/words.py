@@ -1,0 +1,113 @@
+"""What a text is indexed by: stemmed words, identifiers and paths both whole and in parts, pairs of CJK characters."""
+
+from __future__ import annotations
+
+from .stem import stem
+from .vocabulary import STOP
+
+_JOINERS = "_./-"
+_WHOLE_MAX_CHARS = 64
+
+
+_ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
+_ASCII.update({ord("\\"): "/", ord("'"): ""})
+_beyond_ascii: dict[int, str] = {}
+_folded: dict[int, str] = {}
+_known: dict[str, str] = {}
+
+
+def terms(text: str) -> list[str]:
+    """The terms of a text in its order, with repetitions."""
+    found: list[str] = []
+    if not (text.isascii() or _beyond_ascii):
+        _learn_beyond_ascii()
+    for chunk in text.translate(_ASCII if text.isascii() else _beyond_ascii).split():
+        if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
+            _add_word(found, chunk.lower())
+        else:
+            _add_chunk(found, chunk.strip("./-"))
+    return found
+
+
+def _add_word(found: list[str], word: str) -> None:
+    if word in STOP:
+        return
+    known = _known.get(word)
+    if known is None:
+        known = _known[word] = stem(word)
+    found.append(known)
+
+
+def _add_chunk(found: list[str], chunk: str) -> None:
+    """A number, an identifier, a path, or text in another script: whole, then in parts."""
+    pieces = chunk.replace("_", " ").replace("/", " ").replace(".", " ").replace("-", " ").split()
+    parts = [part for piece in pieces for part in _humps(piece)] if chunk.isascii() else _foreign(pieces)
+    if len(parts) > 1 and chunk.isascii():
+        found.append(chunk.lower()[:_WHOLE_MAX_CHARS])
+        name = chunk[chunk.rfind("/") + 1 :]
+        if name != chunk and len(name) > 2 and name.lower() not in parts:
+            found.append(name.lower()[:_WHOLE_MAX_CHARS])
+    for part in parts:
+        _add_word(found, part)
+
+
+def _humps(piece: str) -> list[str]:
+    """The words of a camelCase or HTTPServer name, in lower case; a piece without humps as one."""
+    if piece.islower() or piece.isupper() or piece[1:].islower() or not piece[1:]:
+        return [piece.lower()[:_WHOLE_MAX_CHARS]]
+    words = []
+    start = 0
+    for at in range(1, len(piece)):
+        if piece[at].isupper() and (not piece[at - 1].isupper() or piece[at + 1 : at + 2].islower()):
+            words.append(piece[start:at].lower())
+            start = at
+    words.append(piece[start:].lower()[:_WHOLE_MAX_CHARS])
+    return words
+
+
+def _foreign(pieces: list[str]) -> list[str]:
+    parts: list[str] = []
+    for piece in pieces:
+        word = ""
+        run = ""
+        for letter in piece.lower().translate(_folded) + " ":
+            if _is_dense(letter):
+                parts += [word] if word else []
+                word = ""
+                run += letter
+            else:
+                parts += _pairs(run)
+                run = ""
+                word += letter
+        parts += [word[:-1]] if word[:-1] else []
+    return parts
+
+
+def _is_dense(letter: str) -> bool:
+    """Of a script that puts no spaces between words."""
+    code = ord(letter)
+    return code >= 0x0E00 and (code < 0x0F00 or 0x3005 <= code < 0xD7B0 or 0xF900 <= code < 0xFB00 or code >= 0x20000)
+
+
+def _pairs(run: str) -> list[str]:
+    return [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 1 else [run] if run else []
+
+
+def _learn_beyond_ascii() -> None:
+    """The tables for other scripts, made when first needed: Latin-1 signs, punctuation, CJK and full-width marks."""
+    signs = (
+        *(*range(0x80, 0xAA), *range(0xAB, 0xB2), 0xB4, *range(0xB6, 0xBA), 0xBB, 0xBF, 0xD7, 0xF7),
+        *(*range(0x2000, 0x2070), *range(0x2190, 0x2C00), *range(0x3000, 0x3005), *range(0x3008, 0x3021), 0x30FB),
+        *(*range(0xFF00, 0xFF10), *range(0xFF1A, 0xFF21), *range(0xFF3B, 0xFF41), *range(0xFF5B, 0xFF66)),
+    )
+    wide = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
+    _folded.update(
+        zip(
+            map(ord, "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿāăąćčďđēęěğīıłńňōőřśşšţťūůűźżž"),
+            "aaaaaaceeeeiiiinoooooouuuuyyaaaccddeeegiilnnoorsssttuuuzzz",
+        )
+    )
+    _folded.update({ord("ß"): "ss", ord("æ"): "ae", ord("œ"): "oe", ord("ё"): "е"})
+    _beyond_ascii.update(dict.fromkeys(signs, " "))
+    _beyond_ascii.update((code, chr(code - 0xFEE0)) for code in wide)
+    _beyond_ascii.update({0x2019: "", 0xAD: "", **_ASCII})
