@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import log
 
 from . import tuning
-from .index import build
+from .index import build, path_term
 from .ranking import Query, rarity_of, score, steps
 
 TYPE_CHECKING = False
@@ -43,19 +43,24 @@ def worth_injecting(worth: float) -> bool:
 
 
 def worth_of(index: Source, query: Query, number: int, score: float) -> float:
-    """A score on a scale of its own: how much of what was asked the document holds, whatever the number of documents.
+    """A score on a scale of its own: weighed by how much of what was asked the document holds.
 
     A word that no document knows counts as asked for: an unrelated prompt is full of them.
     """
     unknown = log(1 + (index.count + 0.5) / 0.5)
     held = asked = 0.0
-    for term, weight in query.weights.items():
+    together = 0
+    for term, weight in {**query.weights, **{path_term(path): 1.0 for path in query.paths}}.items():
         rarity = rarity_of(index, term)
         asked += weight * (rarity or unknown)
         if rarity and any(holder == number for holder, _ in index.postings(term)):
             held += weight * rarity
-    usual_newness = 1 + index.strengths[number] / 2
-    return score / usual_newness / unknown * held / asked if asked else 0.0
+            together += 1 if term.isalpha() else 2
+    if not together:
+        return 0.0
+    # One plain word in common is chance, however much of a short prompt it is; so is the best of very many documents.
+    chance = (tuning.WORTH_SCALE / unknown) ** 3
+    return score * chance * held / asked * (together - 1) / together
 
 
 def explain(

@@ -160,9 +160,14 @@ def _favour_new(index: Source, scores: Scores, now: float | None) -> None:
 
 
 def newness(time: float | None, strength: float, now: float) -> float:
+    """A factor, 1 for something of `USUAL_DAYS`: notes and records of work can be compared."""
     if time is None:
         return 1.0
-    return 1 + strength / sqrt(1 + max(0.0, now - time) / (86400 * tuning.RECENCY_DAYS))
+    return _fresh(strength, max(0.0, now - time) / 86400) / _fresh(strength, tuning.USUAL_DAYS)
+
+
+def _fresh(strength: float, days: float) -> float:
+    return 1 + strength / sqrt(1 + days / tuning.RECENCY_DAYS)
 
 
 def _follow_files(index: Source, scores: Scores, query: Query, now: float | None) -> None:
@@ -172,8 +177,11 @@ def _follow_files(index: Source, scores: Scores, query: Query, now: float | None
     weights: dict[str, float] = {}
     for number in best:
         paths = index.document(number).paths
+        share = (scores[number] / top) ** 2
         for path in paths:
-            weights[path] = weights.get(path, 0.0) + (scores[number] / top) ** 2 / sqrt(len(paths))
+            weights[path] = weights.get(path, 0.0) + share / sqrt(len(paths))
+        if not paths:  # a note: what has no files must not fall behind for it
+            scores[number] += tuning.FILE_FEEDBACK * top * share
     most = max(weights.values(), default=1.0)
     shares = {path: weight / most for path, weight in weights.items()}
     _add_files(index, scores, shares, tuning.FILE_FEEDBACK * top, now)
