@@ -143,7 +143,7 @@ def time_of(document: Mapping[str, Any]) -> float | None:
 
 def strength(document: Mapping[str, Any], has_paths: bool) -> float:
     """How much being new counts: work moves on, what was said or noted stays true."""
-    kind = document.get("type")
+    kind = _text(document.get("type"))
     if kind in tuning.NOTE_TYPES:
         return tuning.RECENCY_OF_NOTES
     return tuning.RECENCY_OF_WORK if has_paths or kind == "commit" else tuning.RECENCY_OF_NOTES

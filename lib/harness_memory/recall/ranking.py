@@ -24,7 +24,7 @@ class Query:
     __slots__ = ("pairs", "paths", "weights")
 
     def __init__(self, text: str, context: Mapping[str, Any] | None = None) -> None:
-        words = terms(_ends(text))[: tuning.QUERY_MAX_TERMS * 2]
+        words = terms(_ends(text))
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         self.weights = _weights(words)
         self.paths: list[str] = []
@@ -203,10 +203,14 @@ def _weights(words: list[str]) -> dict[str, float]:
     counts: dict[str, int] = {}
     for word in words:
         counts[word] = counts.get(word, 0) + 1
+    asked = list(counts)
+    if len(asked) > tuning.QUERY_MAX_TERMS:
+        half = tuning.QUERY_MAX_TERMS // 2
+        asked = asked[:half] + asked[-half:]
     k = tuning.QUERY_SATURATION
     return {
-        word: count * (k + 1) / (count + k) * (tuning.FRAMING_WEIGHT if word in FRAMING else 1.0)
-        for word, count in list(counts.items())[: tuning.QUERY_MAX_TERMS]
+        word: counts[word] * (k + 1) / (counts[word] + k) * (tuning.FRAMING_WEIGHT if word in FRAMING else 1.0)
+        for word in asked
     }
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How well recall finds what a prompt calls for, beside plain BM25 and SQLite FTS5 on the same data.
 
-    python3 bench/recall/run.py
+    python3 bench/recall/measure.py
 
 Prints Markdown: nDCG@10 and recall@5 for each kind of prompt, then what would be injected.
 """
