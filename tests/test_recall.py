@@ -214,6 +214,9 @@ class Stored:
         self.lengths, self.times, self.strengths = index.lengths, index.times, index.strengths
         self.places = index.places
 
+    def holders(self, term: str) -> int:
+        return self.rows.get(term, b"").count(b";")
+
     def postings(self, term: str) -> list[tuple[int, int]]:
         self.read.append(term)
         pairs = [row.split(b",") for row in self.rows.get(term, b"").split(b";") if row]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import log
 
 from . import tuning
 from .index import build, path_term
-from .ranking import Query, rarity_of, score, steps
+from .ranking import Query, best, rarity_of, score, steps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,10 +28,8 @@ def pick(
     """(worth, id) of the few documents that a prompt calls for; none when nothing does."""
     asked = Query(query if isinstance(query, str) else "", context)
     scores = score(index, asked, now)
-    times = index.times
-    best = sorted(scores, key=lambda number: (-scores[number], -(times[number] or 0.0), number))
     found: list[tuple[float, str]] = []
-    for number in best[: tuning.PICK_LOOKED_AT]:
+    for number in best(index, scores, tuning.PICK_LOOKED_AT):
         id = index.document(number).id
         worth = worth_of(index, asked, number, scores[number])
         if worth_injecting(worth) and id not in skip and len(found) < limit:
@@ -53,7 +52,7 @@ def worth_of(index: Source, query: Query, number: int, score: float) -> float:
     for term, weight in {**query.weights, **{path_term(path): 1.0 for path in query.paths}}.items():
         rarity = rarity_of(index, term)
         asked += weight * (rarity or unknown)
-        if rarity and any(holder == number for holder, _ in index.postings(term)):
+        if rarity and holds(index, term, number):
             held += weight * rarity
             together += 1 if term.isalpha() else 2
     if not together:
@@ -61,6 +60,12 @@ def worth_of(index: Source, query: Query, number: int, score: float) -> float:
     # One plain word in common is chance, however much of a short prompt it is; so is the best of very many documents.
     chance = (tuning.WORTH_SCALE / unknown) ** 3
     return score * chance * held / asked * (together - 1) / together
+
+
+def holds(index: Source, term: str, number: int) -> bool:
+    postings = index.postings(term)
+    at = bisect_left(postings, (number, 0))
+    return at < len(postings) and postings[at][0] == number
 
 
 def explain(
@@ -83,11 +88,7 @@ def explain(
     for name, scores in steps(source, asked, now):
         parts[name] = scores.get(number, 0.0) - total
         total += parts[name]
-    parts["terms"] = {
-        term: rarity_of(source, term)
-        for term in asked.weights
-        if any(holder == number for holder, _ in source.postings(term))
-    }
+    parts["terms"] = {term: rarity_of(source, term) for term in asked.weights if holds(source, term, number)}
     parts["score"] = total
     parts["worth"] = worth_of(source, asked, number, total) if source.count > number else 0.0
     return parts

@@ -2,7 +2,8 @@
 
 A source of postings, this one or a cache on disk, has
 
-    postings(term)     [(number, count), …] of the documents that hold the term
+    holders(term)      how many documents hold the term
+    postings(term)     which ones, [(number, count), …] by rising number; asked for more than once
     document(number)   the `Document`, asked for the best few only
     count, average     how many documents, and their mean length in terms
     lengths, times, strengths, places   by document number: terms, epoch seconds (None: unknown),
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
         def places(self) -> Sequence[tuple[int, int] | None]: ...
         @property
         def count(self) -> int: ...
+        def holders(self, term: str) -> int: ...
         def postings(self, term: str) -> Sequence[tuple[int, int]]: ...
         def document(self, number: int) -> Document: ...
 
@@ -67,6 +69,9 @@ class Index:
     @property
     def count(self) -> int:
         return len(self.documents)
+
+    def holders(self, term: str) -> int:
+        return len(self.table.get(term, ()))
 
     def postings(self, term: str) -> Sequence[tuple[int, int]]:
         return self.table.get(term, ())

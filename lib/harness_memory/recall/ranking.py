@@ -49,12 +49,29 @@ class Query:
 def rank(
     index: Source, query: str, *, now: float | None = None, context: Mapping[str, Any] | None = None
 ) -> list[tuple[float, str]]:
-    """(score, id) of the documents that answer to a query, best first, none later than `now`."""
+    """(score, id) of the few hundred documents that answer best to a query, none later than `now`."""
     asked = Query(query if isinstance(query, str) else "", context)
     scores = score(index, asked, now)
+    return [(scores[number], index.document(number).id) for number in best(index, scores, len(scores))]
+
+
+def _candidates(index: Source, scores: Scores, now: float | None) -> Scores:
+    if now is not None:
+        times = index.times
+        scores = {number: value for number, value in scores.items() if (times[number] or now) <= now}
+    if len(scores) <= tuning.CANDIDATES:
+        return scores
+    floor = sorted(scores.values(), reverse=True)[tuning.CANDIDATES]
+    return {number: value for number, value in scores.items() if value > floor}
+
+
+def best(index: Source, scores: Scores, limit: int) -> list[int]:
+    """The documents with the highest scores; of equal ones the newest first."""
+    if limit < len(scores):
+        floor = sorted(scores.values(), reverse=True)[limit]
+        scores = {number: value for number, value in scores.items() if value >= floor}
     times = index.times
-    best = sorted(scores, key=lambda number: (-scores[number], -(times[number] or 0.0), number))
-    return [(scores[number], index.document(number).id) for number in best]
+    return sorted(scores, key=lambda number: (-scores[number], -(times[number] or 0.0), number))[:limit]
 
 
 def score(index: Source, query: Query, now: float | None) -> Scores:
@@ -64,11 +81,8 @@ def score(index: Source, query: Query, now: float | None) -> Scores:
 
 def steps(index: Source, query: Query, now: float | None) -> Iterator[tuple[str, Scores]]:
     """The scores after each step of the ranking, and what the step is called."""
-    rarities = {term: rarity for term in query.weights for rarity in (rarity_of(index, term),) if rarity}
-    scores = _by_words(index, query.weights, rarities)
-    if now is not None:
-        times = index.times
-        scores = {number: value for number, value in scores.items() if (times[number] or now) <= now}
+    rarities = _read(index, query)
+    scores = _candidates(index, _by_words(index, query.weights, rarities), now)
     yield "words", scores
     if any(index.places):
         _hear_around(index, scores, query, rarities)
@@ -83,18 +97,32 @@ def steps(index: Source, query: Query, now: float | None) -> Iterator[tuple[str,
 
 def rarity_of(index: Source, term: str) -> float:
     """BM25's inverse document frequency; 0 for a term of no document."""
-    holders = len(index.postings(term))
+    holders = index.holders(term)
     return log(1 + (index.count - holders + 0.5) / (holders + 0.5)) if holders else 0.0
 
 
+def _read(index: Source, query: Query) -> dict[str, float]:
+    """The terms that are looked up, and how rare they are: the rarest first, as many as there is time for."""
+    holders = {term: index.holders(term) for term in query.weights}
+    rarities: dict[str, float] = {}
+    left = tuning.POSTINGS_MAX
+    for term in sorted((term for term in holders if holders[term]), key=lambda term: (holders[term], term)):
+        left -= holders[term]
+        if left < 0 and len(rarities) >= tuning.TERMS_MIN:
+            break
+        rarities[term] = rarity_of(index, term)
+    return rarities
+
+
 def _by_words(index: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:
-    k, share, average, lengths = tuning.SATURATION, tuning.LENGTH_SHARE, index.average or 1.0, index.lengths
+    k, share, lengths = tuning.SATURATION, tuning.LENGTH_SHARE, index.lengths
+    fixed, slope = k * (1 - share), k * share / (index.average or 1.0)
     scores: Scores = {}
+    known = scores.get
     for term, rarity in rarities.items():
         worth = weights[term] * rarity * (k + 1)
         for number, count in index.postings(term):
-            value = worth * count / (count + k * (1 - share + share * lengths[number] / average))
-            scores[number] = scores.get(number, 0.0) + value
+            scores[number] = known(number, 0.0) + worth * count / (count + fixed + slope * lengths[number])
     return scores
 
 
@@ -136,10 +164,6 @@ def _by_conversation(index: Source, query: Query, rarities: Mapping[str, float])
     return scores
 
 
-def _best(scores: Scores, limit: int) -> list[int]:
-    return sorted(scores, key=lambda number: (-scores[number], number))[:limit]
-
-
 def _add_pairs(index: Source, scores: Scores, query: Query, rarities: Mapping[str, float]) -> None:
     """Words that stand side by side in the query and in the document mean the same thing."""
     worths = {
@@ -147,35 +171,30 @@ def _add_pairs(index: Source, scores: Scores, query: Query, rarities: Mapping[st
         for first, second in query.pairs
         if first in rarities and second in rarities
     }
-    for number in _best(scores, tuning.PAIR_TOP) if worths else ():
+    for number in best(index, scores, tuning.PAIR_TOP) if worths else ():
         held = index.document(number).pairs
         scores[number] += sum(worth for code, worth in worths.items() if code in held)
 
 
 def _favour_new(index: Source, scores: Scores, now: float | None) -> None:
+    """By a factor that is 1 for something of `USUAL_DAYS`, so that notes and records of work can be compared."""
     times, strengths = index.times, index.strengths
     latest = now if now is not None else max((times[number] or 0.0 for number in scores), default=0.0)
+    scale = 1 / (86400 * tuning.RECENCY_DAYS)
+    usual = 1 / sqrt(1 + tuning.USUAL_DAYS / tuning.RECENCY_DAYS)
     for number in scores:
-        scores[number] *= newness(times[number], strengths[number], latest)
-
-
-def newness(time: float | None, strength: float, now: float) -> float:
-    """A factor, 1 for something of `USUAL_DAYS`: notes and records of work can be compared."""
-    if time is None:
-        return 1.0
-    return _fresh(strength, max(0.0, now - time) / 86400) / _fresh(strength, tuning.USUAL_DAYS)
-
-
-def _fresh(strength: float, days: float) -> float:
-    return 1 + strength / sqrt(1 + days / tuning.RECENCY_DAYS)
+        time, strength = times[number], strengths[number]
+        if time is not None:
+            age = latest - time if time < latest else 0.0
+            scores[number] *= (1 + strength / (1 + age * scale) ** 0.5) / (1 + strength * usual)
 
 
 def _follow_files(index: Source, scores: Scores, query: Query, now: float | None) -> None:
     """What else was done to the files that the best results, or this session, have to do with."""
-    best = [number for number in _best(scores, tuning.FILE_TOP) if scores[number] > 0]
-    top = scores[best[0]] if best else 0.0
+    leading = [number for number in best(index, scores, tuning.FILE_TOP) if scores[number] > 0]
+    top = scores[leading[0]] if leading else 0.0
     weights: dict[str, float] = {}
-    for number in best:
+    for number in leading:
         paths = index.document(number).paths
         share = (scores[number] / top) ** 2
         for path in paths:

@@ -6,6 +6,9 @@ from __future__ import annotations
 QUERY_MAX_CHARS = 4096  # the opening and the end of a longer prompt
 QUERY_TAIL_CHARS = 1024
 QUERY_MAX_TERMS = 256
+POSTINGS_MAX = 30_000  # looked at for a query; a common word adds little and costs most
+TERMS_MIN = 6  # looked up all the same
+CANDIDATES = 500  # by their words; only these are looked at further
 DOCUMENT_MAX_CHARS = 64 * 1024
 PATHS_MAX = 64
 PROMPTS_MAX = 5  # of this session, the latest
