@@ -130,6 +130,9 @@ def test_being_new_counts_for_work_and_hardly_for_notes() -> None:
     assert ratio(type="commit") > 1.8
     assert 1.0 < ratio(type="note") < 1.2
     assert 1.0 < ratio(type="session") < 1.2
+    assert ratio(type="session", files=["cache.py"]) > 1.8
+    assert ratio(title="in cache.py") > 1.8
+    assert ratio(type="note", files=["cache.py"]) < 1.2
 
 
 def test_files_of_the_best_lead_to_what_else_was_done_to_them() -> None:
