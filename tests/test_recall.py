@@ -130,7 +130,7 @@ def test_being_new_counts_for_work_and_hardly_for_notes() -> None:
     assert ratio(type="commit") > 1.8
     assert 1.0 < ratio(type="note") < 1.2
     assert 1.0 < ratio(type="session") < 1.2
-    assert ratio(type="session", files=["cache.py"]) > 1.8
+    assert ratio(type="session", files=["cache.py"]) > 1.5
     assert ratio(title="in cache.py") > 1.8
     assert ratio(type="note", files=["cache.py"]) < 1.2
 
