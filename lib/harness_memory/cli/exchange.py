@@ -6,7 +6,7 @@ from .. import capture, redact, settings, transcript
 from ..text import clean
 from . import arguments, records
 from .output import count, cut, emit_json, line, local, passage, short
-from .refusal import WRONG_USAGE, Refusal
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def show(argv: list[str]) -> int:
     )
     args = parser.parse_args(argv)
     if args.context is not None and args.context < 0:
-        raise Refusal("--context must be 0 or more", WRONG_USAGE)
+        raise Refusal("--context must be 0 or more")
     record = records.chosen(records.load_all(arguments.locate(args).dir), args.session)
     said = _read(record)
     around = _CONTEXT if args.context is None else args.context

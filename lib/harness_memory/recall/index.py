@@ -2,10 +2,8 @@
 
 A source of postings, this one or a cache on disk, has
 
-    postings(term)     [(number, count), …] of the documents that hold the term; a large source may keep back
-                       the terms that most of its documents hold
-    holders(term)      how many documents hold it
-    holds(number, term)
+    holders(term)      how many documents hold the term
+    postings(term)     which ones, [(number, count), …] by rising number; asked for more than once
     document(number)   the `Document`, asked for the best few only
     count, average     how many documents, and their mean length in terms
     lengths, times, strengths, places   by document number: terms, epoch seconds (None: unknown),
@@ -38,9 +36,8 @@ if TYPE_CHECKING:
         def places(self) -> Sequence[tuple[int, int] | None]: ...
         @property
         def count(self) -> int: ...
-        def postings(self, term: str) -> Sequence[tuple[int, int]]: ...
         def holders(self, term: str) -> int: ...
-        def holds(self, number: int, term: str) -> bool: ...
+        def postings(self, term: str) -> Sequence[tuple[int, int]]: ...
         def document(self, number: int) -> Document: ...
 
 
@@ -73,14 +70,11 @@ class Index:
     def count(self) -> int:
         return len(self.documents)
 
+    def holders(self, term: str) -> int:
+        return len(self.table.get(term, ()))
+
     def postings(self, term: str) -> Sequence[tuple[int, int]]:
         return self.table.get(term, ())
-
-    def holders(self, term: str) -> int:
-        return len(self.postings(term))
-
-    def holds(self, number: int, term: str) -> bool:
-        return any(holder == number for holder, _ in self.postings(term))
 
     def document(self, number: int) -> Document:
         return self.documents[number]
@@ -90,17 +84,17 @@ def build(documents: Iterable[Mapping[str, Any]]) -> Index:
     """An index of the documents that have an id; of two with the same id the later one counts."""
     known = {str(each["id"]): each for each in documents if isinstance(each, dict) and each.get("id") is not None}
     index = Index()
-    has_paths = sum(bool(paths_of(each)) for each in known.values()) >= tuning.CODE_SHARE * len(known)
-    for number, (id, each) in enumerate(known.items()):
-        counts, pairs = digest(each)
+    digests = [digest(each) for each in known.values()]
+    is_work = sum(is_about_code(counts) for counts, _ in digests) >= tuning.CODE_SHARE * len(known)
+    for number, ((id, each), (counts, pairs)) in enumerate(zip(known.items(), digests)):
         for term, count in counts.items():
             index.table.setdefault(term, []).append((number, count))
         index.documents.append(Document(id, paths_of(each), pairs))
         index.lengths.append(sum(count for term, count in counts.items() if term[0] != _PATH_MARK))
         index.times.append(time_of(each))
-        index.strengths.append(strength(each, has_paths))
+        index.strengths.append(strength(each, is_work))
     index.average = sum(index.lengths) / len(known) if known else 1.0
-    index.places = _places(index, list(known), list(known.values()), has_paths)
+    index.places = _places(index, list(known), list(known.values()), is_work)
     return index
 
 
@@ -152,12 +146,19 @@ def time_of(document: Mapping[str, Any]) -> float | None:
     return float(value) if is_time and value is not None else None
 
 
-def strength(document: Mapping[str, Any], has_paths: bool) -> float:
+def is_about_code(counts: Mapping[str, int]) -> bool:
+    """Whether a document has files, or names a source file."""
+    return any(
+        term[0] == _PATH_MARK or ("." in term and term[term.rfind(".") + 1 :] in tuning.SOURCE_NAMES) for term in counts
+    )
+
+
+def strength(document: Mapping[str, Any], is_work: bool) -> float:
     """How much being new counts: work moves on, what was said or noted stays true."""
-    kind = document.get("type")
+    kind = _text(document.get("type"))
     if kind in tuning.NOTE_TYPES:
         return tuning.RECENCY_OF_NOTES
-    return tuning.RECENCY_OF_WORK if has_paths or kind == "commit" else tuning.RECENCY_OF_NOTES
+    return tuning.RECENCY_OF_WORK if is_work or kind == "commit" else tuning.RECENCY_OF_NOTES
 
 
 def _text(value: object) -> str:
@@ -165,13 +166,13 @@ def _text(value: object) -> str:
 
 
 def _places(
-    index: Index, ids: list[str], documents: list[Mapping[str, Any]], has_paths: bool
+    index: Index, ids: list[str], documents: list[Mapping[str, Any]], is_work: bool
 ) -> list[tuple[int, int] | None]:
     """Where each turn of a conversation stands; None throughout for documents that are no turns.
 
     Turns are short, have no paths, and follow each other within the hour, or are numbered alike ("D1:3", "D1:4").
     """
-    if has_paths or index.average > tuning.TURN_MAX_TERMS or any(each.get("type") == "commit" for each in documents):
+    if is_work or index.average > tuning.TURN_MAX_TERMS or any(each.get("type") == "commit" for each in documents):
         return [None] * len(ids)
     order = sorted(range(len(ids)), key=lambda number: (index.times[number] or 0.0, number))
     places: list[tuple[int, int] | None] = [None] * len(ids)

@@ -24,7 +24,7 @@ class Query:
     __slots__ = ("pairs", "paths", "weights")
 
     def __init__(self, text: str, context: Mapping[str, Any] | None = None) -> None:
-        words = terms(_ends(text))[: tuning.QUERY_MAX_TERMS * 2]
+        words = terms(_ends(text))
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         self.weights = _weights(words)
         self.paths: list[str] = []
@@ -49,12 +49,29 @@ class Query:
 def rank(
     index: Source, query: str, *, now: float | None = None, context: Mapping[str, Any] | None = None
 ) -> list[tuple[float, str]]:
-    """(score, id) of the documents that answer to a query, best first, none later than `now`."""
+    """(score, id) of the few hundred documents that answer best to a query, none later than `now`."""
     asked = Query(query if isinstance(query, str) else "", context)
     scores = score(index, asked, now)
+    return [(scores[number], index.document(number).id) for number in best(index, scores, len(scores))]
+
+
+def _candidates(index: Source, scores: Scores, now: float | None) -> Scores:
+    if now is not None:
+        times = index.times
+        scores = {number: value for number, value in scores.items() if (times[number] or now) <= now}
+    if len(scores) <= tuning.CANDIDATES:
+        return scores
+    floor = sorted(scores.values(), reverse=True)[tuning.CANDIDATES]
+    return {number: value for number, value in scores.items() if value > floor}
+
+
+def best(index: Source, scores: Scores, limit: int) -> list[int]:
+    """The documents with the highest scores; of equal ones the newest first."""
+    if limit < len(scores):
+        floor = sorted(scores.values(), reverse=True)[limit]
+        scores = {number: value for number, value in scores.items() if value >= floor}
     times = index.times
-    order = sorted(scores, key=lambda number: (-scores[number], -(times[number] or 0.0), number))
-    return [(scores[number], index.document(number).id) for number in order]
+    return sorted(scores, key=lambda number: (-scores[number], -(times[number] or 0.0), number))[:limit]
 
 
 def score(index: Source, query: Query, now: float | None) -> Scores:
@@ -64,11 +81,8 @@ def score(index: Source, query: Query, now: float | None) -> Scores:
 
 def steps(index: Source, query: Query, now: float | None) -> Iterator[tuple[str, Scores]]:
     """The scores after each step of the ranking, and what the step is called."""
-    rarities = {term: rarity for term in query.weights for rarity in (rarity_of(index, term),) if rarity}
-    scores = _by_words(index, query.weights, rarities)
-    if now is not None:
-        times = index.times
-        scores = {number: value for number, value in scores.items() if (times[number] or now) <= now}
+    rarities = _read(index, query)
+    scores = _candidates(index, _by_words(index, query.weights, rarities), now)
     yield "words", scores
     if any(index.places):
         _hear_around(index, scores, query, rarities)
@@ -87,14 +101,28 @@ def rarity_of(index: Source, term: str) -> float:
     return log(1 + (index.count - holders + 0.5) / (holders + 0.5)) if holders else 0.0
 
 
+def _read(index: Source, query: Query) -> dict[str, float]:
+    """The terms that are looked up, and how rare they are: the rarest first, as many as there is time for."""
+    holders = {term: index.holders(term) for term in query.weights}
+    rarities: dict[str, float] = {}
+    left = tuning.POSTINGS_MAX
+    for term in sorted((term for term in holders if holders[term]), key=lambda term: (holders[term], term)):
+        left -= holders[term]
+        if left < 0 and len(rarities) >= tuning.TERMS_MIN:
+            break
+        rarities[term] = rarity_of(index, term)
+    return rarities
+
+
 def _by_words(index: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:
-    k, share, average, lengths = tuning.SATURATION, tuning.LENGTH_SHARE, index.average or 1.0, index.lengths
+    k, share, lengths = tuning.SATURATION, tuning.LENGTH_SHARE, index.lengths
+    fixed, slope = k * (1 - share), k * share / (index.average or 1.0)
     scores: Scores = {}
+    known = scores.get
     for term, rarity in rarities.items():
         worth = weights[term] * rarity * (k + 1)
         for number, count in index.postings(term):
-            value = worth * count / (count + k * (1 - share + share * lengths[number] / average))
-            scores[number] = scores.get(number, 0.0) + value
+            scores[number] = known(number, 0.0) + worth * count / (count + fixed + slope * lengths[number])
     return scores
 
 
@@ -136,13 +164,6 @@ def _by_conversation(index: Source, query: Query, rarities: Mapping[str, float])
     return scores
 
 
-def best(scores: Scores, limit: int) -> list[int]:
-    if len(scores) > 4 * limit:  # sorting mere numbers is ten times as quick
-        least = sorted(scores.values())[-limit]
-        scores = {number: value for number, value in scores.items() if value >= least}
-    return sorted(scores, key=lambda number: (-scores[number], number))[:limit]
-
-
 def _add_pairs(index: Source, scores: Scores, query: Query, rarities: Mapping[str, float]) -> None:
     """Words that stand side by side in the query and in the document mean the same thing."""
     worths = {
@@ -150,33 +171,36 @@ def _add_pairs(index: Source, scores: Scores, query: Query, rarities: Mapping[st
         for first, second in query.pairs
         if first in rarities and second in rarities
     }
-    for number in best(scores, tuning.PAIR_TOP) if worths else ():
+    for number in best(index, scores, tuning.PAIR_TOP) if worths else ():
         held = index.document(number).pairs
         scores[number] += sum(worth for code, worth in worths.items() if code in held)
 
 
 def _favour_new(index: Source, scores: Scores, now: float | None) -> None:
+    """By a factor that is 1 for something of `USUAL_DAYS`, so that notes and records of work can be compared."""
     times, strengths = index.times, index.strengths
     latest = now if now is not None else max((times[number] or 0.0 for number in scores), default=0.0)
+    scale = 1 / (86400 * tuning.RECENCY_DAYS)
+    usual = 1 / sqrt(1 + tuning.USUAL_DAYS / tuning.RECENCY_DAYS)
     for number in scores:
-        scores[number] *= newness(times[number], strengths[number], latest)
-
-
-def newness(time: float | None, strength: float, now: float) -> float:
-    if time is None:
-        return 1.0
-    return 1 + strength / sqrt(1 + max(0.0, now - time) / (86400 * tuning.RECENCY_DAYS))
+        time, strength = times[number], strengths[number]
+        if time is not None:
+            age = latest - time if time < latest else 0.0
+            scores[number] *= (1 + strength / (1 + age * scale) ** 0.5) / (1 + strength * usual)
 
 
 def _follow_files(index: Source, scores: Scores, query: Query, now: float | None) -> None:
     """What else was done to the files that the best results, or this session, have to do with."""
-    first = [number for number in best(scores, tuning.FILE_TOP) if scores[number] > 0]
-    top = scores[first[0]] if first else 0.0
+    leading = [number for number in best(index, scores, tuning.FILE_TOP) if scores[number] > 0]
+    top = scores[leading[0]] if leading else 0.0
     weights: dict[str, float] = {}
-    for number in first:
+    for number in leading:
         paths = index.document(number).paths
+        share = (scores[number] / top) ** 2
         for path in paths:
-            weights[path] = weights.get(path, 0.0) + (scores[number] / top) ** 2 / sqrt(len(paths))
+            weights[path] = weights.get(path, 0.0) + share / sqrt(len(paths))
+        if not paths:  # a note: what has no files must not fall behind for it
+            scores[number] += tuning.FILE_FEEDBACK * top * share
     most = max(weights.values(), default=1.0)
     shares = {path: weight / most for path, weight in weights.items()}
     _add_files(index, scores, shares, tuning.FILE_FEEDBACK * top, now)
@@ -198,10 +222,14 @@ def _weights(words: list[str]) -> dict[str, float]:
     counts: dict[str, int] = {}
     for word in words:
         counts[word] = counts.get(word, 0) + 1
+    asked = list(counts)
+    if len(asked) > tuning.QUERY_MAX_TERMS:
+        half = tuning.QUERY_MAX_TERMS // 2
+        asked = asked[:half] + asked[-half:]
     k = tuning.QUERY_SATURATION
     return {
-        word: count * (k + 1) / (count + k) * (tuning.FRAMING_WEIGHT if word in FRAMING else 1.0)
-        for word, count in list(counts.items())[: tuning.QUERY_MAX_TERMS]
+        word: counts[word] * (k + 1) / (counts[word] + k) * (tuning.FRAMING_WEIGHT if word in FRAMING else 1.0)
+        for word in asked
     }
 
 

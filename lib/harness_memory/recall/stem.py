@@ -45,7 +45,7 @@ def stem(word: str) -> str:
     """The stem of one lower-case word."""
     if word.isascii():
         word = IRREGULAR.get(word, word)
-        return _english(word) if len(word) > 3 else word
+        return _english(word) if len(word) > 2 else word
     return _russian(word) if "а" <= word[-1:] <= "я" else word
 
 

@@ -16,9 +16,9 @@ _STOP = (
 
 # In a question or a request these stems say how it is asked, not what it is about.
 _FRAMING = (
-    "advic ago amount back chat convers current date day differ discuss first go help idea kind know last long"
-    " make mani mention might month much name need new number often one plan previou previous recent recommend"
-    " rememb remind say specif suggest take talk tell thing think time tip todai total try two type use want way"
+    "advic ago amount back chat convers current dai date differ discuss first go help idea kind know last long"
+    " make mani mention might month much name need new number often on plan previou previous recent recommend"
+    " rememb remind sai specif suggest take talk tell thing think time tip todai total try two type us wai want"
     " week year yesterdai"
 )
 
