@@ -239,7 +239,7 @@ def _digest(document: dict[str, Any], shown: list[Any]) -> Digest:
 
     counts, pairs = index.digest(document)
     length = sum(count for term, count in counts.items() if term[0] != "=")
-    strength = index.strength(document, has_paths=True)
+    strength = index.strength(document, is_work=True)
     return Digest(counts, sorted(pairs), length, index.time_of(document) or 0.0, strength, shown)
 
 

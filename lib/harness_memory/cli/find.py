@@ -113,7 +113,7 @@ def _in_project(at: Desk, directory: str, query: str, args: argparse.Namespace) 
     asked = recall.Query(query)
     try:
         scores = recall.score(source, asked, time.time())
-        for number in best(scores, _LOOKED_AT):
+        for number in best(source, scores, _LOOKED_AT):
             hit = _hit(at.root, directory, source, number, [*asked.weights])
             if hit:
                 hit["score"] = round(scores[number], 3)
