@@ -6,6 +6,7 @@ transcripts of every size. Hooks run as installed. CPU time is given as the rati
 `python3 -c pass` of the same interpreter without third-party packages, in one interleaved run.
 
     python3 bench/hooks.py [--interpreter PYTHON] [--rounds 40] [--megabytes 200]
+    python3 bench/hooks.py --guard      PreToolUse alone, which every tool call waits for
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ import support
 
 EPISODES = 200
 PAYLOAD_BYTES = 6_000_000
+WRITTEN_BYTES = 3_000_000
 PEAK_MB = 40.0
 READ_MB_PER_SECOND = 150.0
 READS = 5
@@ -46,6 +48,14 @@ RATIOS = {
     "UserPromptSubmit, recall, 2,000 episodes": 4.0,
     "UserPromptSubmit, recall, 20,000 episodes": 6.0,
     "PreToolUse, skill profile": 1.6,
+    "PreToolUse, quiet command": 1.0,
+    "PreToolUse, quoted command": 1.8,
+    "PreToolUse, here-document": 1.8,
+    "PreToolUse, Read": 1.8,
+    "PreToolUse, denied command": 1.8,
+    "PreToolUse, asked command": 1.8,
+    "PreToolUse, denied Read": 1.8,
+    "PreToolUse, Write of 3 MB": 2.0,
     "Stop, small transcript": 2.0,
     "Stop, large transcript": 2.0,
 }
@@ -57,7 +67,68 @@ _SOURCE = (
 _NOUNS = [
     a + b
     for a in ("", "re", "sub", "over", "auto", "meta", "pre", "post", "multi", "inter", "trans", "micro")
-    for b in ["cart", "invoice", "export", "supplier", "ledger", "parser", "socket", "gateway", "cache", "queue", "worker", "index", "schema", "token", "cursor", "render", "layout", "widget", "form", "filter", "report", "chart", "import", "spreadsheet", "webhook", "payment", "refund", "coupon", "tax", "total", "currency", "locale", "template", "mail", "digest", "audit", "backup", "archive", "restore", "session", "login", "password", "role", "policy", "tenant", "quota", "metric", "trace", "span", "alert", "dashboard", "pipeline", "runner", "artifact", "bundle", "plugin", "theme", "avatar", "upload", "thumbnail"]
+    for b in [
+        "cart",
+        "invoice",
+        "export",
+        "supplier",
+        "ledger",
+        "parser",
+        "socket",
+        "gateway",
+        "cache",
+        "queue",
+        "worker",
+        "index",
+        "schema",
+        "token",
+        "cursor",
+        "render",
+        "layout",
+        "widget",
+        "form",
+        "filter",
+        "report",
+        "chart",
+        "import",
+        "spreadsheet",
+        "webhook",
+        "payment",
+        "refund",
+        "coupon",
+        "tax",
+        "total",
+        "currency",
+        "locale",
+        "template",
+        "mail",
+        "digest",
+        "audit",
+        "backup",
+        "archive",
+        "restore",
+        "session",
+        "login",
+        "password",
+        "role",
+        "policy",
+        "tenant",
+        "quota",
+        "metric",
+        "trace",
+        "span",
+        "alert",
+        "dashboard",
+        "pipeline",
+        "runner",
+        "artifact",
+        "bundle",
+        "plugin",
+        "theme",
+        "avatar",
+        "upload",
+        "thumbnail",
+    ]
 ]
 
 
@@ -246,6 +317,28 @@ def add_skill(bench: Bench, name: str, script: str, payload: Callable[[support.S
 def skill_call(session: support.Session) -> Any:
     own = {"tool_name": "Skill", "tool_input": {"skill": "melt", "args": ""}, "tool_use_id": "toolu_bench"}
     return session._payload("PreToolUse", own, {}, mode=True)
+
+
+def add_guard(bench: Bench) -> None:
+    """Tool calls of a session with somebody at the terminal."""
+    session = bench.session()
+    env = bench.environment(session, CLAUDE_CODE_SESSION_ATTENDED="1", CLAUDE_CODE_ENTRYPOINT="cli")
+    body = "cat > notes.md <<'EOF'\n%s\nEOF" % support.prose(2_000)
+    path = str(bench.repo / "src" / "greet.py")
+    calls: dict[str, tuple[str, dict[str, str]]] = {
+        "quiet command": ("Bash", {"command": "git status --short && npm test"}),
+        "quoted command": ("Bash", {"command": "git commit -m 'Say hello' && grep -rn \"hello\" src | head -20"}),
+        "here-document": ("Bash", {"command": body}),
+        "Read": ("Read", {"file_path": path}),
+        "denied command": ("Bash", {"command": "cd src && rm -rf ~/Documents"}),
+        "asked command": ("Bash", {"command": "git add -A && git push --force origin main"}),
+        "denied Read": ("Read", {"file_path": str(bench.home / ".ssh" / "id_rsa")}),
+        "Write of 3 MB": ("Write", {"file_path": path, "content": source(WRITTEN_BYTES)}),
+    }
+    for name, (tool, given) in calls.items():
+        payload = support.encode(session.tool_call(tool, given))
+        command = bench.command("pre_tool_use")
+        bench.cases.append(ratio.Case("PreToolUse, " + name, command, stdin=payload, env=env, cwd=str(bench.repo)))
 
 
 def add_prompt(bench: Bench) -> None:
@@ -463,22 +556,15 @@ def report_adding(report: Report, bench: Bench, count: int) -> None:
     print("\nadding one episode to %s: %s of CPU (≤ %.0f)\n" % (format(count, ","), shown, ADDING_MS))
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--interpreter", default=sys.executable, help="the Python to measure")
-    parser.add_argument("--rounds", type=int, default=40)
-    parser.add_argument("--megabytes", type=int, default=200, help="size of the large transcript")
-    options = parser.parse_args()
-    directory = Path(tempfile.mkdtemp(prefix="harness-memory-bench-"))
-    bench = Bench(directory, base_of(options.interpreter))
+def report_all(directory: Path, interpreter: str, bare: str, version: str, options: argparse.Namespace) -> Report:
+    """Every hook but the guard's."""
+    bench = Bench(directory, interpreter)
     try:
-        bare = bare_interpreter(bench.interpreter, directory / "bare")
         bench.cases.append(ratio.baseline(bare, support.clean_environment(bench.home)))
         path = add_all(bench, options.megabytes)
         for case in bench.cases:
             ratio.run_once(case)
         fill(bench, EPISODES - len(support.episode_files(bench.store)))
-        version = subprocess.run([bench.interpreter, "-V"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
         count = len(support.episode_files(bench.store))
         print("%s, %d rounds, %d episodes, transcript of %d MB\n" % (version, options.rounds, count, options.megabytes))
         figures = ratio.measure(bench.cases, options.rounds)
@@ -493,6 +579,42 @@ def main() -> int:
     finally:
         for client in bench.clients.values():
             client.kill()
+    return report
+
+
+def report_guard(report: Report, directory: Path, interpreter: str, bare: str, rounds: int) -> None:
+    bench = Bench(directory / "guard", interpreter)
+    try:
+        bench.cases.append(ratio.baseline(bare, support.clean_environment(bench.home)))
+        add_guard(bench)
+        for number, figure in enumerate(ratio.measure(bench.cases, rounds)):
+            report.row(figure, is_baseline=number == 0)
+        for failure in support.failures(bench.store):
+            report.problem("%s: %s" % (failure.name, failure.read_text(encoding="utf-8").strip()))
+    finally:
+        for client in bench.clients.values():
+            client.kill()
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--interpreter", default=sys.executable, help="the Python to measure")
+    parser.add_argument("--rounds", type=int, default=40)
+    parser.add_argument("--megabytes", type=int, default=200, help="size of the large transcript")
+    parser.add_argument("--guard", action="store_true", help="measure PreToolUse alone")
+    options = parser.parse_args()
+    directory = Path(tempfile.mkdtemp(prefix="harness-memory-bench-"))
+    interpreter = base_of(options.interpreter)
+    version = subprocess.run([interpreter, "-V"], stdout=subprocess.PIPE, check=True).stdout.decode().strip()
+    try:
+        bare = bare_interpreter(interpreter, directory / "bare")
+        if options.guard:
+            print("%s, %d rounds\n" % (version, options.rounds))
+            report = Report()
+        else:
+            report = report_all(directory, interpreter, bare, version, options)
+        report_guard(report, directory, interpreter, bare, options.rounds)
+    finally:
         shutil.rmtree(str(directory), ignore_errors=True)
     print("\n%s" % ("every target is met" if not report.misses else "%d missed" % report.misses))
     return 1 if report.misses else 0

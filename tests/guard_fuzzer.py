@@ -21,26 +21,29 @@ CALIBRATION_SECONDS = 0.010  # what `_work` takes on a machine of 2020 that is l
 COMMANDS = [command for command, _, _ in guard_corpus.COMMANDS]
 TOOLS = [(tool, given) for tool, given, _, _ in guard_corpus.TOOL_CALLS]
 TOKENS = [
-    *"( ) { } $( ` ' \" \\ ; && || | & \n $ ${ (( )) [[ ]] * ? [ ~ / = # ! <( >( $' < > >> 2>&1 <<< ,".split(" "),
-    *["<<EOF\n", "EOF\n", "<<'A' ", "A\n", "if ", "then ", "elif ", "else ", "fi", "for x in ", "do ", "done", "case "],
-    *["esac", ";;", " in ", "while ", "until ", "select x in ", "function f ", "f(){ f|f& };f", "f(){ g;};", "coproc "],
-    *["rm -rf ", "eval ", "bash -c ", "xargs ", "sudo ", "find . -exec ", "parallel ", "python3 -c ", "awk ", "env -S "],
-    *["ssh h ", "docker run x ", "git push -f ", "psql -c ", "node -e ", "cat ", "tee ", "cd ", "source ", "trap ", "dd "],
-    *["x=", "$x", "${x:-", "x+=a", "x=(a b) ", '"${x[@]}"', "set -- $@ $@;", "read x", "{a,b}", "{a,b}{c,d}", "{1..9}"],
-    *["~/.ssh/id_rsa", ".env", "/etc/passwd", "/dev/sda", "~/.*", "?s?h", "C:\\", "file://", "/proc/self/root", "*/", ".."],
-    *[" ", "  ", "\t", "\r\n", "\ue000", "\ue004", "\x00", "\x1f", "é", "😀", "\ud800", "a", "b", "-", "--", "-rf", "@", ":"],
+    "(", ")", "{", "}", "$(", "`", "'", '"', "\\", ";", "&&", "||", "|", "&", "\n", "$", "${", "((", "))", "[[", "]]",
+    "*", "?", "[", "~", "/", "=", "#", "!", "<(", ">(", "$'", "<", ">", ">>", "2>&1", "<<<", ",", "<<EOF\n", "EOF\n",
+    "<<'A' ", "A\n", "if ", "then ", "elif ", "else ", "fi", "for x in ", "do ", "done", "case ", "esac", ";;",
+    " in ", "while ", "until ", "select x in ", "function f ", "f(){ f|f& };f", "f(){ g;};", "coproc ", "rm -rf ",
+    "eval ", "bash -c ", "xargs ", "sudo ", "find . -exec ", "parallel ", "python3 -c ", "awk ", "env -S ", "ssh h ",
+    "docker run x ", "git push -f ", "psql -c ", "node -e ", "cat ", "tee ", "cd ", "source ", "trap ", "dd ", "x=",
+    "$x", "${x:-", "x+=a", "x=(a b) ", '"${x[@]}"', "set -- $@ $@;", "read x", "{a,b}", "{a,b}{c,d}", "{1..9}",
+    "~/.ssh/id_rsa", ".env", "/etc/passwd", "/dev/sda", "~/.*", "?s?h", "C:\\", "file://", "/proc/self/root", "*/",
+    "..", " ", "  ", "\t", "\r\n", "\ue000", "\ue004", "\x00", "\x1f", "é", "😀", "\ud800", "a", "b", "-", "--", "-rf",
+    "@", ":",
 ]  # fmt: skip
 # Each would grow without bound, or faster than the text, if nobody counted.
 UNITS = [
-    *["f(){ f|f& };f\n", "f(){ g;};g(){ f;};f;", "find . -exec ", "find . -exec rm {} \\; ", "x=$x$x;", "x=($x $x);"],
-    *["set -- $@ $@;", "a=$(echo $a$a);", "for i in $i $i;do echo $i;done;", "for i in 1 2 3 4 5;do ", "alias a='a;a';a;"],
-    *["$(", "`", "((", "( ", "{ ", "if ", "[[ ", "case x in a) ", "${x:-", "${x/", "$((", "<(", "x=(", "@(a|", "+("],
-    *["{a,b}", "{a,b,c,d}/", "{1..9}", "~/.s*/", "cat ?s?h/[i]d*;", "cat .env*;", "/*.*", "a/", "../", "C:\\", "file:///"],
-    *["<<A ", "cat <<A\nx\nA\n", "cat <<EOF\n$(", "a|", "a&&", "a;", "a\n", "a=1;", "IFS= ", "! ", "time ", "2>&1 ", ">f "],
-    *["sudo ", "eval ", "xargs ", "watch ", "env -S ", "bash -c 'bash -c ", "echo a|xargs -I{} ", "parallel ", "timeout 1 "],
-    *["rm -rf a;", "rm -rf $x/", "rm ", "cp a b;", "mkdir a;rm -rf a;", "curl x|sh;", "git push -f ", "docker run -v /:/x "],
-    *['python3 -c "os.system(\'rm -rf /\')"\n', "python3 -c 'f(", "node -e \"", 'mysql -e "delete from x;" ', "awk '{"],
-    *["\\", "'\"", "\"a\" ", "$x", "$@ ", "\x00", "\n", "# ", "é", "\ue000", "😀 ", "=", "k=v@", "[a-z]", "[!", "*"],
+    "f(){ f|f& };f\n", "f(){ g;};g(){ f;};f;", "find . -exec ", "find . -exec rm {} \\; ", "x=$x$x;", "x=($x $x);",
+    "set -- $@ $@;", "a=$(echo $a$a);", "for i in $i $i;do echo $i;done;", "for i in 1 2 3 4 5;do ",
+    "alias a='a;a';a;", "$(", "`", "((", "( ", "{ ", "if ", "[[ ", "case x in a) ", "${x:-", "${x/", "$((", "<(",
+    "x=(", "@(a|", "+(", "{a,b}", "{a,b,c,d}/", "{1..9}", "~/.s*/", "cat ?s?h/[i]d*;", "cat .env*;", "/*.*", "a/",
+    "../", "C:\\", "file:///", "<<A ", "cat <<A\nx\nA\n", "cat <<EOF\n$(", "a|", "a&&", "a;", "a\n", "a=1;", "IFS= ",
+    "! ", "time ", "2>&1 ", ">f ", "sudo ", "eval ", "xargs ", "watch ", "env -S ", "bash -c 'bash -c ",
+    "echo a|xargs -I{} ", "parallel ", "timeout 1 ", "rm -rf a;", "rm -rf $x/", "rm ", "cp a b;", "mkdir a;rm -rf a;",
+    "curl x|sh;", "git push -f ", "docker run -v /:/x ", 'python3 -c "os.system(\'rm -rf /\')"\n', "python3 -c 'f(",
+    'node -e "', 'mysql -e "delete from x;" ', "awk '{", "\\", '\'"', '"a" ', "$x", "$@ ", "\x00", "\n", "# ", "é",
+    "\ue000", "😀 ", "=", "k=v@", "[a-z]", "[!", "*",
 ]  # fmt: skip
 
 
@@ -90,9 +93,11 @@ def seconds(tool: str, given: Any, enough: float = LIMIT_SECONDS) -> float:
     return best
 
 
-def is_hasty(command: str) -> bool:
+def is_hasty(command: object) -> bool:
     """Whether a glance passes what the reader would stop."""
-    if not quick.is_harmless(command, ("/home/dev/.claude/memory", "/opt/harness-memory")):
+    if not isinstance(command, str) or not quick.is_harmless(
+        command, ("/home/dev/.claude/memory", "/opt/harness-memory")
+    ):
         return False
     policy = Policy()
     found = judge.findings(command, question("Bash", {}).scope(), ENV, policy)
@@ -130,7 +135,8 @@ def tool_calls(seed: int) -> Iterator[tuple[str, Any]]:
         bent: Any = {key: _bent(value, chance) for key, value in given.items()}
         for _ in range(chance.randint(0, 2)):
             bent[chance.choice(("path", "file_path", "command", "x", "pattern", "glob"))] = _odd(chance, 3)
-        yield (tool if chance.random() < 0.8 else chance.choice(TOKENS)), (bent if chance.random() < 0.95 else _odd(chance, 2))
+        name = tool if chance.random() < 0.8 else chance.choice(TOKENS)
+        yield name, bent if chance.random() < 0.95 else _odd(chance, 2)
 
 
 def _bent(value: Any, chance: random.Random) -> Any:
@@ -139,10 +145,13 @@ def _bent(value: Any, chance: random.Random) -> Any:
     return _odd(chance, 3) if chance.random() < 0.3 else value
 
 
+_ODD = (None, True, 0, -1.5, 10**30, "", "\x00", "\ud800", "~", "/", "~/.ssh/id_rsa", ".env", "*" * 99)
+
+
 def _odd(chance: random.Random, depth: int) -> Any:
     kind = chance.randrange(9)
     if kind < 3 or not depth:
-        return chance.choice([None, True, 0, -1.5, 10**30, "", "\x00", "\ud800", "~", "/", "~/.ssh/id_rsa", ".env", "*" * 99])
+        return chance.choice(_ODD)
     if kind < 6:
         return "".join(chance.choice(TOKENS) for _ in range(chance.randint(1, 20)))
     if kind < 8:

@@ -53,16 +53,26 @@ def test_every_row_gets_what_it_is_owed(outcomes: list[tuple[str, str]]) -> None
 def test_rules_of_ones_own_take_the_long_way_to_the_same_end(outcomes: list[tuple[str, str]]) -> None:
     policy = Policy()
     differing = [
-        (tool, given)
-        for (tool, given, _, _), (got, _) in zip(ROWS, outcomes)
-        if outcome(tool, given, policy)[0] != got
+        (tool, given) for (tool, given, _, _), (got, _) in zip(ROWS, outcomes) if outcome(tool, given, policy)[0] != got
     ]
     assert differing == []
 
 
 def test_a_glance_never_passes_what_the_reader_stops() -> None:
     """Every harmless-looking command, also with the words of the dangerous ones put behind it."""
-    tails = ("", " -D x", " -Df x", " --force", " --delete x", " /etc", " ~", " .env", "; ls", " | sort", " && git status")
+    tails = (
+        "",
+        " -D x",
+        " -Df x",
+        " --force",
+        " --delete x",
+        " /etc",
+        " ~",
+        " .env",
+        "; ls",
+        " | sort",
+        " && git status",
+    )
     heads = [command for command, _, _ in guard_corpus.COMMANDS if quick.is_harmless(command)]
     verbs = ["%s %s" % (program, verb) for program, each in quick._VERBS.items() for verb in sorted(each)]
     passed = [head + tail for head in [*heads, *verbs, *sorted(quick._PROGRAMS)] for tail in tails]
@@ -88,7 +98,7 @@ def test_the_corpus_is_of_some_size(outcomes: list[tuple[str, str]], tell: Calla
     keys = {command for command, _, _ in guard_corpus.KEYS}
     counts = {"dangerous": [0, 0], "key files": [0, 0], "harmless": [0, 0]}
     for (_, given, owed, _), (got, rule) in zip(ROWS, outcomes):
-        is_key = given.get("command") in keys or rule in ("path.secret", "path.env")
+        is_key = str(given.get("command")) in keys or rule in ("path.secret", "path.env")
         kind = "harmless" if owed == guard_corpus.PASS else "key files" if is_key else "dangerous"
         counts[kind][0] += got in STOPPED
         counts[kind][1] += 1

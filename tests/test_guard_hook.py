@@ -426,6 +426,18 @@ def policy_of(guard: Guard) -> Policy:
     return load(str(guard.root), str(guard.repo))
 
 
+DEPLOY = {
+    "id": "deploy",
+    "tier": "ask",
+    "reason": "deploys",
+    "match": {"program": "make|just", "words": "deploy", "unless": "--dry-run"},
+}
+VENDORED = {
+    "id": "vendored",
+    "tier": "deny",
+    "reason": "is not ours",
+    "match": {"path": "third_party/**", "access": "write"},
+}
 OWN: dict[str, tuple[dict[str, Any], str, tuple[str, str]]] = {
     "loosened": ({"tiers": {"git.reset-hard": "log"}}, "git reset --hard", ("log", "git.reset-hard")),
     "off": ({"tiers": {"git.reset-hard": "off"}}, "git reset --hard", SILENT),
@@ -433,58 +445,11 @@ OWN: dict[str, tuple[dict[str, Any], str, tuple[str, str]]] = {
     "tightened": ({"tiers": {"git.reset-hard": "deny"}}, "git reset --hard", ("deny", "git.reset-hard")),
     "the core": ({"tiers": {"delete.home": "ask"}}, "rm -rf ~/Documents", ("ask", "delete.home")),
     "the core, and ours": ({"tiers": {"delete.home": "ask"}}, "rm -rf ~", ("deny", "self.memory")),
-    "a program": (
-        {"rules": [{"id": "deploy", "tier": "ask", "reason": "deploys", "match": {"program": "make", "words": "deploy"}}]},
-        "cd x && sudo make deploy",
-        ("ask", "deploy"),
-    ),
-    "a program otherwise": (
-        {"rules": [{"id": "deploy", "tier": "ask", "reason": "deploys", "match": {"program": "make", "words": "deploy"}}]},
-        "make test",
-        SILENT,
-    ),
-    "an excuse": (
-        {
-            "rules": [
-                {
-                    "id": "deploy",
-                    "tier": "deny",
-                    "reason": "deploys",
-                    "match": {"program": "make|just", "words": "deploy", "unless": "--dry-run"},
-                }
-            ]
-        },
-        "just deploy --dry-run",
-        SILENT,
-    ),
-    "a path": (
-        {
-            "rules": [
-                {
-                    "id": "vendored",
-                    "tier": "deny",
-                    "reason": "is not ours",
-                    "match": {"path": "third_party/**", "access": "write"},
-                }
-            ]
-        },
-        "echo x > third_party/a.c",
-        ("deny", "vendored"),
-    ),
-    "a path that is read": (
-        {
-            "rules": [
-                {
-                    "id": "vendored",
-                    "tier": "deny",
-                    "reason": "is not ours",
-                    "match": {"path": "third_party/**", "access": "write"},
-                }
-            ]
-        },
-        "cat third_party/a.c",
-        SILENT,
-    ),
+    "a program": ({"rules": [DEPLOY]}, "cd x && sudo make deploy", ("ask", "deploy")),
+    "a program otherwise": ({"rules": [DEPLOY]}, "make test", SILENT),
+    "an excuse": ({"rules": [DEPLOY]}, "make deploy --dry-run", SILENT),
+    "a path": ({"rules": [VENDORED]}, "echo x > third_party/a.c", ("deny", "vendored")),
+    "a path that is read": ({"rules": [VENDORED]}, "cat third_party/a.c", SILENT),
     "protected branches": (
         {"protected_branches": ["trunk"]},
         "git push -f origin trunk",
@@ -548,10 +513,9 @@ def test_a_project_may_only_tighten(guard: Guard, name: str) -> None:
 
 
 def test_a_project_may_not_loosen_by_a_rule_of_the_same_name(guard: Guard) -> None:
-    mine = {"id": "deploy", "tier": "deny", "reason": "deploys", "match": {"program": "make", "words": "deploy"}}
-    guard.rules({"rules": [mine]})
-    guard.rules({"rules": [{**mine, "tier": "off"}]}, of_project=True)
-    assert guard.ran("make deploy", policy_of(guard)) == ("deny", "deploy")
+    guard.rules({"rules": [DEPLOY]})
+    guard.rules({"rules": [{**DEPLOY, "tier": "off"}]}, of_project=True)
+    assert guard.ran("make deploy", policy_of(guard)) == ("ask", "deploy")
 
 
 BROKEN: dict[str, Any] = {
@@ -630,7 +594,9 @@ def test_a_delete_through_a_link(guard: Guard) -> None:
 def test_a_home_behind_a_link(guard: Guard, tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(guard.home, target_is_directory=True)
     secret = ("deny", "path.secret")
-    assert guard.judged("Read", {"file_path": str(guard.home / ".kube" / "config")}, HOME=str(tmp_path / "link")) == secret
+    assert (
+        guard.judged("Read", {"file_path": str(guard.home / ".kube" / "config")}, HOME=str(tmp_path / "link")) == secret
+    )
     assert guard.judged("Read", {"file_path": str(tmp_path / "link" / ".kube" / "config")}) == secret
 
 

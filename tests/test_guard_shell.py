@@ -57,7 +57,7 @@ WORDS = {
     "p ~ ~/x x~ '~' \\~ \"~\"": [HOME, HOME + "/x", "x~", "~", "~", "~"],
     "x=~/a; p $x": [HOME + "/a"],
     'p "$HOME" ${HOME}/x $HOME': [HOME, HOME + "/x", HOME],
-    "p {a,b}c x{1,2}{3,4} {a} {} '{a,b}'": "ac bc x13 x14 x23 x24 {a} {} {a,b}".split(),
+    "p {a,b}c x{1,2}{3,4} {a} {} '{a,b}'": ["ac", "bc", "x13", "x14", "x23", "x24", "{a}", "{}", "{a,b}"],
     "p * '*' ? '[a]' [a]": ["*", "*", "?", "[a]", "[a]"],
     "x=1; p $x ${x} \"$x\" '$x' a${x}b": ["1", "1", "1", "$x", "a1b"],
     "x='a b'; p $x \"$x\"": ["a", "b", "a b"],
@@ -74,7 +74,7 @@ WORDS = {
     'x=(a "b c"); p "${x[@]}"': ["a", "b c"],
     "x=(a b); p ${x[@]}": ["a", "b"],
     "x=(a); x+=(b c); p ${x[@]}": ["a", "b", "c"],
-    "p $(echo a b) \"$(echo a b)\" `echo c`": ["a", "b", "a b", "c"],
+    'p $(echo a b) "$(echo a b)" `echo c`': ["a", "b", "a b", "c"],
     "p $(echo $(echo a)) `echo \\`echo b\\``": ["a", "b"],
     'p "$(echo "a b")"': ["a b"],
     "p $(printf '%s-%s' a b) $(printf 'r\\155')": ["a-b", "rm"],
@@ -82,7 +82,7 @@ WORDS = {
     "p $(basename /a/b) $(dirname /a/b)": ["b", "/a"],
     "p $(echo cm0= | base64 -d)": ["rm"],
     "p $(echo mr | rev)": ["rm"],
-    "set -- a b; p $1 $2 \"$@\"": ["a", "b", "a", "b"],
+    'set -- a b; p $1 $2 "$@"': ["a", "b", "a", "b"],
     "f() { p $1 \"$2\"; }; f a 'b c'": ["a", "b c"],
     "for x in a b; do y=$x; done; p $y": ["b"],
     "p <(echo) a": ["/dev/fd/0", "a"],
@@ -91,7 +91,7 @@ WORDS = {
 
 def in_bash(texts: list[str]) -> list[list[str]]:
     """What bash itself hands to `p`: each script in a subshell of its own, one process for all."""
-    head = "p() { printf '%s\\0' \"$#\" \"$@\"; }\nset -f\n"
+    head = 'p() { printf \'%s\\0\' "$#" "$@"; }\nset -f\n'
     script = head + "".join("(\n%s\n) 2>/dev/null\n" % text for text in texts)
     env = {"HOME": HOME, "PATH": "/usr/bin:/bin"}
     done = subprocess.run([str(shutil.which("bash")), "-c", script], env=env, stdout=subprocess.PIPE, check=True)
@@ -158,7 +158,7 @@ def test_live_characters_are_told_from_quoted_ones(text: str) -> None:
 # Commands --------------------------------------------------------------------------------------
 
 CALLS = {
-    "a; b && c || d | e & f\ng": "a b c d e f g".split(),
+    "a; b && c || d | e & f\ng": ["a", "b", "c", "d", "e", "f", "g"],
     "(a; b)": ["a", "b"],
     "{ a; b; }": ["a", "b"],
     "((a) && (b))": ["a", "b"],
@@ -169,7 +169,7 @@ CALLS = {
     "f() { a $1; }; f x": ["f x", "a x"],
     "function f { a; }; f": ["f", "a"],
     "f() (a); f": ["f", "a"],
-    "if a; then b; elif c; then d; else e; fi": "a b c d e".split(),
+    "if a; then b; elif c; then d; else e; fi": ["a", "b", "c", "d", "e"],
     "if a\nthen\n  b\nfi": ["a", "b"],
     "for x in 1 2; do a $x; done": ["a 1", "a 2"],
     "for x in 1 2\ndo a $x\ndone": ["a 1", "a 2"],
@@ -489,7 +489,7 @@ def test_what_is_no_shell_text(text: str) -> None:
         traced(text)
 
 
-@pytest.mark.parametrize("text", ["eval 'rm x; ('", "bash -c \"rm x; '\"", "ssh h 'if rm x'"])
+@pytest.mark.parametrize("text", ["eval 'rm x; ('", 'bash -c "rm x; \'"', "ssh h 'if rm x'"])
 def test_an_inner_text_that_cannot_be_read_is_kept(text: str) -> None:
     assert [each for each in traced(text).unread if "rm x" in each]
 

@@ -313,7 +313,7 @@ def check(body: str, call: Call, scope: Scope, judge_tree: object, made: list[Ma
         if last in _TREE_CALLS or (last in ("rmdir", "unlink") and "recursive" in text):
             yield from _deletion(last, literals, text, lower, body, call, judge_tree)
         for literal in literals:
-            if is_made_up and literal[:1] not in ("/", "~"):
+            if not literal or (is_made_up and literal[:1] not in ("/", "~")):
                 continue  # below a folder of its own
             for rule, about in _literal(literal, text, last, call, scope):
                 if not (rule == "db.destroy" and "sqlite" in lower and _is_scratch_file(lower)):

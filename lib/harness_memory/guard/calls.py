@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from .gate import Environment
 
-MAX_CALLS = 700
-MAX_STEPS = 6_000  # of trees walked and words made
+MAX_CALLS = 650
+MAX_STEPS = 5_000  # of trees walked and words made
 MAX_INNER_CHARS = 40_000  # of scripts within scripts, all levels together
 MAX_VALUE_CHARS = 200_000  # of variables and substitutions, all together
 MAX_DEPTH = 12
@@ -272,7 +272,7 @@ class Shell:
 
     def record(self, program: str, args: list[str]) -> Call:
         budget = self.trace.budget
-        budget.calls -= 1 + len(args) // 50
+        budget.calls -= 1 + len(args) // 25
         if budget.calls < 0:
             raise TooMuch("too many commands")
         call = Call(self.known_as(program), args, self.cwd)

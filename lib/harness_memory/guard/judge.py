@@ -82,7 +82,7 @@ def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterat
     """Each call of a trace, with the rules against it and what they are about."""
     text = _text_of(found)
     hinted = _is_hinted(text) or bool(scope.zero or scope.confirm or scope.no_delete)
-    is_near = hinted or any(name in text for name in paths.own_names(scope))
+    is_near = _has_pattern(text) or any(name in text for name in paths.own_names(scope))
     for call in found.calls:
         if found.links:
             scope.links = {} if call.program == "ln" else found.links
@@ -109,7 +109,11 @@ def _text_of(found: Trace) -> str:
 
 def _is_hinted(text: str) -> bool:
     """Whether any word could name a secret: most scripts have none, and are done with paths here."""
-    return any(hint in text for hint in HINTS) or any(mark in text for mark in "\ue001\ue002\ue003")
+    return _has_pattern(text) or any(hint in text for hint in HINTS)
+
+
+def _has_pattern(text: str) -> bool:
+    return any(mark in text for mark in "\ue001\ue002\ue003")
 
 
 def _of_call(
@@ -320,6 +324,8 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
 
 
 def _is_hint(word: str) -> bool:
+    if "." not in word and "/" not in word and "_" not in word:
+        return False
     lower = word.lower()
     return any(hint in lower for hint in HINTS)
 

@@ -35,8 +35,8 @@ GLOBS = frozenset((STAR, QUESTION, BRACKET))
 PLAIN = {0xE000: "…", 0xE001: "*", 0xE002: "?", 0xE003: "[", 0xE004: "~", 0xE005: "{", 0xE006: ",", 0xE007: "}"}
 
 MAX_DEPTH = 50
-MAX_WORDS = 12_000  # of a script and all that it holds
-COMMAND_WORDS = 2  # what a command counts for beside its words
+MAX_WORDS = 6_000  # of a script and all that it holds
+COMMAND_WORDS = 3  # what a command counts for beside its words
 SUBSTITUTION_WORDS = 5  # what a command within a word counts for
 MAX_ARITHMETIC_CHARS = 1000
 MAX_BRACKET_CHARS = 5_000

@@ -64,7 +64,7 @@ def _is_loss(words: list[str]) -> bool:
         return False
     from . import rules
 
-    rule = rules.matched(name, words[1:])
+    rule = rules.matched(name, words[1:MAX_SHOWN])
     return bool(rule) and rules.RULES[rule][0] in (rules.ASK, rules.DENY)
 
 
