@@ -22,11 +22,13 @@ class Event:
         "agent_type",
         "channel",
         "client_pid",
+        "command",
         "cwd",
         "last_message",
         "launch_dir",
         "model",
         "name",
+        "path",
         "prompt",
         "prompt_id",
         "reason",
@@ -61,7 +63,10 @@ class Event:
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
         self.tool_name = text("tool_name")
         given = payload.get("tool_input")
-        self.skill = clean(given.get("skill"), 200) if isinstance(given, dict) else ""
+        given = given if isinstance(given, dict) else {}
+        self.skill = clean(given.get("skill"), 200)
+        self.command = clean(given.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        self.path = _path(given.get("file_path") or given.get("notebook_path"))
         silent = payload.get("seconds_since_last_response")
         self.silent_seconds = float(silent) if isinstance(silent, (int, float)) else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))

@@ -21,6 +21,8 @@ A file without frontmatter, or with half of it, is read all the same: what it la
 from __future__ import annotations
 
 from . import clock, settings, yaml
+from .redact import redact
+from .session import DEVICE_NAMES
 from .text import brief, cut, one_line
 
 TYPE_CHECKING = False
@@ -152,11 +154,17 @@ def new(name: str, *, type: str, day: str, description: str = "", session: str =
         "verified": day,
         "session": session,
     }
-    return Note(slug_of(name), {key: value for key, value in fields.items() if value}, [])
+    return Note(slug_of(redact(name)), {key: value for key, value in fields.items() if value}, [])
 
 
 def slug_of(name: str) -> str:
-    """The file's name for a topic: letters and digits of any script, and dashes."""
+    """The file's name for a topic."""
+    slug = dashed(name)
+    return slug + "-note" if slug in DEVICE_NAMES else slug
+
+
+def dashed(name: str) -> str:
+    """Letters and digits of any script, and dashes."""
     words = "".join([char if char.isalnum() else " " for char in name.lower()]).split()
     slug = "-".join(words)
     while len(slug.encode("utf-8", "replace")) > settings.NOTE_NAME_CHARS:

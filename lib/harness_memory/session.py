@@ -45,7 +45,7 @@ META_FIELDS = (
 REQUIRED_FIELDS = ("session_id", "date", "status")
 
 _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
-_DEVICE_NAMES = frozenset(
+DEVICE_NAMES = frozenset(  # what Windows takes for a device, whatever ending it has
     ("con", "prn", "aux", "nul", *("com%d" % n for n in range(10)), *("lpt%d" % n for n in range(10)))
 )
 
@@ -96,7 +96,7 @@ def is_episode_name(name: str) -> bool:
 
 def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file anywhere, else a hash of it."""
-    if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in _DEVICE_NAMES:
+    if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in DEVICE_NAMES:
         return claude_id
     return "x" + hexdigest(claude_id)[:31]
 

@@ -69,6 +69,7 @@ EPISODES_CACHE = "episodes.idx"
 NOTES_CACHE = "notes.idx"
 ARCHIVED_CACHE = "archived.idx"
 TRIGGERS_FILE = "triggers.json"
+TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
 RECALL_LOCK = "recall.lock"
 DRAFTS_DIR = "drafts"
 FORGOTTEN_FILE = "forgotten.json"
@@ -246,6 +247,7 @@ DIRS_IN_INDEX = 3
 
 # Recall ----------------------------------------------------------------------------------------
 RECALL_FORMAT = 1  # of the cache: another one is made anew
+TRIGGERED_NOTES = 3
 RECALL_UNITS = 1200
 RECALL_LINE_CHARS = 200
 RECALL_FILES_SHOWN = 4

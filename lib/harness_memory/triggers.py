@@ -2,8 +2,8 @@
 
     <project or user>/STATE/triggers.json   {"schema", "triggers": [{"kind", "pattern", "note", "line"}]}
 
-A cache, written with the index of notes, and only where a note that holds has a trigger: where none has,
-asking costs a failed open. A command matches when it begins with the words of a pattern, as does each
+A cache, written with the index of notes, and only where a note that holds has a trigger; `<root>/triggers` tells that
+there may be one at all: where it is not, asking costs a failed open. A command matches when it begins with the words of a pattern, as does each
 command in a chain; a path when it fits the glob (`*` within a folder, `**` across).
 """
 
@@ -60,6 +60,7 @@ def refresh(shelf: Shelf) -> None:
     if held:
         data = jsontext.pretty({"schema": settings.SCHEMA, "triggers": held}).encode("utf-8", "replace")
         store.write_if_changed(_path(shelf.home), data)
+        store.touch(os.path.join(os.path.dirname(shelf.home), settings.TRIGGERS_MARK))
     else:
         store.remove(_path(shelf.home))
 

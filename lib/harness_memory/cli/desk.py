@@ -73,7 +73,8 @@ class Desk:
         named = [(shelf, name) for shelf in places for name in shelf.slugs()]
         # A file that somebody made by hand may be named in its own way.
         exact = [(shelf, name) for shelf, name in named if name == slug or notes.slug_of(name) == slug]
-        chosen = exact or [(shelf, name) for shelf, name in named if notes.slug_of(name).startswith(slug)]
+        dashed = notes.dashed(word)
+        chosen = exact or [(shelf, name) for shelf, name in named if notes.dashed(name).startswith(dashed)]
         return [(shelf, note) for shelf, name in chosen for note in [shelf.note(name)] if note]
 
 

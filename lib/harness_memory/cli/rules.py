@@ -81,6 +81,8 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_postings if name.endswith(_POSTINGS) else None
     if folder[-3:-1] == (settings.STATE_DIR, settings.RECALL_DIR):
         return accept
+    if parts == (settings.TRIGGERS_MARK,):
+        return accept
     if folder[-2:] in (
         (settings.STATE_DIR, settings.USED_DIR),
         (settings.STATE_DIR, settings.DRAFTS_DIR),

@@ -104,7 +104,7 @@ def answer(env: Environment, tree: str) -> bytes:
     payload = read_payload()
     question = Question(payload, env, tree)
     if question.tool == "Skill":
-        return _skill(payload)
+        return _moment(payload)
     policy: Any = Quiet()
     if not question.is_plain():
         from .policy import load
@@ -117,6 +117,8 @@ def answer(env: Environment, tree: str) -> bytes:
 
         reply = decide(question, policy, found)
     _stamp(question.root)
+    if not reply and _exists(question.root + "/" + settings.TRIGGERS_MARK):
+        return _moment(payload)
     return reply
 
 
@@ -142,8 +144,8 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     return of_tool(question.tool, question.given, scope, question.env, policy)
 
 
-def _skill(payload: dict[str, Any]) -> bytes:
-    """A skill is no danger but an occasion: it is handed its profile."""
+def _moment(payload: dict[str, Any]) -> bytes:
+    """The occasion to hand over a skill's profile, or a note that waits for a command or a path."""
     from .. import runner
 
     return runner.handle("PreToolUse", payload)

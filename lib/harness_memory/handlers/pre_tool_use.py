@@ -1,8 +1,7 @@
-"""PreToolUse: the model calls a skill, and is handed its profile."""
+"""PreToolUse, once the guard has let a call pass: a skill is handed its profile, a command or path the note for it."""
 
 from __future__ import annotations
 
-from . import skill
 from .scene import Scene
 
 TYPE_CHECKING = False
@@ -13,8 +12,14 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    if run.event.tool_name != "Skill":
-        return None
     scene = Scene(run)
     with scene as session:
-        return None if session.is_new else skill.begin(scene, session, run.event.skill)
+        if session.is_new:
+            return None
+        if run.event.tool_name == "Skill":
+            from . import skill
+
+            return skill.begin(scene, session, run.event.skill)
+        from . import trigger
+
+        return trigger.begin(scene, session)

@@ -8,7 +8,7 @@ from .. import project, settings, store
 from . import registry
 
 _LOCKS = tuple(name + settings.LOCK_SUFFIX for name in (settings.CONFIG_FILE, settings.INSTALLS_FILE))
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, *_LOCKS)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS)
 _FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
 _SIGNS = (settings.FAILURES_DIR, settings.LAST_RUN_DIR)  # in the health folder: hooks have run with this memory
 _ALIAS = b'"alias_of"'

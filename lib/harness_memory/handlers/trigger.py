@@ -1,0 +1,42 @@
+"""A command or a path comes up that a note waits for: the note, once a session."""
+
+from __future__ import annotations
+
+import os
+
+from .. import harness, inert, inject, receipt, reply, settings, triggers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..session import Session
+    from .scene import Scene
+
+
+def begin(scene: Scene, session: Session) -> dict[str, Any] | None:
+    """The caller holds the session's lock."""
+    run = scene.run
+    path = os.path.relpath(run.event.path, scene.project.root) if run.event.path else ""
+    found = triggers.match(run.root, scene.project.dir, command=run.event.command, path=path.replace(os.sep, "/"))
+    # A subagent has a conversation of its own, which knows nothing of what the session was told.
+    mark = "@" + run.event.agent_id if run.event.agent_id else ""
+    told = receipt.load(session.dir)
+    news = [each for each in found if each.ref + mark not in told["recalled"]][: settings.TRIGGERED_NOTES]
+    if not news:
+        return None
+    injection = inject.compose([_part(news)], settings.RECALL_UNITS, scene.project.name)
+    told["recalled"] += [each.ref + mark for each in news]
+    receipt.record(session, told, injection, run.event.name, "trigger " + news[0].pattern, run.now)
+    return reply.context(run.event.name, injection.text)
+
+
+def _part(found: list[triggers.Found]) -> inject.Part:
+    lines = []
+    for each in found:
+        scope, _, slug = each.ref.partition("/")
+        lines.append(inert.line("- [%s] %s" % (scope, each.line)))
+        lines.append("  whole: %s show %s" % (harness.own_command(), harness.quote(slug)))
+    part = inject.Part("recall", "Noted for this moment", lines)
+    part.items = [{"item": each.ref, "kind": "note", "files": []} for each in found]
+    return part
