@@ -158,7 +158,7 @@ def test_another_writer_is_waited_for(world: World, monkeypatch: pytest.MonkeyPa
     before = world.files()
     with lock.Lock(str(path) + ".lock") as held:
         assert held
-        assert cli.main(["memory", "briefing", "rollback"]) == 1
+        assert cli.main(["memory", "briefing", "rollback"]) == 2
     (world.project / "briefing.md.lock").unlink()
     assert world.files() == before
 

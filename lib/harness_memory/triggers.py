@@ -2,9 +2,10 @@
 
     <project or user>/STATE/triggers.json   {"schema", "triggers": [{"kind", "pattern", "note", "line"}]}
 
-A cache, written with the index of notes, and only where a note that holds has a trigger; `<root>/triggers` tells that
-there may be one at all: where it is not, asking costs a failed open. A command matches when it begins with the words of a pattern, as does each
-command in a chain; a path when it fits the glob (`*` within a folder, `**` across).
+A cache, written with the index of notes, and only where a note that holds has a trigger; `<root>/triggers`
+tells that there may be one at all: where it is not, asking costs a failed open. A command matches when it
+begins with the words of a pattern, as does each command in a chain; a path when it fits the glob (`*` within
+a folder, `**` across).
 """
 
 from __future__ import annotations
