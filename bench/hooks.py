@@ -40,7 +40,7 @@ RATIOS = {
     "SessionStart, 200 episodes": 2.5,
     "SessionStart, briefing, 100 notes": 3.0,
     "SessionStart, 10,000 episodes": 4.0,
-    "UserPromptSubmit": 1.5,
+    "UserPromptSubmit": 3.0,
     "UserPromptSubmit, skill profile": 2.0,
     "UserPromptSubmit, recall, 200 episodes": 3.0,
     "UserPromptSubmit, recall, 2,000 episodes": 4.0,
