@@ -42,7 +42,7 @@ RATIOS = {
     "SessionStart, 200 episodes": 2.5,
     "SessionStart, briefing, 100 notes": 3.0,
     "SessionStart, 10,000 episodes": 4.0,
-    "UserPromptSubmit": 1.5,
+    "UserPromptSubmit": 3.0,
     "UserPromptSubmit, skill profile": 2.0,
     "UserPromptSubmit, recall, 200 episodes": 3.0,
     "UserPromptSubmit, recall, 2,000 episodes": 4.0,
@@ -64,72 +64,14 @@ _SOURCE = (
     '    """Say hello, whatever the language: \\"olá\\", “こんにちは”."""\n'
     "    return 'hello ' + name  # TODO\n\n"
 )
-_NOUNS = [
-    a + b
-    for a in ("", "re", "sub", "over", "auto", "meta", "pre", "post", "multi", "inter", "trans", "micro")
-    for b in [
-        "cart",
-        "invoice",
-        "export",
-        "supplier",
-        "ledger",
-        "parser",
-        "socket",
-        "gateway",
-        "cache",
-        "queue",
-        "worker",
-        "index",
-        "schema",
-        "token",
-        "cursor",
-        "render",
-        "layout",
-        "widget",
-        "form",
-        "filter",
-        "report",
-        "chart",
-        "import",
-        "spreadsheet",
-        "webhook",
-        "payment",
-        "refund",
-        "coupon",
-        "tax",
-        "total",
-        "currency",
-        "locale",
-        "template",
-        "mail",
-        "digest",
-        "audit",
-        "backup",
-        "archive",
-        "restore",
-        "session",
-        "login",
-        "password",
-        "role",
-        "policy",
-        "tenant",
-        "quota",
-        "metric",
-        "trace",
-        "span",
-        "alert",
-        "dashboard",
-        "pipeline",
-        "runner",
-        "artifact",
-        "bundle",
-        "plugin",
-        "theme",
-        "avatar",
-        "upload",
-        "thumbnail",
-    ]
-]
+_WORDS = (
+    "cart invoice export supplier ledger parser socket gateway cache queue worker index schema token cursor render"
+    " layout widget form filter report chart import spreadsheet webhook payment refund coupon tax total currency"
+    " locale template mail digest audit backup archive restore session login password role policy tenant quota"
+    " metric trace span alert dashboard pipeline runner artifact bundle plugin theme avatar upload thumbnail"
+)
+_HEADS = ("", "re", "sub", "over", "auto", "meta", "pre", "post", "multi", "inter", "trans", "micro")
+_NOUNS = [head + word for head in _HEADS for word in _WORDS.split()]
 
 
 def source(size: int) -> str:
@@ -501,12 +443,10 @@ def report_recall(report: Report, directory: Path, interpreter: str, bare: str, 
         try:
             bench.cases.append(ratio.baseline(bare, support.clean_environment(bench.home)))
             fill(bench, 1)
-            remember(bench, count)
+            about = remember(bench, count)
             name = "UserPromptSubmit, recall, %s episodes" % format(count, ",")
-            prompt = "The invoice export of module_%d drops rows when the supplier is missing, find out why" % (
-                count // 2
-            )
-            add_skill(bench, name, "user_prompt_submit", lambda s, prompt=prompt: s.prompt(prompt))
+            prompt = "Look into module_%d again: %s" % (count // 2, about)
+            add_skill(bench, name, "user_prompt_submit", _asking(prompt))
             for number, figure in enumerate(ratio.measure(bench.cases, rounds)):
                 report.row(figure, is_baseline=number == 0)
             told = ratio.run_once(bench.cases[-1]).output
@@ -520,13 +460,19 @@ def report_recall(report: Report, directory: Path, interpreter: str, bare: str, 
                 client.kill()
 
 
-def remember(bench: Bench, count: int) -> None:
-    """Episodes about different things, in the words that people use for them."""
+def _asking(prompt: str) -> Callable[[support.Session], Any]:
+    return lambda session: session.prompt(prompt)
+
+
+def remember(bench: Bench, count: int) -> str:
+    """Episodes about different things, in words that people use for them; a few of the words of one."""
     project = support.episode_files(bench.store)[0].parent.parent
     value = support.episodes(bench.store)[0]
     words = random.Random(7)
+    asked = ""
     for number in range(count):
         about = " ".join(words.choices(_NOUNS, k=60))
+        asked = about[60:140] if number == count // 2 else asked
         started = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - 7200 - number * 300))
         short_id = "%08x" % number
         files = ["src/%s/module_%d.py" % (words.choice(_NOUNS), number), "tests/test_%s.py" % words.choice(_NOUNS)]
@@ -537,6 +483,7 @@ def remember(bench: Bench, count: int) -> None:
         (project / "episodes" / name).write_text(json.dumps(episode), "utf-8")
     (bench.store / "config.json").write_text(json.dumps({"retention_episodes": 2 * count}), "utf-8")
     rebuild(bench)
+    return asked
 
 
 def report_adding(report: Report, bench: Bench, count: int) -> None:

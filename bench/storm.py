@@ -29,9 +29,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
 
 import support
 
-from harness_memory import settings, views, yaml
+from harness_memory import episode as records
+from harness_memory import settings, stock, views, yaml
 
 KILLED_SHARE = 1 / 3
+_CACHE = "STATE/recall/"
 RECOVERY_STARTS = 10
 BURST_TURNS = 2
 HARNESS = support.ROOT / "harness"
@@ -217,11 +219,12 @@ class Storm:
     def changed_by_rebuild(self) -> list[str]:
         (project,) = support.project_dirs(self.store)
         before = support.snapshot(project)
+        known = stock.known_episodes(str(project)) or {}
+        unknown = ["not known to recall: %s" % name for name in records.names(str(project)) if name not in known]
         rebuild(self.home, project)
         after = support.snapshot(project)
-        return [
-            "rebuild changed %s" % name for name in sorted({*before, *after}) if before.get(name) != after.get(name)
-        ]
+        names = [name for name in sorted({*before, *after}) if not name.startswith(_CACHE)]
+        return unknown + ["rebuild changed %s" % name for name in names if before.get(name) != after.get(name)]
 
     def verified(self) -> list[str]:
         if not HARNESS.is_file():

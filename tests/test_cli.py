@@ -84,7 +84,7 @@ def test_help_of_a_verb_has_examples(empty: World, verb: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("memory", "verfy"), "Did you mean: harness memory verify"),
+        (("memory", "statuss"), "Did you mean: harness memory status"),
         (("status",), "Did you mean: harness memory status"),
         (("memory", "frobnicate"), "Known: status, list"),
         (("memory", "list", "--limit", "0"), "no positive number"),

@@ -197,7 +197,7 @@ QUIET = {
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock payload project redact remote runner
     session settings store text yaml"""
 STOP = """handlers.stop archive capture catalogue episode harness health ledger place segment transcript views
-    recall recall.decision recall.index recall.ranking recall.stem recall.tuning recall.vocabulary recall.words"""
+    recall recall.index recall.stem recall.tuning recall.vocabulary recall.words"""
 START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
 GUARD = "guard guard.gate guard.quick jsontext payload settings"

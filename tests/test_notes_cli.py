@@ -213,14 +213,14 @@ def test_listing_notes_by_kind_age_and_use(world: World) -> None:
     assert [each["note"] for each in world.json("note", "list", "--type", "feedback")] == ["project/a"]
 
 
-def test_search_needs_every_word(world: World) -> None:
+def test_search_prefers_every_word(world: World) -> None:
     world.memory("note", "add", "cart", "Totals are rounded once", "Tax is included")
     session = world.work(
         "Why is the total wrong?", "Totals were summed per line, which is wrong in the CART.", ("cart.py",)
     )
     found = world.json("search", "totals")
     assert sorted(each["kind"] for each in found) == ["note", "session"]
-    assert found[1]["id"] == session.id[:8]
+    assert session.id[:8] in [each["id"] for each in found]
     assert world.json("search", "TAX", "rounded")[0]["kind"] == "note"
     assert [each["kind"] for each in world.json("search", "cart", "summed", "--sessions")] == ["session"]
     assert world.memory("search", "nowhere").code == 1

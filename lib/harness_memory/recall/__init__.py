@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from .decision import explain, pick, worth_injecting
-from .index import Document, Index, build, digest, path_term
-from .ranking import Query, rank, score
-from .words import terms
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .decision import explain, pick, worth_injecting
+    from .index import Document, Index, build, digest, path_term
+    from .ranking import Query, rank, score
+    from .words import terms
 
 __all__ = [
     "Document",
@@ -21,3 +23,13 @@ __all__ = [
     "terms",
     "worth_injecting",
 ]
+_HOMES = {"Query": "ranking", "rank": "ranking", "score": "ranking", "terms": "words"}
+_HOMES.update(dict.fromkeys(("explain", "pick", "worth_injecting"), "decision"))
+
+
+def __getattr__(name: str) -> object:
+    """Each part when it is asked for: whoever indexes a document need not load what ranks."""
+    if name not in __all__:
+        raise AttributeError("module %r has no attribute %r" % (__name__, name))
+    module = __import__("%s.%s" % (__name__, _HOMES.get(name, "index")), fromlist=[name])
+    return getattr(module, name)
