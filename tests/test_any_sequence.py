@@ -17,7 +17,7 @@ import support
 from commandline import World
 from life import Life, failures
 
-SEEDS = range(int(os.environ.get("HARNESS_SEQUENCES", "3")))
+SEEDS = range(support.volume(int(os.environ.get("HARNESS_SEQUENCES", "3"))))
 LENGTH = 40
 TOPICS = ("cart", "parser", "Über uns", "deploy", "editor")
 SUBJECTS = ("Totals", "The parser", "Access tokens", "Deploys", "The editor", "Ünïcode: names")

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -10,7 +13,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import forgotten
+from harness_memory import forget, forgotten
 
 SECRETIVE = "The Zanzibar contract ends in March"
 
@@ -149,10 +152,70 @@ def test_the_audit_trail_says_that_but_not_what(world: World, client: support.Cl
 
 @pytest.mark.parametrize(
     "words",
-    [(), ("--text", "a"), ("a1b2c3d4", "--text", "abc"), ("--text", "abc", "--scope", "user"), ("--since", "never")],
+    [
+        (),
+        ("--text", "a"),
+        ("--text", "秘"),
+        ("a1b2c3d4", "--text", "abc"),
+        ("--text", "abc", "--scope", "user"),
+        ("--since", "never"),
+    ],
 )
 def test_what_cannot_be_meant(world: World, words: tuple[str, ...]) -> None:
     assert world.memory("forget", *words).code == 2
+
+
+def test_what_is_neither_session_nor_note(world: World) -> None:
+    for verb in ("forget", "show"):
+        refused = world.memory(verb, "nothing-of-it")
+        assert (refused.code, 'no session or note "nothing-of-it"' in refused.stderr) == (2, True)
+
+
+def test_a_text_without_blanks_is_known_anywhere(world: World, client: support.Client) -> None:
+    life = lived(world, client, "この秘密は大切", "これは長い答えで、秘密の計画についてのものです。")
+    assert world.memory("forget", "--text", "秘密", "--yes").code == 0
+    life.stop("終わり。")
+    life.end()
+    assert holding(world, "秘密") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "kept_out"),
+    [
+        ("C++", []),
+        ("+++", []),
+        ("C#", []),
+        ("Acme", [["acme"]]),
+        ("a b c", [["a", "b", "c"]]),
+        ("秘密", [["秘", "密"]]),
+    ],
+)
+def test_what_a_text_is_known_by(text: str, kept_out: list[list[str]]) -> None:
+    assert forget.phrases(text, []) == kept_out
+
+
+def test_the_preview_tells_how_far_it_is_kept_out(world: World) -> None:
+    world.memory("remember", "Acme likes C++ best of all", "--topic", "acme")
+    assert "kept out as whole words" in world.memory("forget", "--text", "Acme").stdout
+    assert "may bring it back" in world.memory("forget", "--text", "C++").stdout
+    assert "whole words" not in world.memory("forget", "acme").stdout
+
+
+def test_what_killed_writers_left_goes_at_once(world: World) -> None:
+    world.memory("remember", "Totals are rounded once", "--topic", "cart")
+    gone = subprocess.Popen([sys.executable, "-c", ""])
+    gone.wait()
+    archive = world.root / "archive" / world.project.name
+    archive.mkdir(parents=True)
+    topics = world.project / "LEARNING" / "topics"
+    left = [topics / (".cart.md.%d.17ab.tmp" % gone.pid), archive / (".sessions-2026.%d.tmp" % gone.pid)]
+    writing = topics / (".cart.md.%d.17ab.tmp" % os.getpid())
+    for path in (*left, writing):
+        path.write_bytes(b"zanzibar")
+    world.memory("forget", "--text", "zanzibar")
+    assert all(path.exists() for path in left)
+    world.memory("forget", "--text", "nowhere", "--yes")
+    assert [path.exists() for path in (*left, writing)] == [False, False, True]
 
 
 # The sieve -----------------------------------------------------------------------------------------

@@ -746,6 +746,22 @@ def test_what_is_not_disposable_is_asked(guard: Guard, command: str) -> None:
     assert guard.ran(command, HOME="/home/dev", CLAUDE_PROJECT_DIR="/home/dev/app")[0] == "ask"
 
 
+@pytest.mark.parametrize(
+    ("project", "command", "wanted"),
+    [
+        ("/home/dev", "rm -rf Documents", ("deny", "delete.home")),
+        ("/home/dev", "rm -rf ~/.config", ("deny", "delete.home")),
+        ("/home/dev", "rm -rf scratch/build", SILENT),
+        ("/", "rm -rf etc/nginx", ("deny", "delete.system")),
+        ("/", "rm -rf srv/data", ("ask", "delete.outside")),
+        ("/", "rm -rf app/node_modules", SILENT),
+        ("/home/dev/app", "rm -rf Documents", ("log", "delete.inside")),
+    ],
+)
+def test_a_session_in_a_place_that_is_no_project(guard: Guard, project: str, command: str, wanted: Any) -> None:
+    assert guard.ran(command, HOME="/home/dev", CLAUDE_PROJECT_DIR=project) == wanted
+
+
 def test_the_branch_that_is_checked_out_counts(guard: Guard) -> None:
     assert guard.ran("git push --force") == ("ask", "git.force-push")
     support.git(guard.repo, "checkout", "-q", "-b", "feature/x")

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+import random
+import re
+import shlex
 import shutil
 import subprocess
-from typing import Any
+from typing import Any, Iterator
 
 import pytest
 
@@ -169,6 +173,7 @@ CALLS = {
     "f() { a $1; }; f x": ["f x", "a x"],
     "function f { a; }; f": ["f", "a"],
     "f() (a); f": ["f", "a"],
+    "f() { f() { a; }; f; }; f": ["f", "f", "a"],
     "if a; then b; elif c; then d; else e; fi": ["a", "b", "c", "d", "e"],
     "if a\nthen\n  b\nfi": ["a", "b"],
     "for x in 1 2; do a $x; done": ["a 1", "a 2"],
@@ -450,6 +455,48 @@ def test_fork_bombs(text: str) -> None:
 @pytest.mark.parametrize("text", ["f() { f; }; f", "f() { g; }; g() { a; }; f", "f() { a | b; }; f; f"])
 def test_functions_that_are_no_bombs(text: str) -> None:
     assert "fork-bomb" not in [call.program for call in traced(text).calls]
+
+
+# Beside bash ----------------------------------------------------------------------------------
+
+# `%s` is a script, `%d` a number: the commands are zq1, zq2 and so on, which nobody has. zq0 is only said.
+SHAPES = [
+    "zq%d", "z\\q%d a b", "'zq%d'", '"zq"%d', "$'\\x7aq'%d", "x=zq; ${x}%d", "x=zq x+=%d; $x", "A=1 B=2 zq%d",
+    "eval zq%d", "zq%d >/dev/null 2>&1", "</dev/null zq%d", "zq%d # zq0\n", "%s; %s", "%s\n%s", "{ %s\n} & wait; %s",
+    "true && { %s\n}", "( %s\n)", "if %s\nthen %s\nelse %s\nfi", "for v in 1 2; do %s\ndone",
+    "while %s\nfalse; do :; done", "until true; do :; done; %s", "case a in b) :;; a) %s\n;; esac",
+    "f() { %s\n}; f", "f() { :; }; %s", 'echo "$(%s\n)"', "cat <(%s\n)", "true | %s",
+    'cat <<\'A\'\n$(zq0) \'x "y\nA\n%s', 'cat <<B\ntext $(zq%d) "q \'r\nB\n%s', "cat <<C | cat\n`zq%d`\nC\n%s",
+    "! %s", 'echo \'zq0; zq0\' "&& zq0" \\; zq0; %s', "[[ a == a ]] && zq%d; %s", "((1 + 1)); %s",
+    ": ${y:-$(zq%d)}; %s", 'x=(a "$(%s\n)"); zq%d', "bash -c 'zq%d' x; %s", "bash <<< 'zq%d'; %s",
+    "echo zq%d | sh; %s", "trap zq%d EXIT; %s",
+]  # fmt: skip
+
+
+def script(chance: random.Random, depth: int, numbers: Iterator[int]) -> str:
+    shape = chance.choice(SHAPES if depth else SHAPES[:12])
+    pieces = re.split("(%[sd])", shape)
+    made = {"%s": lambda: script(chance, depth - 1, numbers), "%d": lambda: str(next(numbers))}
+    return "".join(made[piece]() if piece in made else piece for piece in pieces)
+
+
+def test_bash_runs_nothing_that_is_not_seen() -> None:
+    if not shutil.which("bash"):
+        pytest.skip("there is no bash here")
+    chance = random.Random(5)
+    texts = [script(chance, 3, itertools.count(1)) for _ in range(150)]
+    told = "command_not_found_handle() { echo $1 >&9; }; export -f command_not_found_handle; exec 9>&1\n"
+    each = "".join("echo zq >&9; (eval %s) >/dev/null 2>&1 </dev/null\n" % shlex.quote(text) for text in texts)
+    command = [str(shutil.which("bash")), "-c", told + each]
+    done = subprocess.run(command, env={"PATH": "/usr/bin:/bin"}, stdout=subprocess.PIPE, check=False)
+    parts = done.stdout.decode().split("zq\n")[1:]
+    ran = [{name for name in part.split() if name[:2] == "zq"} for part in parts]
+    assert len(ran) == len(texts)
+    assert sum(len(names) for names in ran) > 150
+    for text, names in zip(texts, ran):
+        seen = {call.program for call in traced(text).calls}
+        assert names <= seen, text
+        assert "zq0" not in seen, text
 
 
 # What cannot be read, and what is too much -----------------------------------------------------

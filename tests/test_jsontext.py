@@ -87,6 +87,28 @@ def test_long_strings_are_cut_and_the_rest_stays(unit: str) -> None:
         assert jsontext.shortened(document, len(document)) == document
 
 
+def test_strings_are_cut_alike_however_they_arrive() -> None:
+    """Seams fall anywhere: between the halves of an escape, before the closing quote, within a character."""
+    source = random.Random(11)
+    units = ["a", '"', "\\", "\n", "é", "\N{PARTY POPPER}", "plain words "]
+    for _ in range(200):
+        value = {str(n): "".join(source.choices(units, k=source.randrange(60))) for n in range(source.randrange(1, 5))}
+        document = json.dumps(value, ensure_ascii=source.random() < 0.5).encode("utf-8")
+        whole = jsontext.Shortener(30)
+        whole.feed(document)
+        pieces = jsontext.Shortener(30)
+        at = 0
+        while at < len(document):
+            size = source.randrange(1, 9)
+            pieces.feed(document[at : at + size])
+            at += size
+        assert pieces.text == whole.text
+        found = jsontext.loads(bytes(whole.text))
+        assert list(found) == list(value)
+        # A character that takes several bytes, or two escapes, may be left by half.
+        assert all(value[key].startswith(found[key].rstrip("\ufffd").rstrip("\ud83c")) for key in value)
+
+
 def arbitrary(source: random.Random, depth: int = 0) -> Any:
     kind = source.randrange(8 if depth < 4 else 6)
     if kind == 0:

@@ -135,7 +135,18 @@ def test_dropping_facts_drops_headings_left_bare() -> None:
 
 @pytest.mark.parametrize(
     ("name", "slug"),
-    [("Cart totals!", "cart-totals"), ("../../etc", "etc"), ("日本 語", "日本-語"), ("...", ""), ("A" * 300, "a" * 80)],
+    [
+        ("Cart totals!", "cart-totals"),
+        ("../../etc", "etc"),
+        ("日本 語", "日本-語"),
+        ("...", ""),
+        ("A" * 300, "a" * 80),
+        ("Con", "con-note"),
+        ("NUL", "nul-note"),
+        ("com1", "com1-note"),
+        ("contract", "contract"),
+        ("com10", "com10"),
+    ],
 )
 def test_slugs_name_files_anywhere(name: str, slug: str) -> None:
     assert notes.slug_of(name) == slug

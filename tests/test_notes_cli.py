@@ -90,9 +90,74 @@ def test_secrets_are_redacted_and_lint_speaks(world: World) -> None:
 @pytest.mark.parametrize(
     "words",
     [
+        ("remember", "password: hunter2hunter2"),
+        ("remember", "api_key=hunter2hunter2 is the key of staging"),
+        ("remember", "The key of staging is old", "--topic", "password: hunter2hunter2"),
+        ("remember", "Today I learned that password: hunter2hunter2 is used", "--fix"),
+        ("note", "add", "password: hunter2hunter2", "The key of staging is old"),
+        ("note", "add", "Staging", "password: hunter2hunter2"),
+    ],
+)
+def test_nothing_is_named_after_a_secret(world: World, words: tuple[str, ...]) -> None:
+    told = world.memory(*words)
+    assert told.code == 0
+    assert "redacted" in told.stdout
+    assert "hunter2" not in told.stdout
+    assert [name for name, data in world.files().items() if "hunter2" in name or b"hunter2" in data] == []
+    assert is_sound(world)
+
+
+def test_a_note_alone_lists(world: World) -> None:
+    world.memory("remember", "Cart totals are rounded once", "--topic", "cart")
+    assert world.memory("note").stdout == world.memory("note", "list").stdout
+    assert "cart" in world.memory("note").stdout
+
+
+def test_a_new_note_is_told_of_the_other(world: World) -> None:
+    world.memory("note", "add", "zebra", "Cart totals are rounded once, at the end")
+    told = world.memory("note", "add", "cart", "Cart totals are rounded once, at the end")
+    assert "says what project/zebra:" in told.stdout
+    assert "project/cart:" not in told.stdout
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links")
+def test_what_is_no_readable_file_stands_in_no_ones_way(world: World, tmp_path: Path) -> None:
+    world.memory("note", "add", "cart", "Totals are rounded once")
+    topics = world.project / "LEARNING" / "topics"
+    (topics / "link.md").symlink_to(tmp_path / "elsewhere.md")
+    (topics / "folder.md").mkdir()
+    os.mkfifo(topics / "pipe.md")
+    (topics / "huge.md").write_bytes(b"- x\n" * 2_000_000)
+    assert facts(world, "cart") == ["Totals are rounded once"]
+    assert world.memory("show", "cart").code == 0
+    world.memory("rebuild")
+    index = (world.project / "MEMORY.md").read_text("utf-8")
+    assert "cart.md" in index
+    assert not any(name in index for name in ("link", "folder", "pipe", "huge"))
+    found = {Path(each["file"]).stem: each for each in world.json("lint", code=1)["findings"]}
+    assert {each["kind"] for each in found.values()} == {"unreadable"}
+    assert {name: each["remedy"] for name, each in found.items()} == {
+        "link": "move it out of the store",
+        "folder": "move it out of the store",
+        "pipe": "move it out of the store",
+        "huge": "split the topic",
+    }
+    for name in ("link", "folder", "pipe"):
+        refused = world.memory("note", "remove", name)
+        assert (refused.code, "no plain file" in refused.stderr) == (2, True)
+        assert os.path.lexists(topics / (name + ".md"))
+    assert world.memory("note", "edit", "huge", "--verified").code == 2
+    assert (topics / "huge.md").exists()
+    removed = world.json("note", "remove", "huge")
+    assert Path(removed[0]["archived"]).stat().st_size == 8_000_000
+    assert not (topics / "huge.md").exists()
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
         ("remember",),
         ("remember", " "),
-        ("note",),
         ("note", "sing"),
         ("note", "add", "..."),
         ("note", "add", "x"),
@@ -301,6 +366,23 @@ def test_edit_validates_keeps_and_takes_up_the_draft(world: World, tmp_path: Pat
     assert "Taking up the draft" in done.stdout
     shown = world.json("note", "show", "cart")
     assert (shown["facts"], shown["type"]) == (["Totals are rounded once", "New"], "feedback")
+    assert list((world.project / "STATE" / "drafts").iterdir()) == []
+    assert is_sound(world)
+
+
+def test_a_draft_overwrites_nothing_newer(world: World, tmp_path: Path) -> None:
+    world.memory("note", "add", "cart", "Totals are rounded once")
+    path = world.project / "LEARNING" / "topics" / "cart.md"
+    meanwhile = "open(%r, 'a', encoding='utf-8').write('- Written meanwhile\\n')\n" % str(path)
+    refused = world.memory("edit", "cart", **editor(tmp_path, meanwhile + "t += '- Mine\\n'"))
+    assert (refused.code, "changed by somebody else" in refused.stderr) == (2, True)
+    again = world.memory("edit", "cart", **editor(tmp_path, "pass"))
+    assert (again.code, "changed meanwhile" in again.stdout) == (2, True)
+    assert facts(world, "cart") == ["Totals are rounded once", "Written meanwhile"]
+    world.memory("remember", "Written later still", "--topic", "cart")
+    drop = "t = '\\n'.join(row for row in t.split('\\n') if not row.startswith('<<<<'))"
+    assert world.memory("edit", "cart", **editor(tmp_path, drop)).code == 0
+    assert facts(world, "cart") == ["Totals are rounded once", "Mine", "Written meanwhile", "Written later still"]
     assert list((world.project / "STATE" / "drafts").iterdir()) == []
     assert is_sound(world)
 

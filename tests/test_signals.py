@@ -44,7 +44,9 @@ def test_unless_it_is_given(world: World) -> None:
     assert lines(world)[0]["signal"] == "neutral"
 
 
-@pytest.mark.parametrize("words", [("melt",), ("melt", "6"), ("melt", "x"), ("../x", "3"), ("", "3")])
+@pytest.mark.parametrize(
+    "words", [("melt",), ("melt", "6"), ("melt", "x"), ("../x", "3"), ("", "3"), ("ghp_" + "a1B2c3" * 6, "3")]
+)
 def test_what_is_no_rating(world: World, words: tuple[str, ...]) -> None:
     assert world.memory("rate", *words).code == 2
     assert not world.root.exists() or not list(world.root.rglob("ratings.jsonl"))

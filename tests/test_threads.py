@@ -218,6 +218,23 @@ class TestTask:
         assert (len(found["UTC"]), len(found["Asia/Tokyo"])) == (0, 1)
 
 
+@pytest.mark.parametrize(
+    ("words", "task_id"),
+    [
+        (("password: hunter2hunter2",), "password-redacted-password"),
+        (("Login", "--id", "password: hunter2hunter2"), "password-redacted-password"),
+        (("Login", "--id", "../../evil"), "evil"),
+        (("Login", "--id", "Auth_2"), "Auth_2"),
+        (("../../evil",), "evil"),
+    ],
+)
+def test_what_a_task_is_known_by(world: World, words: tuple[str, ...], task_id: str) -> None:
+    assert world.json("task", "start", *words)["task_id"] == task_id
+    assert [each["task_id"] for each in world.json("task", "list")] == [task_id]
+    assert [name for name, data in world.files().items() if "hunter2" in name or b"hunter2" in data] == []
+    assert world.json("verify")["findings"] == []
+
+
 def test_a_change_waits_for_no_hook_for_ever(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     thread = left_open(world, "Correct the totals")
     monkeypatch.setattr("harness_memory.cli.unfinished._LOCK_SECONDS", 0.05)

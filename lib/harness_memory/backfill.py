@@ -150,6 +150,7 @@ class Backfill:
         self.projects: dict[str, Project] = {}
         self.pending: dict[str, list[str]] = {}
         self.forks: dict[str, str] = {}
+        self.archived: dict[str, set[str]] = {}
 
     def project(self, cwd: str) -> Project:
         if cwd not in self.projects:
@@ -170,7 +171,7 @@ class Backfill:
         if max(source.started, source.modified) < self.oldest:
             return OLD
         session = sessions.open_session(ours.dir, source.session_id, source.started, ours.name)
-        return "" if session.is_new else KNOWN
+        return KNOWN if self._is_known(ours, session) else ""
 
     def make(self, source: Source) -> str:
         """What became of it."""
@@ -181,9 +182,19 @@ class Backfill:
                 return LIVE
             since = self._forked_at(source)
             session = sessions.open_session(ours.dir, source.session_id, since or source.started, ours.name)
-            became = self._record(ours, session, source, since) if session.is_new else KNOWN
+            became = KNOWN if self._is_known(ours, session) else self._record(ours, session, source, since)
             lock.discard()
         return became
+
+    def _is_known(self, ours: Project, session: sessions.Session) -> bool:
+        """Recorded, pruned to its episode, or archived. What has a directory without a record is a killed run's."""
+        if not session.is_new:
+            return True
+        if ours.dir not in self.archived:
+            self.archived[ours.dir] = _archived(self.root, ours.dir)
+        path = os.path.join(ours.dir, settings.EPISODES_DIR, session.episode_name)
+        is_pruned = not os.path.isdir(session.dir) and os.path.exists(path)
+        return is_pruned or session.meta["claude_session"] in self.archived[ours.dir]
 
     def _record(self, ours: Project, session: sessions.Session, source: Source, since: float) -> str:
         store.ensure_private(self.root)
@@ -274,6 +285,15 @@ def _locate(root: str, cwd: str) -> Project:
         found.id, found.dir = known[0], os.path.join(root, known[0])
         found.root = known[1]
     return found
+
+
+def _archived(root: str, project_dir: str) -> set[str]:
+    """Claude's ids of the sessions that are put away."""
+    if not os.path.isdir(os.path.join(root, settings.ARCHIVE_DIR)):
+        return set()
+    from . import vault
+
+    return {str(entry["session_id"]) for _, entry in vault.entries(root, project_dir)}
 
 
 def _remove_empty(directory: str) -> None:

@@ -2,7 +2,8 @@
 
 A tombstone without content comes first (see `forgotten`), so that a process killed at any point has
 already made sure that nothing comes back; then facts, receipts and caches; the views are rebuilt last.
-The audit trail in SECURITY is append-only and stays; nothing of a memory's content is in it.
+The audit trail in SECURITY is append-only and stays, with the commands and paths in it; whoever forgets a text that
+is there is told.
 
 A text is struck with the sentence it stands in: a fact of a note, an item of a list, a line of a page.
 """
@@ -18,6 +19,7 @@ from . import (
     episode,
     forgotten,
     jsontext,
+    liveness,
     notebook,
     notes,
     progress,
@@ -37,10 +39,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .notebook import Shelf
+    from .notes import Note
 
 _WAIT_SECONDS = 5.0
 _SHORT_CHARS = 11
-_AUDIT_TRAIL = "SECURITY"
 _UNTOUCHED = (settings.PROJECT_FILE, settings.FORGOTTEN_FILE)
 _VIEWS = (settings.INDEX_FILE, settings.NOTES_INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
 # What a record is known and found by; everything else in it is content.
@@ -73,7 +75,7 @@ class Session:
 
 def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
-    marks = _marks(project_dir, chosen)
+    marks = _marks(store_root, project_dir, chosen)
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
             if each.directory:
@@ -100,16 +102,27 @@ def renew_recall(store_root: str, project_dir: str) -> None:
         catalogue.rebuild(store_root, project_dir, _WAIT_SECONDS)
 
 
-def _marks(project_dir: str, chosen: list[Session]) -> list[str]:
+def _marks(store_root: str, project_dir: str, chosen: list[Session]) -> list[str]:
     """What other sessions may have been told of these: their ids and what stood in the menu."""
     marks = [each.id for each in chosen]
-    for each in chosen:
-        value = episode.load(project_dir, each.episode_name) if each.episode_name else None
+    values = [episode.load(project_dir, each.episode_name) for each in chosen if each.episode_name]
+    values += _archived_episodes(store_root, project_dir, {each.id for each in chosen if not each.episode_name})
+    for value in values:
         if value:
             marks += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
             for task in value["tasks"]:
                 marks += [str(task["title"]), *map(str, task.get("remaining") or ())]
     return [mark for mark in marks if mark]
+
+
+def _archived_episodes(store_root: str, project_dir: str, ids: set[str]) -> list[dict[str, Any] | None]:
+    from . import vault
+
+    if not ids:
+        return []
+    told = vault.texts(store_root, project_dir)
+    values = [_value(text) for _, entry, path, text in told if entry["id"] in ids and path.endswith(".json")]
+    return [value for value in values if episode.problem(value) == ""]
 
 
 def strike_receipts(project_dir: str, marks: list[str], names: list[str]) -> None:
@@ -168,30 +181,32 @@ def drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
     vault.drop(store_root, project_dir, lambda entry: bool(ids.intersection((entry["id"], entry["session_id"]))))
 
 
-def archived_with(store_root: str, project_dir: str, text: str) -> set[str]:
+def archived_with(store_root: str, project_dir: str, text: str) -> list[dict[str, Any]]:
     """The archived sessions that hold a text. An archive cannot be changed within: they go from it whole."""
     from . import vault
 
     is_hit = hits(text)
-    return {str(entry["id"]) for _, entry, _, told in vault.texts(store_root, project_dir) if is_hit(told)}
+    return [entry for _, entry, _, told in vault.texts(store_root, project_dir) if is_hit(told)]
 
 
 # Notes ---------------------------------------------------------------------------------------------
 
 
-def forget_note(shelf: Shelf, slug: str) -> list[str]:
-    """The note and every former version of it; what receipts may have said of it."""
+def forget_note(shelf: Shelf, note: Note, reach: list[Shelf]) -> list[str]:
+    """The note and every former version of it, also from before it came to this shelf from another in `reach`; what
+    receipts may have said of it."""
     with notebook.Writing(shelf) as writing:
-        found = shelf.note(slug)
-        writing.remove(slug)
-        folder = notebook.archive_folder(shelf)
-        for name in store.names(folder) if shelf.home else ():
-            if notebook.archived_slug(name) == slug:
+        found = shelf.note(note.slug) or note
+        writing.remove(note.slug)
+    for home in {each.home for each in (shelf, *reach) if each.home}:
+        folder = notebook.archive_folder(notebook.Shelf("", "", home))
+        for name in store.names(folder):
+            if notebook.archived_slug(name) == note.slug:
                 store.remove(os.path.join(folder, name))
-    if shelf.home:
-        drafts = os.path.join(shelf.home, settings.STATE_DIR, settings.DRAFTS_DIR)
-        store.remove(os.path.join(drafts, "note-%s.md" % slug))
-    return ["/%s.md)" % slug, *([found.description, *(fact.text for fact in found.facts)] if found else [])]
+        drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
+        for ending in (".md", settings.DRAFT_BASE_SUFFIX):
+            store.remove(os.path.join(drafts, "note-%s%s" % (note.slug, ending)))
+    return ["/%s.md)" % note.slug, found.description, *(fact.text for fact in found.facts)]
 
 
 # Text ----------------------------------------------------------------------------------------------
@@ -271,6 +286,24 @@ def left(top: str, text: str) -> list[str]:
     return found
 
 
+def in_audit_trail(project_dir: str, text: str) -> list[str]:
+    """Files of the audit trail that hold a text, and keep it."""
+    is_hit = hits(text)
+    found = []
+    for directory, folders, names in os.walk(os.path.join(project_dir, settings.SECURITY_DIR)):
+        folders.sort()
+        for name in sorted(names):
+            path = os.path.join(directory, name)
+            try:
+                data = store.read(path, settings.ARCHIVE_MAX_BYTES) if name == settings.AUDIT_FILE else b""
+            except OSError:
+                continue
+            lines = (data or b"").decode("utf-8", "replace").split("\n")
+            if any(is_hit(leaf) for line in lines for leaf in _leaves(_value(line))):
+                found.append(path)
+    return found
+
+
 def strike(stroke: Stroke, project_dir: str, top: str, is_hit: Callable[[str], bool]) -> None:
     """Do it, to the file as it is now, alone with it."""
     with _guard(stroke.path, project_dir):
@@ -284,10 +317,15 @@ def strike(stroke: Stroke, project_dir: str, top: str, is_hit: Callable[[str], b
 
 
 def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
-    """The words to remember the forgetting by: the text, and the whole words it was found to be a part of."""
+    """The words to remember the forgetting by: the text, and the whole words it was found to be a part of.
+
+    None where signs are most of it: of "C++" only the letter would be left to know it by.
+    """
     words = forgotten.words_of(text)
-    found = [words] if words else []
     wanted = "".join(words)
+    if forgotten.weight(wanted) < forgotten.LEAST_WEIGHT:
+        return []
+    found = [words]
     for stroke in strokes:
         for line in stroke.shown:
             told = forgotten.words_of(line)
@@ -299,9 +337,29 @@ def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
     return found
 
 
+def drop_leftovers(tops: list[str], now: float) -> None:
+    """Remove what killed writers left: nobody else looks there, and it may hold anything."""
+    for top in tops:
+        for directory, _, names in os.walk(top):
+            for name in names:
+                path = os.path.join(directory, name)
+                if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and _is_abandoned(path, now):
+                    store.remove(path)
+
+
+def _is_abandoned(path: str, now: float) -> bool:
+    """Whether the process that its name tells, `.<file>.<pid>.<time>.tmp` or `.<file>.<pid>.tmp`, is gone."""
+    if store.modified(path) < now - settings.STRAY_FILE_SECONDS:
+        return True
+    parts = os.path.basename(path).split(".")
+    pid = next((int(part) for part in parts[-3:-1] if part.isdigit()), 0)
+    writer = liveness.client_process(pid) if pid else {}
+    return not writer or liveness.is_alive(writer) is False
+
+
 def _files(top: str, *, with_views: bool = False) -> Iterator[str]:
     for directory, folders, names in os.walk(top):
-        folders[:] = sorted(name for name in folders if not (directory == top and name == _AUDIT_TRAIL))
+        folders[:] = sorted(name for name in folders if not (directory == top and name == settings.SECURITY_DIR))
         if not with_views and os.path.basename(directory) == settings.STATE_DIR:
             folders[:] = [name for name in folders if name != settings.RECALL_DIR]  # made anew, too
         for name in sorted(names):
@@ -464,6 +522,14 @@ def _rewrite_lines(path: str, change: Callable[[dict[str, Any]], dict[str, Any] 
                 kept.append(jsontext.compact(after).encode("utf-8"))
         if is_changed:
             store.write(path, b"\n".join(kept), durable=True)
+
+
+def _value(text: str) -> Any:
+    """What a line of JSON says; of a damaged one the line itself."""
+    try:
+        return jsontext.loads(text) if text else None
+    except ValueError:
+        return text
 
 
 def _object(path: str) -> dict[str, Any]:

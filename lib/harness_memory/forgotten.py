@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
+LEAST_WEIGHT = 3  # a shorter text is in half of all sentences
 _HASH_CHARS = 32
 _ENDS = (". ", "! ", "? ", "。", "！", "？")
 
@@ -108,7 +109,20 @@ _OUTER = frozenset(("type", "uuid", "parentUuid", "timestamp", "sessionId", "cwd
 
 
 def words_of(text: str) -> list[str]:
-    return "".join([char if char.isalnum() else " " for char in text.lower()]).split()
+    """Runs of letters and digits; where words are not set apart by blanks, every character is one."""
+    return "".join(
+        [" %s " % char if _is_word(char) else char if char.isalnum() else " " for char in text.lower()]
+    ).split()
+
+
+def weight(text: str) -> int:
+    """How much a text tells: its characters, twice those that are words by themselves."""
+    return sum(1 + _is_word(char) for char in text if not char.isspace())
+
+
+def _is_word(char: str) -> bool:
+    """Of a Chinese, Japanese or Korean script."""
+    return ("\u2e80" <= char <= "\ud7ff" or char >= "\U00020000") and char.isalnum()
 
 
 def struck(text: str, is_hit: Callable[[str], bool]) -> str:

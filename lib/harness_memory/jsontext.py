@@ -55,47 +55,80 @@ def loads(data: bytes | str) -> Any:
     return value
 
 
-def shortened(data: bytes | bytearray, size: int = 1 << 20, keep: int = 1 << 16, most: int = 1 << 21) -> bytes:
-    """A document of more than `size` bytes with its strings cut at about `keep` bytes.
+SHORT_BYTES = 1 << 20  # a document of no more than this stays as it is
+_STRING_BYTES = 1 << 16
+_CROWD_BYTES = 1 << 21
+_BLOCK_BYTES = 1 << 16  # small enough to be handled without new memory from the system
+
+
+class Shortener:
+    """A long document whose strings are cut at about `keep` bytes while it arrives.
 
     One emoji makes Python hold every character of a text in four bytes: a document of megabytes is
     cut while it is still bytes. A cut string stays valid JSON, but for a last character that may be
-    half (the decoder replaces it). What is still long then is a crowd of values: ValueError.
+    half (the decoder replaces it).
     """
+
+    __slots__ = ("_escape", "_is_inside", "_room", "keep", "text")
+
+    def __init__(self, keep: int = _STRING_BYTES) -> None:
+        self.keep = keep
+        self.text = bytearray()
+        self._escape = b""  # a backslash whose other half is still to come
+        self._is_inside = False
+        self._room = 0
+
+    def feed(self, data: bytes | bytearray) -> None:
+        for at in range(0, len(data), _BLOCK_BYTES):
+            self._take(self._escape + data[at : at + _BLOCK_BYTES])
+
+    def _take(self, block: bytes) -> None:
+        escapes = len(block) - len(block.rstrip(b"\\"))
+        self._escape = b"\\" if escapes % 2 else b""
+        block = block[: len(block) - escapes % 2]
+        # Without escapes, and as long as before: the quotes that are left are those around strings.
+        bare = block.replace(b"\\\\", b"  ").replace(b'\\"', b"  ") if b'\\"' in block else block
+        at = 0
+        while True:
+            quote = bare.find(b'"', at)
+            end = quote if quote >= 0 else len(block)
+            if self._is_inside:
+                self._keep(block[at:end])
+            else:
+                self.text += block[at:end]
+            if quote < 0:
+                return
+            self.text += b'"'
+            self._is_inside = not self._is_inside
+            self._room = self.keep
+            at = quote + 1
+
+    def _keep(self, piece: bytes) -> None:
+        """The beginning of a string, as far as there is room."""
+        if self._room < 0:
+            return
+        self.text += piece[: self._room]
+        self._room -= len(piece)
+        if self._room < 0:
+            del self.text[_before_escape(self.text, len(self.text)) :]
+
+
+def shortened(
+    data: bytes | bytearray, size: int = SHORT_BYTES, keep: int = _STRING_BYTES, most: int = _CROWD_BYTES
+) -> bytes:
+    """A document of more than `size` bytes with its strings cut."""
     if len(data) <= size:
         return bytes(data)
-    # Many escaped quotes are taken out at once, for as many blanks: to look at each costs ten times as much.
-    middle = len(data) // 2
-    is_dense = data.count(b'"', middle, middle + (1 << 16)) > 1 << 8
-    bare = data.replace(b"\\\\", b"  ").replace(b'\\"', b"  ") if is_dense else data
-    pieces: list[bytes | bytearray] = []
-    copied = at = 0
-    while True:
-        start = bare.find(b'"', at)
-        if start < 0:
-            break
-        end = _string_end(bare, start + 1)
-        if end < 0:
-            break
-        if end - start > keep:
-            pieces.append(data[copied : _before_escape(data, start + keep)])
-            copied = end
-        at = end + 1
-    short = b"".join(pieces) + data[copied:]
-    if len(short) > most:
+    document = Shortener(keep)
+    document.feed(data)
+    return crowdless(document.text, most)
+
+
+def crowdless(data: bytes | bytearray, most: int = _CROWD_BYTES) -> bytes:
+    """A document that is not too long for one whose strings were cut; else it is a crowd of values, and ValueError."""
+    if len(data) > most:
         raise ValueError("too many values")
-    return short
-
-
-def _string_end(data: bytes | bytearray, at: int) -> int:
-    while True:
-        at = data.find(b'"', at)
-        escapes = at - 1
-        while escapes >= 0 and data[escapes] == 92:
-            escapes -= 1
-        if at < 0 or (at - escapes) % 2:
-            return at
-        at += 1
+    return bytes(data)
 
 
 def _before_escape(data: bytes | bytearray, at: int) -> int:

@@ -6,11 +6,13 @@ contradiction   same subject, other value: perhaps    drifted         a file it 
 orphaned        the files it is about are gone        long            over 200 lines
 code            a listing instead of a fact           secret          a credential
 frontmatter     missing or wrong fields               index           MEMORY.md is nearly full
+unreadable      no plain file, or too large
 unused          neither used nor verified for six months: a proposal, nothing removes it unasked
 """
 
 from __future__ import annotations
 
+import os
 import time
 
 from . import alike, clock, freshness, notebook, notes, notes_index, settings, store, wording
@@ -75,6 +77,9 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
 
 
 def _check_head(note: Note) -> Iterator[Finding]:
+    if note.is_unreadable:
+        yield Finding(note.path, 1, "unreadable", note.problems[0][1], _unreadable_remedy(note.path))
+        return
     if not note.has_head and not note.problems:
         what = "has no frontmatter: name, description and type are guessed"
         yield Finding(note.path, 1, "frontmatter", what, "add it, as --fix does", is_safe=True)
@@ -168,8 +173,9 @@ def places_of(book: Book) -> list[Place]:
     return [Place(note, fact) for note in book.notes if note.ref not in book.superseded for fact in note.facts]
 
 
-def check_pairs(book: Book) -> Iterator[Finding]:
-    told = places_of(book)
+def check_pairs(book: Book, last: str = "") -> Iterator[Finding]:
+    """Of two alike the later is found, and the other named: `last` is the note that comes after all others."""
+    told = sorted(places_of(book), key=lambda place: place.note.ref == last)
     for pair in alike.pairs([place.fact.text for place in told]):
         one, other = told[pair.first], told[pair.second]
         if one.note.slug == other.note.slug and one.note.scope != other.note.scope:
@@ -281,6 +287,12 @@ def _is_dated(note: Note, day: str) -> bool:
 def _changed(note: Note) -> str:
     """The day its file was last written, in the person's own time, as the dates in it are."""
     return time.strftime("%Y-%m-%d", time.localtime(store.modified(note.path)))
+
+
+def _unreadable_remedy(path: str) -> str:
+    if not notebook.is_plain(path):
+        return "move it out of the store"
+    return "split the topic" if os.path.getsize(path) > settings.NOTE_MAX_BYTES else "make it readable for you"
 
 
 def _edit(note: Note) -> str:

@@ -5,7 +5,7 @@
     <store>/user/LEARNING/topics/*.md    user: they follow the person everywhere
 
 The nearer scope wins: a local note overrides the project's of the same name, that one the user's. A
-note that another supersedes is kept but never shown. Every change of a shelf is made under its lock,
+note that another supersedes is kept, but no session is told of it. Every change of a shelf is made under its lock,
 and its index (see `notes_index`) is made anew before the lock is let go.
 """
 
@@ -61,6 +61,7 @@ class Shelf:
             data = store.read(path, settings.NOTE_MAX_BYTES)
         except OSError as error:
             note = Note(slug, {}, [])
+            note.is_unreadable = True
             note.problems.append((1, "cannot be read: %s" % error.strerror))
         else:
             if data is None:
@@ -101,8 +102,9 @@ class Book:
 
     def __init__(self, found: list[Note]) -> None:
         self.notes = found
-        self.overridden = _overridden(found)  # ref of a note → the note that stands before it
-        self.superseded = _superseded(found)
+        readable = [note for note in found if not note.is_unreadable]
+        self.overridden = _overridden(readable)  # ref of a note → the note that stands before it
+        self.superseded = _superseded(readable)
 
     @property
     def holding(self) -> list[Note]:
@@ -110,6 +112,8 @@ class Book:
 
     def fate(self, note: Note) -> str:
         """Why a note does not hold; "" when it does."""
+        if note.is_unreadable:
+            return "unreadable"
         if note.ref in self.superseded:
             return "superseded by %s" % self.superseded[note.ref].ref
         if note.ref in self.overridden:
@@ -126,9 +130,16 @@ def fate_of(places: list[Shelf], note: Note) -> str:
     found = []
     for shelf in places:
         for slug in shelf.slugs():
-            if slug == note.slug or b"\nsupersedes:" in store.read_head(shelf.path(slug), _HEAD_BYTES):
+            if slug == note.slug or b"\nsupersedes:" in _head(shelf.path(slug)):
                 found.append(shelf.note(slug))
     return Book([each for each in found if each]).fate(note)
+
+
+def _head(path: str) -> bytes:
+    try:
+        return store.read_head(path, _HEAD_BYTES)
+    except OSError:
+        return b""
 
 
 def _overridden(found: list[Note]) -> dict[str, Note]:
@@ -224,6 +235,15 @@ class Writing:
             data = None
         return keep(self.shelf, slug, data, now) if data is not None and self.shelf.home else ""
 
+    def set_aside(self, slug: str, now: float) -> str:
+        """Move a note that is too large to be read into the archive; its path there."""
+        if not self.shelf.home or not is_plain(self.shelf.path(slug)):
+            return ""
+        path = _archive_path(self.shelf, slug, now)
+        store.ensure_dir(os.path.dirname(path))
+        os.replace(self.shelf.path(slug), path)
+        return path
+
     def remove(self, slug: str) -> None:
         store.remove(self.shelf.path(slug))
 
@@ -255,9 +275,17 @@ def keep(shelf: Shelf, name: str, data: bytes, now: float) -> str:
     for known in store.names(folder):
         if archived_slug(known) == name and store.is_same(os.path.join(folder, known), data):
             return os.path.join(folder, known)
-    path = os.path.join(folder, "%s.%s%s" % (name, clock.fine_stamp(now), _ENDING))
+    path = _archive_path(shelf, name, now)
     store.write(path, data, durable=True)
     return path
+
+
+def _archive_path(shelf: Shelf, name: str, now: float) -> str:
+    return os.path.join(archive_folder(shelf), "%s.%s%s" % (name, clock.fine_stamp(now), _ENDING))
+
+
+def is_plain(path: str) -> bool:
+    return os.path.isfile(path) and not os.path.islink(path)
 
 
 def archived_slug(name: str) -> str:

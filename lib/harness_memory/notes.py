@@ -64,7 +64,18 @@ class Fact:
 class Note:
     """`fields` is the frontmatter as far as it is right, `body` the lines below it."""
 
-    __slots__ = ("body", "fields", "has_head", "head_lines", "lacks", "path", "problems", "scope", "slug")
+    __slots__ = (
+        "body",
+        "fields",
+        "has_head",
+        "head_lines",
+        "is_unreadable",
+        "lacks",
+        "path",
+        "problems",
+        "scope",
+        "slug",
+    )
 
     def __init__(self, slug: str, fields: dict[str, Any], body: list[str]) -> None:
         self.slug = slug
@@ -74,6 +85,7 @@ class Note:
         self.path = ""
         self.has_head = True
         self.head_lines = 0
+        self.is_unreadable = False  # its file is no plain one, too large, or closed to us
         self.lacks: list[str] = []  # required fields that are guessed
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)
 

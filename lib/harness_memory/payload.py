@@ -24,29 +24,37 @@ class BadPayload(ValueError):
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
     """The payload, as soon as it is whole: the other end may never close the pipe."""
     data = bytearray()
-    tried = 0
+    long: jsontext.Shortener | None = None
+    size = tried = 0
     while True:
         try:
-            chunk = system.read(fd, 1 << 20)
+            chunk = system.read(fd, 1 << 16)
         except OSError:
             chunk = b""
-        data += chunk
-        if len(data) > limit:
+        size += len(chunk)
+        if size > limit:
             raise BadPayload("the payload is larger than %d bytes" % limit)
+        if long is None:
+            data += chunk
+            if size > jsontext.SHORT_BYTES:
+                long = jsontext.Shortener()
+                long.feed(data)
+                data = long.text
+        else:
+            long.feed(chunk)
         # Tried again only when there is twice as much: every attempt reads it all.
-        if not chunk or (chunk[-1:] in (b"\n", b"}") and len(data) >= 2 * tried):
-            tried = len(data)
+        if not chunk or (chunk[-1:] in (b"\n", b"}") and size >= 2 * tried):
+            tried = size
             try:
-                short = jsontext.shortened(data)
-                payload = jsontext.loads(short)
+                payload = jsontext.loads(jsontext.crowdless(data))
             except ValueError as error:
                 if chunk:
                     continue
-                raise BadPayload("the payload is no JSON (%d bytes): %s" % (len(data), error)) from None
+                raise BadPayload("the payload is no JSON (%d bytes): %s" % (size, error)) from None
             if not isinstance(payload, dict):
                 raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
-            if len(short) < len(data):
-                _cut.append(len(data))
+            if len(data) < size:
+                _cut.append(size)
             return payload
 
 

@@ -170,7 +170,7 @@ def usage() -> Part:
 def skill_name(skill: str) -> str:
     """`melt` of `/melt`, `plugin:melt`; "" for what cannot be the name of a skill."""
     name = skill.strip().lstrip("/").rpartition(":")[2].lower()
-    is_name = 0 < len(name) <= 64 and all(char.isalnum() or char in "-_" for char in name)
+    is_name = 0 < len(name) <= 64 and all(char.isalnum() or char in "-_" for char in name) and redact(skill) == skill
     return name if is_name else ""
 
 

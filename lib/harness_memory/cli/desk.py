@@ -50,7 +50,7 @@ class Desk:
             project.record(self.project, clock.iso(self.now))
         return notebook.Writing(self.shelf(scope))
 
-    def find(self, word: str, scope: str | None = None) -> tuple[Shelf, Note]:
+    def find(self, word: str, scope: str | None = None, what: str = "note") -> tuple[Shelf, Note]:
         """The one note a person means: by name, slug or the beginning of it; the nearest scope first."""
         named, _, rest = word.partition("/")
         if named in settings.NOTE_SCOPES and rest:
@@ -62,7 +62,7 @@ class Desk:
         if found:
             rows = "\n".join("  %s" % line(note.ref) for _, note in found)
             raise Refusal('"%s" may be each of these notes%s; give more of the name:\n%s' % (line(word), where, rows))
-        raise Refusal('no note "%s"%s here. See: harness memory list --notes' % (line(word), where))
+        raise Refusal('no %s "%s"%s here. See: harness memory list --notes' % (what, line(word), where))
 
     def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, Note]]:
         """Notes of that very name, or file, else those whose name begins so."""

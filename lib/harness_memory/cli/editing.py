@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from .. import notes, settings, sources, store
+from ..digest import hexdigest
 from ..lock import Lock
 from ..redact import redact
 from ..text import block
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 _EDITORS = ("VISUAL", "EDITOR")
 _PAGE_VERSIONS = 2
+_MEANWHILE = "<<<<<<< changed meanwhile: keep what holds of the lines below, and delete this one"
 
 
 def edit(argv: list[str]) -> int:
@@ -112,7 +114,10 @@ def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> st
     waiting = store.read_text(draft)
     if waiting is not None:
         print("Taking up the draft that was refused: %s" % short(draft))
-    else:
+        if store.read_text(_base(at, name)) != hexdigest(before):
+            _merge(draft, waiting, before)
+    store.write(_base(at, name), hexdigest(before).encode())
+    if waiting is None:
         store.write(draft, before.encode("utf-8"))
     try:
         _run_editor(draft)
@@ -130,7 +135,7 @@ def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> st
     if not text.strip() or text.strip() == before.strip():
         _settle(at, name)
         return None
-    wrong = check(text)
+    wrong = "the line %s is still in it" % _MEANWHILE.partition(":")[0] if _MEANWHILE in text else check(text)
     if wrong:
         _refuse(at, name, text, wrong)
     return redact(text)
@@ -154,6 +159,20 @@ def _draft(at: Desk, name: str) -> str:
     return os.path.join(at.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR, name + ".md")
 
 
+def _base(at: Desk, name: str) -> str:
+    """The hash of what a draft was begun from."""
+    return _draft(at, name)[: -len(".md")] + settings.DRAFT_BASE_SUFFIX
+
+
+def _merge(draft: str, waiting: str, now: str) -> None:
+    """What the present version has, and the draft lacks, goes below it for a person to look through."""
+    known = set(waiting.split("\n"))
+    lines = [row for row in now.split("\n") if row.strip() and row not in known]
+    if lines:
+        print("It was changed meanwhile: %d of its lines are at the end of the draft, below a mark" % len(lines))
+        store.write(draft, "\n".join([waiting.rstrip("\n"), "", _MEANWHILE, *lines, ""]).encode("utf-8"))
+
+
 def _refuse(at: Desk, name: str, text: str, wrong: str) -> None:
     draft = _draft(at, name)
     store.write(draft, redact(text).encode("utf-8"))
@@ -162,3 +181,4 @@ def _refuse(at: Desk, name: str, text: str, wrong: str) -> None:
 
 def _settle(at: Desk, name: str) -> None:
     store.remove(_draft(at, name))
+    store.remove(_base(at, name))

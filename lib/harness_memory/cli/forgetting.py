@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import os
 
-from .. import clock, forgotten, notebook, project, settings, views
+from .. import clock, forgotten, notebook, project, settings, vault, views
 from .. import forget as forgetting
-from . import arguments, desk, listing, records
+from . import arguments, chosen, desk, listing
 from .listing import instant
 from .output import complain, count, cut, emit_json, line, local, short
-from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Collection
-
     from ..forget import Stroke
-    from ..notes import Note
+    from .chosen import Chosen
     from .desk import Desk
-    from .records import Record
 
 _ABOUT = """\
 Remove what is remembered: facts, views, receipts, caches, former versions, archives. A mark without content stays,
-so that no transcript brings it back, and the audit trail says that something was forgotten, not what.
+so that no transcript brings it back, and the audit trail says that something was forgotten, not what. That trail is
+never changed: a text in a command or path that it holds stays there, and you are told so.
 Without --yes it only shows what would go.
-  forget ID ...          sessions by id, notes by name
+  forget ID ...          sessions by id, notes by name, archived and removed ones too
   forget --text TEXT     a text, with the sentence it stands in: in all of this project (briefing and profiles too)
                          and in your user notes
   forget --since DATE --until DATE, --session ID, --type T, --scope S   all that match, sessions and notes"""
@@ -37,27 +33,6 @@ forget --since 2026-11-01 --until 2026-11-08
 forget --scope user --type feedback"""
 _SHOWN = 12
 _SHOWN_CHARS = 90
-
-
-class Chosen:
-    """What is to go."""
-
-    __slots__ = ("archived", "notes", "sessions", "strokes")
-
-    def __init__(
-        self,
-        sessions: list[Record],
-        notes: list[Note],
-        strokes: list[tuple[str, Stroke]],
-        archived: Collection[str] = (),
-    ) -> None:
-        self.sessions = sessions
-        self.notes = notes
-        self.archived = archived  # ids of sessions that are put away, and hold the text
-        self.strokes = strokes  # (directory of the store it is below, file)
-
-    def __bool__(self) -> bool:
-        return bool(self.sessions or self.notes or self.strokes or self.archived)
 
 
 def forget(argv: list[str]) -> int:
@@ -73,66 +48,32 @@ def forget(argv: list[str]) -> int:
     add("--yes", action="store_true", help="do it")
     args = parser.parse_args(argv)
     at = desk.Desk(args)
-    chosen = _chosen(at, args)
+    if args.yes:
+        forgetting.drop_leftovers([at.project.dir, vault.folder(at.root, at.project.dir), *_common(at)], at.now)
+    found = chosen.choose(at, args)
+    trail = forgetting.in_audit_trail(at.project.dir, args.text) if args.text else []
     if not args.json:
-        print("\n".join(_preview(chosen, at)) if chosen else "Nothing that is remembered here matches.")
-    left = _carry_out(at, chosen, args.text or "") if args.yes and chosen else []
+        shown = [*_preview(found, at), *_outlook(args.text)] if found else ["Nothing that is remembered here matches."]
+        print("\n".join(shown))
+    left = _carry_out(at, found, args.text or "") if args.yes and found else []
     if args.json:
-        emit_json({"forgotten": args.yes and bool(chosen), **_described(chosen), "left": left})
-    elif args.yes and chosen:
-        print("\nForgotten.")
-        for path in left:
-            print("Left in %s: in a name or path that the record is found by" % short(path))
-    elif chosen:
-        print("\nNothing was changed. To forget all this: the same again with --yes")
-    return 0 if chosen else 1
+        emit_json({"forgotten": args.yes and bool(found), **_described(found), "left": left, "audit_trail": trail})
+    else:
+        _conclude(args.yes, bool(found), left, trail)
+    return 0 if found else 1
 
 
-# What is meant -------------------------------------------------------------------------------------
+def _common(at: Desk) -> list[str]:
+    return [notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
 
 
-def _chosen(at: Desk, args: argparse.Namespace) -> Chosen:
-    filters = (args.session, args.since, args.until, args.type, args.scope)
-    if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
-        raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
-    if args.text is not None:
-        if len("".join(args.text.split())) < 3:
-            raise Refusal("--text is too short: it would strike half the memory")
-        archived = forgetting.archived_with(at.root, at.project.dir, args.text)
-        return Chosen([], [], _find_text(at, args.text), archived)
-    if args.words:
-        return _named(at, args.words)
-    wanted = listing.Wanted(type=args.type, scope=args.scope, session=args.session, since=args.since, until=args.until)
-    found = [note for note, _ in listing.found(at, wanted)]
-    return Chosen([] if args.type or args.scope else _matching_sessions(at, args), found, [])
-
-
-def _named(at: Desk, words: list[str]) -> Chosen:
-    sessions: list[Record] = []
-    found: list[Note] = []
-    known = records.load_all(at.project.dir)
-    for word in words:
-        if word != "last" and not records.matching(known, word):
-            found.append(at.find(word)[1])
-        else:
-            sessions.append(records.chosen(known, word))
-    return Chosen(list({each.id: each for each in sessions}.values()), list({n.ref: n for n in found}.values()), [])
-
-
-def _matching_sessions(at: Desk, args: argparse.Namespace) -> list[Record]:
-    known = records.load_all(at.project.dir)
-    if args.session is not None:
-        known = [records.chosen(known, args.session)]
-    since, until = args.since, args.until
-    began = [(record, clock.parse(record.started) or 0.0) for record in known]
-    return [r for r, at_ in began if (since is None or at_ >= since) and (until is None or at_ < until)]
-
-
-def _find_text(at: Desk, text: str) -> list[tuple[str, Stroke]]:
-    """In the project, in the user's notes, and in what hooks noted about their failures."""
-    user = notebook.user_shelf(at.root).home
-    tops = [at.project.dir, user, os.path.join(at.root, settings.HEALTH_DIR)]
-    return [(top, stroke) for top in tops for stroke in forgetting.find_text(top, text)]
+def _conclude(is_done: bool, is_any: bool, left: list[str], trail: list[str]) -> None:
+    if is_any:
+        print("\nForgotten." if is_done else "\nNothing was changed. To forget all this: the same again with --yes")
+    for path in left:
+        print("Left in %s: in a name or path that the record is found by" % short(path))
+    for path in trail:
+        print("Stays in %s: the audit trail is tamper-evident, and keeps what it holds" % short(path))
 
 
 # Showing it ----------------------------------------------------------------------------------------
@@ -156,10 +97,19 @@ def _preview(chosen: Chosen, at: Desk) -> list[str]:
         left = len(chosen.strokes) - _SHOWN
         lines += ["  and %s more (--json lists all)" % count(left, "file")] if left > 0 else []
     if chosen.archived:
-        lines.append(
-            "%s, whole: %s" % (count(len(chosen.archived), "archived session"), ", ".join(sorted(chosen.archived)))
-        )
+        lines.append("%s, whole:" % count(len(chosen.archived), "archived session"))
+        put_away = [(line(e["id"]), local(e["started"]), cut(line(e["headline"]), 80)) for e in chosen.archived]
+        lines += _few(["  %s  %s  %s" % row for row in put_away])
     return lines
+
+
+def _outlook(text: str | None) -> list[str]:
+    """How far a text is kept from coming back."""
+    if not text:
+        return []
+    if not forgetting.phrases(text, []):
+        return ["", "Transcripts may bring it back: without its signs too little of it is left to know it by."]
+    return ["", "It is kept out as whole words: a transcript may bring back others that it is only a part of."]
 
 
 def _few(rows: list[str]) -> list[str]:
@@ -170,7 +120,7 @@ def _described(chosen: Chosen) -> dict[str, object]:
     return {
         "sessions": [record.brief() for record in chosen.sessions],
         "notes": [listing.brief(note, "") for note in chosen.notes],
-        "archived": sorted(chosen.archived),
+        "archived": sorted(entry["id"] for entry in chosen.archived),
         "files": [{"file": s.path, "removed": s.after is None, "passages": s.shown} for _, s in chosen.strokes],
     }
 
@@ -181,22 +131,22 @@ def _described(chosen: Chosen) -> dict[str, object]:
 def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     """Files that could not be rid of the text."""
     project.record(at.project, clock.iso(at.now))
-    if chosen.sessions:
-        gone = [
-            forgetting.Session(
-                r.id, r.claude_id, r.session.dir if r.session else "", r.episode_name if r.episode else ""
-            )
-            for r in chosen.sessions
-        ]
+    gone = [
+        forgetting.Session(r.id, r.claude_id, r.session.dir if r.session else "", r.episode_name if r.episode else "")
+        for r in chosen.sessions
+    ]
+    if not text:
+        gone += [forgetting.Session(e["id"], e["session_id"], "", "") for e in chosen.archived]
+    if gone:
         forgetting.forget_sessions(at.root, at.project.dir, gone, at.now)
     for note in chosen.notes:
         forgotten.add(at.project.dir, at.now, notes=[note.ref])
-        marks = forgetting.forget_note(at.shelf(note.scope), note.slug)
+        marks = forgetting.forget_note(at.shelf(note.scope), note, at.shelves)
         for directory in arguments.all_dirs() if note.scope == "user" else [at.project.dir]:
             forgetting.strike_receipts(directory, marks, [note.slug])
     if text:
         _strike(at, chosen.strokes, text)
-        forgetting.drop_archived(at.root, at.project.dir, set(chosen.archived))
+        forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
         forgetting.renew_recall(at.root, at.project.dir)
     _audit(at, chosen, text)
     tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
@@ -227,7 +177,7 @@ def _audit(at: Desk, chosen: Chosen, text: str) -> None:
         "event": "memory_forgotten",
         "session": at.session,
         "reason": "forget --text" if text else "forget",
-        "sessions": ", ".join(record.id for record in chosen.sessions),
+        "sessions": ", ".join([record.id for record in chosen.sessions] + [e["id"] for e in chosen.archived]),
         "notes": len(chosen.notes),
         "files": len(chosen.strokes),
     }

@@ -88,7 +88,7 @@ def show(argv: list[str]) -> int:
         at = desk.Desk(args)
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
-    record = records.chosen(likely or records.load_all(project_dir), args.session)
+    record = records.chosen(likely or records.load_all(project_dir), args.session, "session or note")
     if args.json:
         files = {"paths": record.paths, "artifacts": record.artifacts}
         found = {"id": record.id, "meta": record.meta or None, "episode": record.episode}

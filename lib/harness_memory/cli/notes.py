@@ -26,7 +26,7 @@ Notes: what should be known in every session, as facts, one topic a file.
   show NAME   list        one note, all notes
   remove NAME ...         into the archive
   promote NAME            local to project, project to user
-  supersede OLD NEW       NEW says what OLD said; OLD is kept, and never shown again
+  supersede OLD NEW       NEW says what OLD said; OLD is kept, and no session is told of it
 A note of a nearer scope (local, project, user) stands before one of the same name."""
 _EXAMPLES = """\
 note add "Cart totals" "Totals are rounded once, at the end" --file src/cart.py
@@ -38,7 +38,9 @@ note supersede use-jquery use-react"""
 
 def note(argv: list[str]) -> int:
     parser = arguments.parser("note", _ABOUT, _EXAMPLES)
-    parser.add_argument("action", choices=_ACTIONS, metavar="ACTION", help=", ".join(_ACTIONS))
+    parser.add_argument(
+        "action", nargs="?", choices=_ACTIONS, default="list", metavar="ACTION", help=", ".join(_ACTIONS)
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help="the topic, and for add its facts")
     _add_content(parser)
     parser.add_argument("--name", metavar="TEXT", help="edit: another name; the file keeps its own")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 
 from .. import alike, freshness, lint, notebook, notes, notes_index, settings, wording
-from ..redact import redact
+from ..redact import MARK, redact
 from ..text import block, brief, cut, one_line
 from . import desk
 from .notes import described
@@ -30,27 +30,31 @@ _LEAST_SHARE = 0.34
 
 
 def add(at: Desk, args: argparse.Namespace) -> int:
-    name, *facts = args.names
+    name, *facts = [_clean(each) for each in args.names]
     scope, kind = _scope_and_type(args)
     made = notes.new(name, type=kind, day=at.day, description=args.description or "", session=at.session)
     if not made.slug:
         raise Refusal('"%s" cannot name a note: it has no letters' % line(name))
     given = "" if facts else _standard_input("note add %s < FILE" % line(name))
     for fact in facts:
-        notes.add_fact(made, one_line(fact))
+        notes.add_fact(made, fact)
     if given:
         _take_page(made, given)
+    is_redacted = [name, *facts] != [one_line(each) for each in args.names]
     with at.open(scope) as writing:
         if writing.shelf.note(made.slug):
             more = 'harness memory remember "FACT" --topic %s' % made.slug
             raise Refusal("there is a note %s/%s already. Add to it: %s" % (scope, made.slug, more))
         _complete(at, made, args)
-        return _save(at, writing, made, args, "Noted")
+        return _save(at, writing, made, args, "Noted", is_redacted=is_redacted)
 
 
 def remember(at: Desk, args: argparse.Namespace) -> int:
     scope, kind = _scope_and_type(args)
-    said = [one_line(fact) for fact in args.facts if fact.strip()]
+    given = [args.topic, *args.facts] if args.topic else args.facts
+    is_redacted = any(_clean(each) != one_line(each) for each in given)
+    args.topic = args.topic and _clean(args.topic)
+    said = [_clean(fact) for fact in args.facts if fact.strip()]
     facts = [wording.put_right(fact, at.day) for fact in said] if args.fix else said
     if not facts:
         raise Refusal("the fact is empty; nothing was noted")
@@ -74,7 +78,7 @@ def remember(at: Desk, args: argparse.Namespace) -> int:
         _complete(at, target, args)
         done = "Noted" if new else "Known already, and verified today"
         fixed = ['"%s" is now "%s"' % pair for pair in zip(said, facts) if pair[0] != pair[1]]
-        return _save(at, writing, target, args, done, fixed)
+        return _save(at, writing, target, args, done, fixed, is_redacted)
 
 
 def _topic(shelf: Shelf, facts: list[str], args: argparse.Namespace) -> Note | None:
@@ -102,7 +106,7 @@ def _nearness(told: frozenset[str], each: Note) -> float:
 
 
 def _topic_name(fact: str) -> str:
-    words = [word.strip("`.,:;!?()\"'") for word in one_line(fact).split(" ")]
+    words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in one_line(fact).split(" ")]
     return " ".join([word for word in words if alike.topic_words(word)][:_FACT_TOPIC_WORDS])
 
 
@@ -141,7 +145,13 @@ def _ref(at: Desk, made: Note, word: str) -> str:
 
 
 def _save(
-    at: Desk, writing: notebook.Writing, made: Note, args: argparse.Namespace, done: str, fixed: list[str] | None = None
+    at: Desk,
+    writing: notebook.Writing,
+    made: Note,
+    args: argparse.Namespace,
+    done: str,
+    fixed: list[str] | None = None,
+    is_redacted: bool = False,
 ) -> int:
     """Write a note, and say what lint has to say of it."""
     made.scope = writing.shelf.scope
@@ -157,13 +167,13 @@ def _save(
     read = writing.shelf.note(made.slug) or made
     findings = [*lint.check_note(read, at.project.root, at.day), *_alike(at, read)]
     warning = notes_index.render(writing.shelf.read())[1].warning if writing.shelf.home else ""
-    _report(at, read, args, done, findings, fixed, warning, redacted != told)
+    _report(at, read, args, done, findings, fixed, warning, is_redacted or redacted != told)
     return 0
 
 
 def _alike(at: Desk, made: Note) -> list[Finding]:
     book = notebook.open_book(at.shelves)
-    return [each for each in lint.check_pairs(book) if each.path == made.path or "%s:" % made.ref in each.what]
+    return [each for each in lint.check_pairs(book, last=made.ref) if each.path == made.path]
 
 
 def _report(
@@ -198,7 +208,7 @@ def _report(
 
 
 def edit(at: Desk, args: argparse.Namespace) -> int:
-    shelf, found = at.find(args.names[0], args.scope)
+    shelf, found = _readable(at, args.names[0], args.scope)
     is_flagged = args.verified or args.name or args.drop or args.supersedes or args.file or args.trigger
     if is_flagged or args.description or args.type or args.fix:
         return _edit_by_flags(at, shelf, found, args)
@@ -209,6 +219,13 @@ def edit(at: Desk, args: argparse.Namespace) -> int:
     from . import editing
 
     return editing.edit_note(at, shelf, found)
+
+
+def _readable(at: Desk, word: str, scope: str | None) -> tuple[Shelf, Note]:
+    shelf, found = at.find(word, scope)
+    if found.is_unreadable:
+        raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (found.ref, found.problems[0][1]))
+    return shelf, found
 
 
 def _edit_by_flags(at: Desk, shelf: Shelf, found: Note, args: argparse.Namespace) -> int:
@@ -235,8 +252,10 @@ def remove(at: Desk, args: argparse.Namespace) -> int:
     told = []
     for word in args.names:
         shelf, found = at.find(word, args.scope)
+        if found.is_unreadable and not notebook.is_plain(found.path):
+            raise Refusal("%s is no plain file; move it out of the store yourself: %s" % (found.ref, short(found.path)))
         with at.open(shelf.scope) as writing:
-            kept = writing.archive(found.slug, at.now)
+            kept = writing.archive(found.slug, at.now) or writing.set_aside(found.slug, at.now)
             writing.remove(found.slug)
         told.append({"note": found.ref, "archived": kept or None})
     if args.json:
@@ -250,7 +269,7 @@ def remove(at: Desk, args: argparse.Namespace) -> int:
 
 def promote(at: Desk, args: argparse.Namespace) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
-    shelf, found = at.find(args.names[0], args.scope)
+    shelf, found = _readable(at, args.names[0], args.scope)
     if shelf.scope == "user":
         raise Refusal("%s is a user note already: there is no wider scope" % found.ref)
     target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
@@ -283,7 +302,7 @@ def supersede(at: Desk, args: argparse.Namespace) -> int:
     if len(args.names) != 2:
         raise Refusal("name both: harness memory note supersede OLD NEW")
     _, old = at.find(args.names[0], args.scope)
-    shelf, new = at.find(args.names[1], args.scope)
+    shelf, new = _readable(at, args.names[1], args.scope)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
@@ -293,10 +312,16 @@ def supersede(at: Desk, args: argparse.Namespace) -> int:
         now = shelf.note(new.slug) or new
         writing.archive(now.slug, at.now)
         _complete(at, now, args)
-        return _save(at, writing, now, args, "%s is superseded: it is kept, and no longer shown. Written" % old.ref)
+        done = "%s is superseded: it is kept, and no session is told of it. Written" % old.ref
+        return _save(at, writing, now, args, done)
 
 
 # Text ----------------------------------------------------------------------------------------------
+
+
+def _clean(text: str) -> str:
+    """Without secrets before anything is named after it: a name loses the signs that tell a secret."""
+    return redact(one_line(text))
 
 
 def _standard_input(usage: str) -> str:

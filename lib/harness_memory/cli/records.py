@@ -244,7 +244,7 @@ def last(records: list[Record]) -> Record | None:
     return latest(records, os.environ.get(settings.ENV_SESSION_ID, ""))
 
 
-def chosen(known: list[Record], word: str) -> Record:
+def chosen(known: list[Record], word: str, what: str = "session") -> Record:
     """The one session a person means by an id, its beginning, an episode's file name, or "last"."""
     newest = last(known) if word == "last" else None
     found = [newest] if newest else matching(known, word)
@@ -255,4 +255,4 @@ def chosen(known: list[Record], word: str) -> Record:
         raise Refusal('"%s" is the beginning of %d sessions; give more of the id:\n%s' % (word, len(found), rows))
     if word == "last":
         raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
-    raise Refusal('no session "%s" in this project. See: harness memory list' % line(word))
+    raise Refusal('no %s "%s" in this project. See: harness memory list' % (what, line(word)))

@@ -7,6 +7,7 @@ import time
 
 from .. import clock, ledger, progress, project, settings, store, views
 from .. import session as sessions
+from ..redact import redact
 from ..text import brief
 from . import arguments
 from .output import count, emit_json, line, local, table
@@ -118,11 +119,16 @@ def present(project_dir: str) -> str:
 
 def _new_id(project_dir: str, args: argparse.Namespace) -> str:
     if args.id:
-        return brief(args.id, settings.SKILL_CHARS)
-    words = "".join(char if char.isascii() and char.isalnum() else " " for char in args.name.lower()).split()
-    stem = "-".join(words)[:40].strip("-") or "task"
+        named = brief(args.id, settings.SKILL_CHARS)
+        return named if sessions.safe_id(named) == named else _dashed(named)
+    stem = _dashed(redact(args.name))
     numbers = ("", *("-%d" % number for number in range(2, 1000)))
     return next(stem + number for number in numbers if not _known(project_dir, stem + number))
+
+
+def _dashed(text: str) -> str:
+    words = "".join(char if char.isascii() and char.isalnum() else " " for char in text.lower()).split()
+    return "-".join(words)[:40].strip("-") or "task"
 
 
 def _known(project_dir: str, task_id: str) -> dict[str, Any]:

@@ -302,6 +302,8 @@ def check(body: str, call: Call, scope: Scope, judge_tree: object, made: list[Ma
         yield "code.hidden", "what is decoded is run"
     if "harness_memory" in lower and "allowance" in lower:
         yield "self.allow", "harness_memory.guard.allowance"
+    if "harness_memory" in lower and "forget" in lower and ("--yes" in lower or "forget_" in lower):
+        yield "self.forget", "harness_memory.forget"
     yield from _own_writes(lower, made, call, scope)
     yield from _walks(lower, made, call, judge_tree)
     for word in ("rm_rf ", "rm_r ", "rmtree "):

@@ -247,17 +247,17 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
         return "delete.outside"
     if paths.is_git_internal(path):
         return "delete.git"
-    if paths.is_inside(path, scope.project) or paths.is_temporary(path, scope):
+    if local[:2] == "~/" and local[2:] in _MAIN_FOLDERS:
+        return "delete.home"
+    # Whoever works in `/` owns no less of the system for it.
+    if (project not in _ROOTS and paths.is_inside(path, scope.project)) or paths.is_temporary(path, scope):
         return ""
     if path.startswith(_FREE_SYSTEM):
         return ""
     if paths.is_system(path):
         return "delete.system"
-    if local.startswith("~/"):
-        if local.startswith(_HOME_CACHES):
-            return ""
-        if local[2:] in _MAIN_FOLDERS:
-            return "delete.home"
+    if local.startswith(_HOME_CACHES):
+        return ""
     if path.startswith("/dev/"):
         return "disk.overwrite"
     if path.startswith(_WORK_FOLDERS):

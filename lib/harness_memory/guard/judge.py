@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell; the others are judged coarsely
 MAX_OPERANDS = 200
+BODY_STEPS = 25  # what the code in a command counts for
 
 # Which family judges a program. Those of COMMANDS in `rules` are all the others.
 _DELETES = frozenset(
@@ -98,7 +99,7 @@ def _firm(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """What holds even of a call that is only guessed."""
     from .rules import DENY, RULES
 
-    return [(rule, about) for rule, about in against if RULES[rule][0] == DENY]
+    return [(rule, about) for rule, about in against if RULES.get(rule, (DENY,))[0] == DENY]
 
 
 def _text_of(found: Trace) -> str:
@@ -254,6 +255,7 @@ def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: An
     body = bodies.body_of(call) if bodies.language(call.program) else ""
     if not body:
         return
+    found.budget.step(BODY_STEPS)
     from . import deletes
 
     def judge_tree(word: str, caller: Call) -> str:

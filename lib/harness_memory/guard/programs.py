@@ -262,8 +262,22 @@ def _ourselves(name: str, args: list[str]) -> Iterator[tuple[str, str]]:
     line = " ".join([name, *args])
     if args[:2] == ["guard", "allow-once"]:
         yield "self.allow", line
+    elif args[:1] == ["memory"] and _forgets(args[1:2], args[2:]):
+        yield "self.forget", line
     elif name == "install.py" and any(arg in ("--uninstall", "--purge", "--no-guard") for arg in args):
         yield "self.uninstall", line
+
+
+def _forgets(verb: list[str], rest: list[str]) -> bool:
+    """Whether the command line removes something now, not only shows what it would remove."""
+    if not {"--help", "-h"}.isdisjoint(rest[: rest.index("--")] if "--" in rest else rest):
+        return False
+    if verb == ["forget"]:
+        return not {"--yes", UNKNOWN}.isdisjoint(rest)
+    if verb in (["prune"], ["archive"]):
+        return "--dry-run" not in rest
+    is_other = rest[:1] in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"])
+    return verb == ["note"] and not is_other and not {"remove", UNKNOWN}.isdisjoint(rest)
 
 
 def _scripts(call: Call) -> Iterator[tuple[str, str]]:

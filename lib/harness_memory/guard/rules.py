@@ -128,6 +128,7 @@ RULES: dict[str, tuple[str, str, str]] = {
         "Ask the user to run it in a terminal of their own.",
     ),
     "self.uninstall": (ASK, "switches the memory or its guard off", _PERSON),
+    "self.forget": (ASK, "removes what is remembered", "Show the preview first (without --yes, or with --dry-run)."),
     # Git
     "git.reset-hard": (ASK, "throws away uncommitted work", _COMMIT),
     "git.clean": (ASK, "deletes untracked files for good", "Look first with git clean -n, then delete what is named."),
