@@ -258,7 +258,7 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
         return "delete.system"
     if local.startswith(_HOME_CACHES):
         return ""
-    if path.startswith("/dev/"):
+    if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return "disk.overwrite"
     if path.startswith(_WORK_FOLDERS):
         return ""

@@ -455,7 +455,7 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
         return SECRET
     if name.endswith(_SECRET_SUFFIXES):
         is_public = name.endswith((".pem", ".key")) and any(part in name for part in _HARMLESS_PEM)
-        if is_public or not _FIXTURES.isdisjoint(pieces):
+        if is_public or _is_fixture(path, scope):
             return ""
         return "" if len(name) < 5 or path.startswith("/etc/ssl/certs/") else SECRET
     if name.endswith(".json") and name.startswith(
@@ -467,10 +467,17 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     ):
         return SECRET
     if is_env(name):
-        return ENV if _FIXTURES.isdisjoint(pieces) else ""
+        return "" if _is_fixture(path, scope) else ENV
     if name in _SENSITIVE_NAMES or name.endswith(_SENSITIVE_SUFFIXES):
         return SENSITIVE
     return ""
+
+
+def _is_fixture(path: str, scope: Scope) -> bool:
+    """Made for tests, or part of a package: by the folders below the project, wherever that lies itself."""
+    project = scope.places[1]
+    inner = path[len(project) :] if _is_within(path, project) else path
+    return not _FIXTURES.isdisjoint(inner.split("/")[:-1])
 
 
 def is_env(name: str) -> bool:
