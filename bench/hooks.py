@@ -488,7 +488,7 @@ def remember(bench: Bench, count: int) -> str:
 
 def report_adding(report: Report, bench: Bench, count: int) -> None:
     sys.path.insert(0, str(support.ROOT / "lib"))
-    from harness_memory import catalogue, episode
+    from harness_memory import episode, recent
 
     project = str(support.episode_files(bench.store)[0].parent.parent)
     name = episode.names(project)[0]
@@ -496,7 +496,7 @@ def report_adding(report: Report, bench: Bench, count: int) -> None:
     times = []
     for _ in range(15):
         began = time.process_time()
-        catalogue.note_episode(project, name, value or {})
+        recent.note_episode(project, name, value or {})
         times.append((time.process_time() - began) * 1000)
     spent = statistics.median(times)
     shown = report.mark("%.1f ms" % spent, spent <= ADDING_MS)

@@ -122,6 +122,28 @@ def test_secrets_are_redacted(world: World) -> None:
     assert all(SECRET.encode() not in data for data in world.files().values())
 
 
+@pytest.mark.parametrize("after", ["archive", "delete"])
+def test_what_was_pruned_does_not_come_back(world: World, after: str) -> None:
+    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    assert world.json("backfill")["made"] == 1
+    (world.root / "config.json").write_text('{"work_after": "%s"}' % after, "utf-8")
+    world.json("prune", "--older-than", "1d")
+    assert not list(world.project.glob("WORK/*/*"))
+    report = world.json("backfill")
+    assert (report["made"], report["left_alone"]) == (0, {"known": 1})
+    assert [value["session_id"] for value in support.episodes(world.root)] == [session.id]
+    assert not list(world.project.glob("WORK/*/*"))
+
+
+def test_what_was_archived_does_not_come_back(world: World) -> None:
+    left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    assert world.json("backfill")["made"] == 1
+    assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 1
+    report = world.json("backfill")
+    assert (report["made"], report["left_alone"]) == (0, {"known": 1})
+    assert support.episodes(world.root) == []
+
+
 class TestLeftAlone:
     def kinds(self, world: World) -> Any:
         report = world.json("backfill")

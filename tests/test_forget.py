@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from commandline import World
 from life import Life
 
 from harness_memory import forget, forgotten
+from harness_memory.guard import audit
 
 SECRETIVE = "The Zanzibar contract ends in March"
 
@@ -216,6 +218,82 @@ def test_what_killed_writers_left_goes_at_once(world: World) -> None:
     assert all(path.exists() for path in left)
     world.memory("forget", "--text", "nowhere", "--yes")
     assert [path.exists() for path in (*left, writing)] == [False, False, True]
+
+
+# What is out of sight --------------------------------------------------------------------------------
+
+
+def put_away(world: World, client: support.Client) -> Life:
+    """A session that only the archive has."""
+    life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "zanzibar.md")
+    life.end()
+    report = world.json("archive", "--before", "2099-01-01", "--open")
+    assert report["sessions"] == 1
+    return life
+
+
+@pytest.mark.parametrize(
+    "words", [("{id}",), ("{head}",), ("--session", "{head}"), ("--since", "1d", "--until", "2099-01-01")]
+)
+def test_an_archived_session_goes_too(world: World, client: support.Client, words: tuple[str, ...]) -> None:
+    life = put_away(world, client)
+    other = lived(world, client, "Something else entirely", "A second answer that has nothing to do with it.")
+    filled = [word.format(id=life.session.id, head=life.session.id[:8]) for word in words]
+    shown = world.memory("forget", *filled)
+    assert life.session.id[:8] in shown.stdout
+    assert world.json("restore") != []
+    done = world.json("forget", *filled, "--yes")
+    assert done["archived"] == [life.session.id[:8]]
+    assert world.json("restore") == []
+    assert forgotten.since(str(world.project), life.session.id) > 0
+    assert bool(support.episodes(world.root)) == ("--since" not in words)
+    assert other.session.id != life.session.id
+
+
+def test_what_other_sessions_were_told_of_an_archived_one_goes(world: World, client: support.Client) -> None:
+    first = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
+    first.end()
+    second = lived(world, client, "Something else entirely", "A second answer that has nothing to do with it.")
+    world.json("archive", "--before", "2099-01-01", "--open")
+    assert "Zanzibar" in (second.directory / "session_memory_context.md").read_text("utf-8")
+    assert world.memory("forget", first.session.id[:8], "--yes").code == 0
+    assert holding(world, "zanzibar") == []
+
+
+def test_a_promoted_note_leaves_no_copy_where_it_was(world: World) -> None:
+    world.memory("note", "add", "Home", "Lives in Lisbon")
+    world.memory("note", "add", "Homework", "Is due on Fridays")
+    world.memory("note", "promote", "home")
+    world.memory("note", "edit", "homework", "--verified")
+    assert [name for name in holding(world, "lisbon") if "archive" in name]
+    world.memory("forget", "home", "--yes")
+    assert holding(world, "lisbon") == []
+    assert len(holding(world, "is due on fridays")) > 1
+
+
+@pytest.mark.parametrize("word", ["home", "hom", "project/home", "home.md"])
+def test_a_removed_note_can_be_forgotten(world: World, word: str) -> None:
+    world.memory("note", "add", "Home", "Lives in Lisbon")
+    world.memory("note", "remove", "home")
+    assert world.memory("note", "show", "home").code == 2
+    assert "Lisbon" in world.memory("forget", word).stdout
+    assert world.memory("forget", word, "--yes").code == 0
+    assert holding(world, "lisbon") == []
+    assert world.memory("forget", word).code == 2
+
+
+def test_the_audit_trail_is_said_to_keep_what_it_holds(world: World, client: support.Client) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
+    assert "audit" not in world.memory("forget", "--text", "zanzibar").stdout
+    audit.append(str(world.project), {"event": "tool_blocked", "command": "rm -rf zanzibar"}, time.time(), 1)
+    (trail,) = world.project.glob("SECURITY/*/*/audit.jsonl")
+    before = trail.read_bytes()
+    for words in ((), ("--yes",)):
+        shown = world.memory("forget", "--text", "Zanzibar", *words)
+        assert "audit.jsonl: the audit trail is tamper-evident, and keeps what it holds" in shown.stdout
+    assert trail.read_bytes().startswith(before)
+    alone = world.json("forget", "--text", "zanzibar", code=1)
+    assert alone["audit_trail"] == [str(trail)]
 
 
 # The sieve -----------------------------------------------------------------------------------------

@@ -196,7 +196,7 @@ QUIET = {
 }
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock payload project redact remote runner
     session settings store text yaml"""
-STOP = """handlers.stop archive capture catalogue episode harness health ledger place segment transcript views
+STOP = """handlers.stop archive capture documents episode harness health ledger place recent transcript views
     recall recall.index recall.stem recall.tuning recall.vocabulary recall.words"""
 START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""

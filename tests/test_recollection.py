@@ -13,7 +13,7 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory import capture, catalogue, clock, episode, inject, project, settings, stock, views
+from harness_memory import capture, clock, episode, inject, project, recent, settings, stock, views
 from harness_memory import session as sessions
 
 SHOP = [
@@ -68,7 +68,7 @@ def past(life: Life, ask: str, answer: str, file: str) -> str:
     blank = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
     state = {**capture.new(), "asks": [["", ask]], "answer": answer, "files": [file], "turn_files": 1, "ended": started}
     value = episode.build(blank, state, str(life.cwd), "", False)
-    catalogue.note_episode(directory, blank.episode_name, value)
+    recent.note_episode(directory, blank.episode_name, value)
     views.publish(directory, blank.episode_name, episode.render(value), 1.0)
     return blank.episode_name
 
@@ -281,9 +281,9 @@ def test_many_sessions_are_taken_into_the_file(life: Life) -> None:
         other = {**value, "id": short_id, "headline": "thing%d" % number}
         path = Path(directory) / "episodes" / (name[:-13] + short_id + ".json")
         path.write_bytes(episode.render(other))
-        catalogue.note_episode(directory, path.name, other)
-    recent = list((Path(directory) / "STATE" / "recall" / "recent").iterdir())
-    assert 0 < len(recent) < settings.RECENT_MOST
+        recent.note_episode(directory, path.name, other)
+    left = list((Path(directory) / "STATE" / "recall" / "recent").iterdir())
+    assert 0 < len(left) < settings.RECENT_MOST
     found = stock.open_stock(str(life.store), directory)
     assert found
     assert found.count == settings.RECENT_MOST + 6
@@ -300,7 +300,7 @@ def test_adding_an_episode_is_quick(life: Life) -> None:
     times = []
     for _ in range(9):
         began = time.process_time()
-        catalogue.note_episode(directory, name, value)
+        recent.note_episode(directory, name, value)
         times.append(time.process_time() - began)
     assert sorted(times)[4] < 0.02
     assert os.path.exists(Path(directory) / "STATE" / "recall" / "recent" / name)

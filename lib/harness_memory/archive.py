@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import time
 
-from . import capture, catalogue, clock, episode, health, settings, store, transcript, views
+from . import capture, clock, episode, health, recent, settings, store, transcript, views
 from . import session as sessions
 from .text import brief
 
@@ -75,7 +75,7 @@ def publish(place: Place, session: Session, gathered: Gathered) -> None:
     page = episode.summary_page(gathered.episode)
     store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
     health.survive(
-        place.store_root, "recall", catalogue.note_episode, place.project_dir, session.episode_name, gathered.episode
+        place.store_root, "recall", recent.note_episode, place.project_dir, session.episode_name, gathered.episode
     )
     patience = min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
     views.publish(place.project_dir, session.episode_name, data, patience)

@@ -15,37 +15,19 @@ from __future__ import annotations
 import os
 import time
 
-from . import jsontext, settings, store
+from . import settings, store
+from .documents import archived_digest, episode_digest, note_digest
 from .lock import Lock
-from .segment import ID_MARK, Damaged, Digest, Segment, Table
+from .recent import folder, names, read_row, recent_dir
+from .segment import Damaged, Segment, Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
     from .notebook import Shelf
 
-SESSION, NOTE, ARCHIVED = "session", "note", "archived"
-HIDES = ID_MARK + "hides "
-_ARCHIVED_ID = "archived/"
-
-
-def folder(home: str) -> str:
-    return os.path.join(home, settings.STATE_DIR, settings.RECALL_DIR)
-
-
 # Writing -------------------------------------------------------------------------------------------
-
-
-def note_episode(project_dir: str, name: str, value: dict[str, Any]) -> None:
-    """Take in one episode; the caller is its session, and about to write it."""
-    digest = episode_digest(name, value)
-    row = [digest.counts, digest.pairs, digest.length, digest.time, digest.strength, digest.record]
-    data = jsontext.compact(row).encode("utf-8", "replace")
-    store.write(os.path.join(recent_dir(project_dir), name), data)
-    if len(names(recent_dir(project_dir))) > settings.RECENT_MOST:
-        fold(project_dir)
 
 
 def catch_up(store_root: str, project_dir: str, ends: float) -> None:
@@ -161,7 +143,7 @@ def _catch_up_archived(store_root: str, project_dir: str) -> None:
     for name in names(place):
         if name.endswith(".jsonl") and name[: -len(".jsonl")] + ".tar.gz" in names(place):
             for line in (store.read(os.path.join(place, name), settings.ARCHIVE_MAX_BYTES) or b"").split(b"\n"):
-                digest = _archived_digest(line)
+                digest = archived_digest(line)
                 if digest and digest.id not in table.ids:
                     table.add(digest)
     store.write(path, table.dump())
@@ -170,77 +152,6 @@ def _catch_up_archived(store_root: str, project_dir: str) -> None:
 def drop(home: str) -> None:
     """Remove what is cached of a project, or of the user's notes."""
     store.remove_tree(folder(home))
-
-
-# Documents -----------------------------------------------------------------------------------------
-
-
-def episode_document(name: str, value: dict[str, Any]) -> dict[str, Any]:
-    from . import clock, episode
-
-    parts = [*value["asked"], value["what_was_done"], *value["what_remains"], *value["learnings"]]
-    parts += [text for each in value["commands_failed_then_fixed"] for text in (each["failed"], each["fixed"])]
-    parts += [str(task["title"]) for task in value["tasks"]]
-    parts += [value.get("branch") or "", value.get("skill_used") or ""]
-    return {
-        "id": name,
-        "title": "%s\n%s" % (value.get("title") or "", episode.headline(value)),
-        "text": "\n".join([str(part) for part in parts]),
-        "files": value["files_changed"],
-        "tags": value["tags"],
-        "ts": clock.parse(value["ended"]) or clock.parse(value["started"]),
-        "type": SESSION,
-    }
-
-
-def episode_digest(name: str, value: dict[str, Any]) -> Digest:
-    from . import episode
-
-    files = value["files_changed"][: settings.RECALL_FILES_KEPT]
-    shown = [name, SESSION, value["ended"][:10], episode.headline(value), files]
-    return _digest(episode_document(name, value), shown)
-
-
-def note_digest(note: Any) -> Digest:
-    from . import clock
-
-    files = [path for path, _ in note.files]
-    document = {
-        "title": note.name,
-        "text": "\n".join([note.description, *note.body]),
-        "files": files,
-        "ts": clock.parse(note.day + "T00:00:00Z") or store.modified(note.path),
-        "type": NOTE,
-    }
-    line = note.description if note.description.startswith(note.name) else "%s: %s" % (note.name, note.description)
-    shown = [note.ref, NOTE, note.day or clock.iso(store.modified(note.path))[:10], line, files]
-    digest = _digest(document, shown)
-    for word in note.supersedes:
-        if "/" in word:
-            digest.counts[HIDES + word] = 1
-    return digest
-
-
-def _archived_digest(line: bytes) -> Digest | None:
-    from . import clock
-
-    try:
-        entry = jsontext.loads(line) if line else None
-    except ValueError:
-        return None
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("id", "headline", "started")):
-        return None
-    document = {"title": entry["headline"], "ts": clock.parse(entry["started"]), "type": SESSION}
-    return _digest(document, [_ARCHIVED_ID + entry["id"], ARCHIVED, entry["started"][:10], entry["headline"], []])
-
-
-def _digest(document: dict[str, Any], shown: list[Any]) -> Digest:
-    from .recall import index
-
-    counts, pairs = index.digest(document)
-    length = sum(count for term, count in counts.items() if term[0] != "=")
-    strength = index.strength(document, is_work=True)
-    return Digest(counts, sorted(pairs), length, index.time_of(document) or 0.0, strength, shown)
 
 
 def open_segment(path: str, on_damage: Callable[[str], object] = store.remove) -> Segment | None:
@@ -253,29 +164,8 @@ def open_segment(path: str, on_damage: Callable[[str], object] = store.remove) -
     return None
 
 
-def read_row(data: bytes | None) -> Digest | None:
-    try:
-        counts, pairs, length, at, strength, record = jsontext.loads(data or b"")
-        digest = Digest(counts, pairs, int(length), float(at), float(strength), record)
-        return digest if isinstance(counts, dict) and len(record) == 5 else None
-    except (ValueError, TypeError):
-        return None
-
-
 def base_path(project_dir: str) -> str:
     return os.path.join(folder(project_dir), settings.EPISODES_CACHE)
-
-
-def recent_dir(project_dir: str) -> str:
-    return os.path.join(folder(project_dir), settings.RECENT_DIR)
-
-
-def names(path: str) -> list[str]:
-    """Names in a directory, in no order; none when it cannot be listed."""
-    try:
-        return [name for name in os.listdir(path) if name[0] != "."]
-    except OSError:
-        return []
 
 
 def _is_episode(name: str) -> bool:

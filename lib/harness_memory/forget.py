@@ -24,6 +24,7 @@ from . import (
     notes,
     progress,
     receipt,
+    recent,
     settings,
     store,
     usefulness,
@@ -97,7 +98,7 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
 
 def renew_recall(store_root: str, project_dir: str) -> None:
     """What recall searches in holds words of everything: it goes at once, and is made anew of what is left."""
-    if os.path.isdir(catalogue.folder(project_dir)):
+    if os.path.isdir(recent.folder(project_dir)):
         catalogue.drop(project_dir)
         catalogue.rebuild(store_root, project_dir, _WAIT_SECONDS)
 

@@ -22,14 +22,14 @@ import sys
 from zlib import crc32
 
 from . import __version__, jsontext, settings
+from .documents import ID_MARK, NEVER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
-NEVER = float("inf")
-ID_MARK = "#"  # before a document's id, as a term: no term of a text begins like it
+    from .documents import Digest
 
 _MAGIC = "harness-recall %s.%d" % (__version__, settings.RECALL_FORMAT)
 _ENTRY_BYTES = 20
@@ -40,31 +40,6 @@ _COUNT_MAX = 255
 
 class Damaged(ValueError):
     """Not a file of postings of this version and machine."""
-
-
-class Digest:
-    """One document as it is indexed: `record` is what is shown of it, [id, kind, day, line, files]."""
-
-    __slots__ = ("counts", "length", "pairs", "record", "strength", "time")
-
-    def __init__(
-        self, counts: dict[str, int], pairs: list[int], length: int, time: float, strength: float, record: list[Any]
-    ) -> None:
-        self.counts = counts
-        self.pairs = pairs
-        self.length = length
-        self.time = time
-        self.strength = strength
-        self.record = record
-
-    @property
-    def id(self) -> str:
-        return str(self.record[0])
-
-    @property
-    def fingerprint(self) -> tuple[int, tuple[int, ...], str]:
-        """What tells two versions of a document apart."""
-        return self.length, tuple(self.pairs), jsontext.compact(self.record)
 
 
 class Segment:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import os
 
-from . import catalogue, jsontext, settings, store
-from .segment import ID_MARK, NEVER
+from . import catalogue, jsontext, recent, settings, store
+from .documents import HIDES, ID_MARK, NEVER, NOTE, SESSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from .segment import Digest, Segment
+    from .documents import Digest
+    from .segment import Segment
 
 
 class Stock:
@@ -138,7 +139,7 @@ class Stock:
         """Whether a nearer scope has a note of that name, or one that says it takes its place."""
         scope, _, slug = note.partition("/")
         nearer = "project/" + slug if scope == "user" else ""
-        return bool(self.holders(catalogue.HIDES + note) or (nearer and self.holders(ID_MARK + nearer)))
+        return bool(self.holders(HIDES + note) or (nearer and self.holders(ID_MARK + nearer)))
 
     def close(self) -> None:
         for _, segment in self._segments:
@@ -148,22 +149,16 @@ class Stock:
 def open_stock(store_root: str, project_dir: str, on_damage: Callable[[str], object] = store.remove) -> Stock | None:
     """Everything in reach of a project; None when there is nothing. What is damaged is told, and removed."""
     names = (settings.EPISODES_CACHE, settings.NOTES_CACHE, settings.ARCHIVED_CACHE)
-    paths = [os.path.join(catalogue.folder(project_dir), name) for name in names]
-    paths.append(os.path.join(catalogue.folder(os.path.join(store_root, settings.USER_DIR)), settings.NOTES_CACHE))
+    paths = [os.path.join(recent.folder(project_dir), name) for name in names]
+    paths.append(os.path.join(recent.folder(os.path.join(store_root, settings.USER_DIR)), settings.NOTES_CACHE))
     segments = [segment for segment in [catalogue.open_segment(path, on_damage) for path in paths] if segment]
-    since = recent(project_dir)
+    since = recent.load(project_dir)
     return Stock(segments, since) if segments or since else None
-
-
-def recent(project_dir: str) -> list[Digest]:
-    folder = catalogue.recent_dir(project_dir)
-    rows = [catalogue.read_row(store.read(os.path.join(folder, name))) for name in catalogue.names(folder)]
-    return [row for row in rows if row]
 
 
 def known_episodes(project_dir: str) -> dict[str, tuple[int, tuple[int, ...], str]] | None:
     """The fingerprint of each episode that recall knows; None when it knows nothing."""
-    if not os.path.isdir(catalogue.folder(project_dir)):
+    if not os.path.isdir(recent.folder(project_dir)):
         return None
     known = {}
     base = catalogue.open_segment(catalogue.base_path(project_dir), lambda path: None)
@@ -173,16 +168,16 @@ def known_episodes(project_dir: str) -> dict[str, tuple[int, tuple[int, ...], st
             pairs, shown = base.record(number)
             known[id] = (lengths[number], tuple(sorted(pairs)), jsontext.compact(shown))
         base.close()
-    for digest in recent(project_dir):
+    for digest in recent.load(project_dir):
         known[digest.id] = digest.fingerprint
     return known
 
 
 def is_gone(store_root: str, project_dir: str, id: str, kind: str) -> bool:
     """Whether what a document was made of is no longer there, or is newer than what is known of it."""
-    if kind == catalogue.SESSION:
+    if kind == SESSION:
         return not os.path.isfile(os.path.join(project_dir, settings.EPISODES_DIR, id))
-    if kind == catalogue.NOTE:
+    if kind == NOTE:
         path = note_path(store_root, project_dir, id)
         return not 0 < store.modified(path) <= store.modified(_notes_cache(store_root, project_dir, id))
     return False
@@ -205,7 +200,7 @@ def are_notes_newer(store_root: str, project_dir: str) -> bool:
 
 def _notes_cache(store_root: str, project_dir: str, ref: str) -> str:
     home = os.path.join(store_root, settings.USER_DIR) if ref.startswith("user/") else project_dir
-    return os.path.join(catalogue.folder(home), settings.NOTES_CACHE)
+    return os.path.join(recent.folder(home), settings.NOTES_CACHE)
 
 
 def _is_in(number: int, numbers: Any) -> bool:

@@ -8,7 +8,7 @@ import sys
 import tempfile
 import time
 
-from .. import __version__, catalogue, clock, config, harness, health, jsontext, runner, settings, store
+from .. import __version__, catalogue, clock, config, harness, health, jsontext, recent, runner, settings, store
 from .. import session as sessions
 from ..guard import chain
 from ..setup import entries
@@ -278,7 +278,7 @@ def _recall(project_dirs: list[str]) -> Check:
             known += sum(1 for id in base.ids() if id)
             size += os.path.getsize(catalogue.base_path(path))
             base.close()
-        waiting += len(catalogue.names(catalogue.recent_dir(path)))
+        waiting += len(recent.names(recent.recent_dir(path)))
     return Check(
         OK, "recall", "%s known, %d of them recent, %d KB" % (count(known + waiting, "session"), waiting, size >> 10)
     )

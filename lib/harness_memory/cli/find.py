@@ -6,7 +6,7 @@ import os
 import sys
 import time
 
-from .. import catalogue, episode, recall, scan, settings, stock
+from .. import catalogue, documents, episode, recall, scan, settings, stock
 from ..recall.ranking import best
 from ..segment import Damaged
 from ..session import day_and_id
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 _LIMIT = 10
 _LOOKED_AT = 500  # of the best, to find those that are wanted
 _CATCH_UP_SECONDS = 60.0
-_TYPES = (catalogue.SESSION, catalogue.NOTE, *settings.NOTE_TYPES)
+_TYPES = (documents.SESSION, documents.NOTE, *settings.NOTE_TYPES)
 
 
 def search(argv: list[str]) -> int:
@@ -45,8 +45,8 @@ def search(argv: list[str]) -> int:
     add("-k", "--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
     add("--type", choices=_TYPES, help="only sessions, only notes, or only notes of a type")
     add("--since", type=instant, metavar="DATE", help="of 2026-11-16, today, yesterday, 36h or 7d, or later")
-    add("--notes", action="store_const", dest="type", const=catalogue.NOTE, help="the same as --type note")
-    add("--sessions", action="store_const", dest="type", const=catalogue.SESSION, help="the same as --type session")
+    add("--notes", action="store_const", dest="type", const=documents.NOTE, help="the same as --type note")
+    add("--sessions", action="store_const", dest="type", const=documents.SESSION, help="the same as --type session")
     add("--archived", action="store_true", help="only in sessions that were archived; holding every word")
     add("--explain", action="store_true", help="what each score is made of")
     args = parser.parse_args(argv)
@@ -97,7 +97,7 @@ def _ranked(args: argparse.Namespace) -> list[dict[str, Any]]:
     if kept:
         return kept
     # Part of a word, perhaps, or there is no index.
-    shelves = [] if args.type == catalogue.SESSION else at.shelves
+    shelves = [] if args.type == documents.SESSION else at.shelves
     plain = [_described(hit) for hit in scan.find(at.project.dir, shelves, args.words)] if args.since is None else []
     return [hit for hit in plain if args.type in (None, hit["kind"])]
 
@@ -142,9 +142,9 @@ def _hit(root: str, directory: str, source: Stock, number: int, wanted: list[str
     """What is shown of a document, with the line that holds most of the words; None for what does not hold."""
     id = source.document(number).id
     _, kind, day, headline, files = source.records[id]
-    if kind == catalogue.ARCHIVED or stock.is_gone(root, directory, id, kind):
+    if kind == documents.ARCHIVED or stock.is_gone(root, directory, id, kind):
         return None
-    if kind == catalogue.NOTE:
+    if kind == documents.NOTE:
         return _note_hit(root, directory, source, id, day, wanted)
     path = os.path.join(directory, settings.EPISODES_DIR, id)
     value = episode.load(directory, id)

@@ -10,7 +10,7 @@ import os
 import stat
 import time
 
-from .. import catalogue, clock, episode, notebook, notes_index, project, settings, stock, store
+from .. import clock, documents, episode, notebook, notes_index, project, settings, stock, store
 from ..guard import chain
 from . import replay
 from .rules import DAMAGED, RULE, STRAY, Unfit, accept, checker
@@ -105,7 +105,7 @@ def _check_recall(project_dir: str) -> Iterator[Finding]:
         return
     for name in episode.names(project_dir):
         value = episode.load(project_dir, name)
-        if value and known.get(name) != catalogue.episode_digest(name, value).fingerprint:
+        if value and known.get(name) != documents.episode_digest(name, value).fingerprint:
             path = os.path.join(project_dir, settings.EPISODES_DIR, name)
             what = "is not what recall knows of it" if name in known else "is not known to recall"
             yield Finding(path, what, "run: harness memory rebuild", VIEW)

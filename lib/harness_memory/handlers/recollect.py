@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import capture, catalogue, config, harness, inert, inject, recall, receipt, reply, settings, stock
+from .. import capture, catalogue, config, documents, harness, inert, inject, recall, receipt, reply, settings, stock
 from ..segment import Damaged
 from ..session import day_and_id
 from ..text import cut
@@ -89,11 +89,11 @@ class _Skipped:
     def __contains__(self, id: object) -> bool:
         name = str(id)
         kind = self.source.records[name][1]
-        if kind == catalogue.SESSION and day_and_id(name)[1] in self.own:
+        if kind == documents.SESSION and day_and_id(name)[1] in self.own:
             return True
         root, project_dir, _ = self.dirs
         is_stale = name in self.told or stock.is_gone(root, project_dir, name, kind)
-        return is_stale or (kind == catalogue.NOTE and self._does_not_hold(name))
+        return is_stale or (kind == documents.NOTE and self._does_not_hold(name))
 
     def _does_not_hold(self, ref: str) -> bool:
         root, project_dir, session_dir = self.dirs
@@ -125,12 +125,12 @@ def _part(scene: Scene, found: list[list[Any]]) -> inject.Part:
     lines: list[str] = []
     items = []
     for id, kind, day, line, files in found:
-        name = day_and_id(id)[1] if kind == catalogue.SESSION else id.rpartition("/")[2]
-        scope = "user" if id.startswith("user/") and kind == catalogue.NOTE else scene.project.name
-        label = "" if kind == catalogue.SESSION else kind + ": "
+        name = day_and_id(id)[1] if kind == documents.SESSION else id.rpartition("/")[2]
+        scope = "user" if id.startswith("user/") and kind == documents.NOTE else scene.project.name
+        label = "" if kind == documents.SESSION else kind + ": "
         lines.append(inert.line("- [%s %s] %s" % (scope, day, label + cut(line, settings.RECALL_LINE_CHARS))))
         lines += ["  files: " + inert.line(_some(files))] if files else []
-        verb = "restore" if kind == catalogue.ARCHIVED else "show"
+        verb = "restore" if kind == documents.ARCHIVED else "show"
         lines.append("  whole: %s %s %s" % (harness.own_command(), verb, harness.quote(name)))
         items.append({"item": id, "kind": kind, "files": files})
     part = inject.Part("recall", "Earlier, and perhaps about this", lines, "", "")

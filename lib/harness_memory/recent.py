@@ -1,0 +1,58 @@
+"""Documents that recall's file of postings does not hold yet: one JSON array each, written by their own session.
+
+<project>/STATE/recall/recent/<episode>   [counts, pairs, length, time, strength, record]
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import jsontext, settings, store
+from .documents import Digest, episode_digest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+def folder(home: str) -> str:
+    return os.path.join(home, settings.STATE_DIR, settings.RECALL_DIR)
+
+
+def recent_dir(project_dir: str) -> str:
+    return os.path.join(folder(project_dir), settings.RECENT_DIR)
+
+
+def load(project_dir: str) -> list[Digest]:
+    directory = recent_dir(project_dir)
+    rows = [read_row(store.read(os.path.join(directory, name))) for name in names(directory)]
+    return [row for row in rows if row]
+
+
+def note_episode(project_dir: str, name: str, value: dict[str, Any]) -> None:
+    """Take in one episode; the caller is its session, and about to write it."""
+    digest = episode_digest(name, value)
+    row = [digest.counts, digest.pairs, digest.length, digest.time, digest.strength, digest.record]
+    data = jsontext.compact(row).encode("utf-8", "replace")
+    store.write(os.path.join(recent_dir(project_dir), name), data)
+    if len(names(recent_dir(project_dir))) > settings.RECENT_MOST:
+        from . import catalogue
+
+        catalogue.fold(project_dir)
+
+
+def read_row(data: bytes | None) -> Digest | None:
+    try:
+        counts, pairs, length, at, strength, record = jsontext.loads(data or b"")
+        digest = Digest(counts, pairs, int(length), float(at), float(strength), record)
+        return digest if isinstance(counts, dict) and len(record) == 5 else None
+    except (ValueError, TypeError):
+        return None
+
+
+def names(path: str) -> list[str]:
+    """Names in a directory, in no order; none when it cannot be listed."""
+    try:
+        return [name for name in os.listdir(path) if name[0] != "."]
+    except OSError:
+        return []
