@@ -20,15 +20,16 @@ _LOCK_SECONDS = 5.0
 
 
 class Aged:
-    """A session's directory, its episode (each may be "") and when the session was last at work."""
+    """A session's directory, its episode (each may be ""), its record, and when the session was last at work."""
 
-    __slots__ = ("claude_id", "directory", "episode", "seen")
+    __slots__ = ("claude_id", "directory", "episode", "meta", "seen")
 
-    def __init__(self, directory: str, episode: str, claude_id: str, seen: float) -> None:
+    def __init__(self, directory: str, episode: str, claude_id: str, seen: float, meta: dict[str, Any]) -> None:
         self.directory = directory
         self.episode = episode
         self.claude_id = claude_id
         self.seen = seen
+        self.meta = meta
 
 
 class Plan:
@@ -124,57 +125,61 @@ def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[A
 
 
 def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
-    """Bring sessions back from the archives, which stay; ids of those restored, and of those in the way of whom
-    a session is at work here again."""
-    restored: list[str] = []
-    refused: list[str] = []
+    """Bring sessions back from the archives, which stay; ids of those of which something was not here, and of those
+    in the way of whom a session is at work here again."""
+    restored: dict[str, None] = {}
+    refused: dict[str, None] = {}
     episodes: dict[str, bytes] = {}
-    taken = _taken(project_dir)
-    for name, chosen in _chosen(root, project_dir, wanted).items():
-        owners: dict[str, dict[str, Any]] = {}
-        for entry in chosen:
+    chosen = _chosen(root, project_dir, wanted)
+    taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
+    for name, owners in chosen.items():
+        for owner, entry in [*owners.items()]:
             if taken.get(entry["id"], entry["started"]) != entry["started"]:
-                refused.append(str(entry["id"]))
-                continue
-            restored.append(str(entry["id"]))
-            owners.update({key: entry for key in (entry["work"], entry["episode"]) if key})
-        _extract(root, project_dir, name, {*owners}, episodes)
+                refused[str(entry["id"])] = None
+                del owners[owner]
+        for owner in _extract(root, project_dir, name, {*owners}, episodes):
+            restored[str(owners[owner]["id"])] = None
     if episodes:
         views.add(project_dir, episodes, _LOCK_SECONDS)
-    return restored, refused
+    return [*restored], [*refused]
 
 
-def _chosen(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> dict[str, list[dict[str, Any]]]:
-    """The wanted entries by archive; of a session archived more than once, the newest of each part."""
-    newest: dict[tuple[str, str, str], tuple[str, dict[str, Any]]] = {}
+def _chosen(
+    root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]
+) -> dict[str, dict[str, dict[str, Any]]]:
+    """The wanted entries by archive and by what they own there: of each session's directory and episode the newest."""
+    newest: dict[str, tuple[str, dict[str, Any]]] = {}
     for name, entry in vault.entries(root, project_dir):
         if wanted(entry):
-            newest[entry["id"], entry["work"], entry["episode"]] = (name, entry)
-    chosen: dict[str, list[dict[str, Any]]] = {}
-    for name, entry in newest.values():
-        chosen.setdefault(name, []).append(entry)
+            newest.update({owner: (name, entry) for owner in (entry["work"], entry["episode"]) if owner})
+    chosen: dict[str, dict[str, dict[str, Any]]] = {}
+    for owner, (name, entry) in newest.items():
+        chosen.setdefault(name, {})[owner] = entry
     return chosen
 
 
-def _taken(project_dir: str) -> dict[str, str]:
-    """The start of every session here, by its short id. One that was archived may have gone on since, as if it were
-    another, or its short id be another's."""
+def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
+    """The start of every session here that has one of these short ids. One that was archived may have gone on since,
+    as if it were another, or its short id be another's."""
     taken = {}
     for name in episode.names(project_dir):
         taken[sessions.day_and_id(name)[1]] = clock.unstamp(name[len(settings.EPISODE_PREFIX) :])
     for directory in sessions.all_directories(project_dir):
-        session = sessions.load(directory)
+        session = sessions.load(directory) if os.path.basename(directory) in ids else None
         if session:
             taken[session.id] = session.started
     return taken
 
 
-def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes: dict[str, bytes]) -> None:
+def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes: dict[str, bytes]) -> set[str]:
+    """Write what is not there; whose files were written, or are to be."""
     records = {}
+    written = set()
     for path, data in vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners):
         target = os.path.join(project_dir, *path.split("/"))
         if os.path.lexists(target):
             continue
+        written.add(vault.owner_of(path))
         if path.startswith(settings.EPISODES_DIR + "/"):
             episodes[os.path.basename(path)] = data
         elif path.endswith("/" + settings.META_FILE):
@@ -182,13 +187,14 @@ def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes:
         else:
             store.write(target, data)
     for target, data in records.items():  # last: what has a record is whole
-        store.write(target, data, durable=True)
+        store.write(target, data)
+    return written
 
 
 def _bundles(project_dir: str, batch: list[Aged], packed: list[Aged]) -> Iterator[vault.Bundle]:
     for aged in batch:
         try:
-            bundle = vault.gather(project_dir, aged.directory, aged.episode)
+            bundle = vault.gather(project_dir, aged.directory, aged.episode, aged.meta)
         except OSError:
             continue  # something in it is no plain file of ours: it stays
         packed.append(aged)
@@ -203,7 +209,7 @@ def _aged(directory: str) -> Aged | None:
     seen = max(end for end in ends if end is not None)
     if session.meta["status"] == settings.ACTIVE:  # died, and no session has started since to find it
         seen = max(seen, store.modified(os.path.join(directory, settings.META_FILE)))
-    return Aged(directory, "", str(session.meta["claude_session"]), seen)
+    return Aged(directory, "", str(session.meta["claude_session"]), seen, session.meta)
 
 
 def _everything(project_dir: str) -> Iterator[Aged]:
@@ -218,7 +224,7 @@ def _everything(project_dir: str) -> Iterator[Aged]:
     for name in names.values():
         value = episode.load(project_dir, name)
         if value:
-            yield Aged("", name, str(value.get("session_id") or ""), clock.parse(value["ended"]) or 0.0)
+            yield Aged("", name, str(value.get("session_id") or ""), clock.parse(value["ended"]) or 0.0, {})
 
 
 def _short_id(aged: Aged) -> str:
@@ -243,15 +249,5 @@ def _remove_directory(project_dir: str, aged: Aged) -> None:
     with lock as held:
         if not held or sessions.read_marker(project_dir, aged.claude_id):
             return  # it is at work again
-        for name in store.names(aged.directory):
-            if name != settings.META_FILE:
-                _remove(os.path.join(aged.directory, name))
-        store.remove_tree(aged.directory)
+        store.remove_tree(aged.directory, last=settings.META_FILE)
         lock.discard()
-
-
-def _remove(path: str) -> None:
-    if os.path.isdir(path):
-        store.remove_tree(path)
-    else:
-        store.remove(path)

@@ -196,13 +196,8 @@ def load(directory: str) -> Session | None:
 def all_directories(project_dir: str) -> list[str]:
     """Every session directory, oldest day first."""
     work = os.path.join(project_dir, settings.WORK_DIR)
-    return [
-        os.path.join(work, day, name)
-        for day in store.names(work)
-        if clock.is_day(day)
-        for name in store.names(os.path.join(work, day))
-        if os.path.isdir(os.path.join(work, day, name))
-    ]
+    days = [os.path.join(work, day) for day in store.names(work) if clock.is_day(day)]
+    return [path for day in days for path in store.folders(day)]
 
 
 def find_short(project_dir: str, short_id: str) -> Session | None:

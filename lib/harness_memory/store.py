@@ -201,14 +201,14 @@ def remove(path: str) -> bool:
     return True
 
 
-def remove_tree(path: str) -> None:
-    """Delete a directory of ours with all below it, never following a link out of it."""
+def remove_tree(path: str, last: str = "") -> None:
+    """Delete a directory of ours with all below it, never following a link out of it; of its files `last` goes last."""
     if os.path.islink(path):
         remove(path)
         return
     try:
         with os.scandir(path) as entries:
-            children = list(entries)
+            children = sorted(entries, key=lambda child: child.name == last)
     except OSError:
         return
     for child in children:
@@ -226,6 +226,15 @@ def names(path: str) -> list[str]:
     """Sorted names in a directory; none when it cannot be listed."""
     try:
         return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def folders(path: str) -> list[str]:
+    """Paths of the directories in a directory, sorted; none when it cannot be listed."""
+    try:
+        with os.scandir(path) as entries:
+            return sorted([entry.path for entry in entries if entry.is_dir()])
     except OSError:
         return []
 

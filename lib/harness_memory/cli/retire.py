@@ -174,7 +174,7 @@ def restore(argv: list[str]) -> int:
     if args.json:
         emit_json({"restored": restored, "refused": refused})
     else:
-        print("Restored %s." % count(len(set(restored)), "session"))
+        print("Restored %s." % count(len(restored), "session") if restored or refused else "All of it is here already.")
         for each in refused:
             print("  %s stays archived: it went on here afterwards, and that record is kept" % line(each))
     return 1 if refused else 0
@@ -199,11 +199,13 @@ def _wanted(root: str, project_dir: str, args: argparse.Namespace) -> set[str]:
 
 
 def _list_archived(known: list[tuple[str, dict[str, Any]]], args: argparse.Namespace) -> int:
+    newest = {(entry["id"], entry["started"]): (name, entry) for name, entry in known}
     if args.json:
-        emit_json([{"archive": name, **entry} for name, entry in known])
+        emit_json([{"archive": name, **entry} for name, entry in newest.values()])
     elif known:
         rows = [["ARCHIVE", "ID", "STARTED", "SESSION"]]
-        rows += [[name, entry["id"], local(entry["started"]), line(entry["headline"])] for name, entry in known]
+        for name, entry in newest.values():
+            rows.append([name, entry["id"], local(entry["started"]), line(entry["headline"])])
         print("\n".join(table(rows, is_cut=True)))
     else:
         print("Nothing of this project is archived.")
