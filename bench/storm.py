@@ -249,9 +249,14 @@ def lacking(worker: Worker, due: int, episodes: list[dict[str, Any]]) -> list[st
     return found
 
 
+_EMPTY_FILES = (settings.SHOWN_FILE, settings.CONSOLIDATION_TOLD_FILE, settings.TRIGGERS_MARK)
+
+
 def damaged(path: Path) -> list[str]:
     if path.name.endswith((settings.TEMP_SUFFIX, settings.LOCK_SUFFIX)) or path.parent.name == settings.DIRTY_DIR:
         return []  # what a killed process may leave; nobody reads it
+    if settings.RECALL_DIR in path.parts:
+        return []  # a cache, which `verify` looks after
     try:
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
@@ -265,7 +270,7 @@ def damaged(path: Path) -> list[str]:
                 return ["%s: %r" % (path, meta)]
     except ValueError as error:
         return ["%s: %s" % (path, error)]
-    is_mark = path.parent.name in (settings.LAST_RUN_DIR, settings.DIRTY_DIR) or path.name == settings.SHOWN_FILE
+    is_mark = path.parent.name in (settings.LAST_RUN_DIR, settings.DIRTY_DIR) or path.name in _EMPTY_FILES
     return [] if text or is_mark else ["%s is empty" % path]
 
 
