@@ -3,8 +3,9 @@
 
     python3 bench/guard_fuzz.py [--count 100000] [--seed 1] [--limit-ms 50]
 
-A verdict's CPU time is taken in this process, with the garbage collector off as in the hook, and the best of
-three where it is long: what stays is the guard's own. Four in five calls are commands, the others of all tools.
+A verdict's CPU time is taken in this process, with the garbage collector off as in the hook; where it is long, the
+best of three counts, divided by how much slower than usual this machine is just then. Four in five calls are
+commands, the others of all tools.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ class Report:
         about = repr(given)
         try:
             tier = fuzzer.verdict(tool, given)
-            taken = fuzzer.seconds(tool, given, self.limit)
-            if tool == "Bash" and fuzzer.is_hasty(given["command"]):
+            taken = fuzzer.seconds(tool, given)
+            if tool == "Bash" and isinstance(given, dict) and fuzzer.is_hasty(given.get("command")):
                 self.hasty.append(about)
         except Exception:  # noqa: BLE001  (that is what is looked for)
             self.raised.append("%s %s\n%s" % (tool, about[:300], traceback.format_exc(limit=-2)))

@@ -9,8 +9,9 @@ from typing import Any, Iterator
 
 import guard_corpus
 
-from harness_memory.guard import decision, gate, judge, quick, rules
+from harness_memory.guard import calls, decision, gate, judge, quick, rules
 from harness_memory.guard.policy import Policy
+from harness_memory.guard.wrappers import GUESSED
 
 HOME = "/home/dev"
 CWD = "/home/dev/app"
@@ -47,15 +48,9 @@ UNITS = [
 ]  # fmt: skip
 
 
-class Clock:
+def slowness() -> float:
     """How many times slower than the reference this machine is just now."""
-
-    def __init__(self) -> None:
-        self.factor = max(1.0, min(_work() for _ in range(5)) / CALIBRATION_SECONDS)
-
-    @property
-    def limit(self) -> float:
-        return LIMIT_SECONDS * self.factor
+    return max(1.0, min(_work() for _ in range(5)) / CALIBRATION_SECONDS)
 
 
 def _work() -> float:
@@ -81,27 +76,33 @@ def verdict(tool: str, given: Any) -> str:
     return best.tier if best else ""
 
 
-def seconds(tool: str, given: Any, enough: float = LIMIT_SECONDS) -> float:
-    """CPU time of a verdict, without a collector of garbage, as in the hook; the best of three if it is long."""
+def seconds(tool: str, given: Any) -> float:
+    """CPU time of a verdict without a collector of garbage, as in the hook; if long, the best of three, set right."""
     best = float("inf")
     for _ in range(3):
         began = time.process_time()
         verdict(tool, given)
         best = min(best, time.process_time() - began)
-        if best < enough / 2:
-            break
-    return best
+        if best < LIMIT_SECONDS:
+            return best
+    return best / slowness()
 
 
 def is_hasty(command: object) -> bool:
-    """Whether a glance passes what the reader would stop."""
+    """Whether a glance passes what the reader would stop, for more than a guess."""
     if not isinstance(command, str) or not quick.is_harmless(
         command, ("/home/dev/.claude/memory", "/opt/harness-memory")
     ):
         return False
     policy = Policy()
-    found = judge.findings(command, question("Bash", {}).scope(), ENV, policy)
-    return any(policy.tier(rule) in (rules.ASK, rules.DENY) for rule, _, _ in found)
+    scope = question("Bash", {}).scope()
+    found = calls.trace(command, CWD, HOME, CWD, ENV)
+    return any(
+        policy.tier(rule) in (rules.ASK, rules.DENY)
+        for call, against in judge.by_call(found, scope, ENV, policy)
+        if GUESSED not in call.via
+        for rule, _ in against
+    )
 
 
 def commands(seed: int) -> Iterator[str]:

@@ -12,7 +12,7 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import backfill, forgotten, yaml
+from harness_memory import backfill, forgotten, settings, yaml
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -246,6 +246,35 @@ def test_a_fork_is_told_from_what_it_comes_from(world: World) -> None:
     assert mine["asked"] == ["Try another way"]
     assert mine["parent"] == mine["thread"] == parent.id[:8]
     assert_sound(world)
+
+
+def test_a_wrong_clock_does_not_date_a_session(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    ahead = datetime(2099, 5, 1, tzinfo=timezone.utc)
+    session.transcript(at=ahead).turn("Correct the totals", "Totals are rounded once, at the end.")
+    rest(session, 2)
+    assert world.json("backfill")["made"] == 1
+    (value,) = support.episodes(world.root)
+    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 2 * 86400))
+    assert (value["started"][:10], value["ended"][:10]) == (day, day)
+    assert_sound(world)
+
+
+def test_what_nothing_came_of_is_not_read_again(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    paper = session.transcript(at=datetime.now(timezone.utc) - timedelta(days=2))
+    paper.prompt("Print it all")
+    paper.text("x" * (settings.TRANSCRIPT_LINE_MAX_BYTES + 2 * settings.TRANSCRIPT_CHUNK_BYTES))  # not to be held
+    rest(session, 2)
+    assert world.json("backfill", "--dry-run")["to_read"] == 1
+    assert world.json("backfill")["left_alone"] == {"without substance": 1}
+    again = world.json("backfill")
+    assert (again["to_read"], again["left_alone"]) == (0, {"without substance": 1})
+    assert_sound(world)
+    paper.turn("And now?", "Totals are rounded once, at the end.")
+    rest(session, 1)
+    assert world.json("backfill")["made"] == 1
+    assert session.id not in (world.project / "STATE" / "backfill.json").read_text("utf-8")
 
 
 def test_dry_run(world: World) -> None:

@@ -29,7 +29,7 @@ def absorbed(paper: support.Transcript, state: dict[str, Any] | None = None) -> 
     reading = transcript.Reading(str(paper.path), state["cursor"])
     try:
         for entry in reading.entries(always):
-            capture.absorb(state, entry, (ROOT,))
+            capture.absorb(state, [entry], (ROOT,))
         state["cursor"] = reading.cursor
     finally:
         reading.close()
@@ -222,6 +222,49 @@ def test_many_prompts_keep_the_first_and_the_last(paper: support.Transcript) -> 
     assert capture.asks(absorbed(paper)) == ["ask %d" % n for n in (0, 1, 2, 25, 26, 27, 28, 29)]
 
 
+LONG = 'a word "quoted" and \\ a line\n' * 200
+
+
+@pytest.mark.parametrize("is_old", [False, True])
+@pytest.mark.parametrize("size", [1, 20, 200])
+def test_long_results_are_skimmed_to_the_same(paper: support.Transcript, size: int, is_old: bool) -> None:
+    text = "".join(LONG.splitlines(True)[:size])
+    paper.prompt("go").bash("make a", text, exit_code=1).bash("make a b", text).write(ROOT + "/a.py", text)
+    paper.edit(ROOT + "/b.py", text, text).edit(ROOT + "/c.py", text, text, error=text).read(ROOT + "/d.py", text)
+    task = {"task": {"id": "7", "subject": "s"}}
+    paper.tool_result(paper.tool_use("TaskCreate", {"subject": "later"}), text, result=task)
+    diff = {"stdout": text, "bashEditDiff": {"files": [{"filePath": ROOT + "/e.py"}]}}
+    paper.tool_result(paper.tool_use("Bash", {"command": "sed"}), text, result=diff)
+    lines = paper.path.read_bytes().splitlines()
+    if is_old:  # before the turn's own fields came last
+        ahead = ("parentUuid", "isSidechain", "userType", "cwd", "sessionId", "version", "gitBranch")
+        entries = [json.loads(line) for line in lines]
+        lines = [
+            json.dumps({**{k: e[k] for k in ahead if k in e}, **e}, separators=(",", ":")).encode() for e in entries
+        ]
+        paper.path.write_bytes(b"\n".join(lines) + b"\n")
+    whole = capture.new()
+    capture.absorb(whole, [json.loads(line) for line in lines if transcript.is_wanted(line)], (ROOT,))
+    skimmed = absorbed(paper)
+    assert {**skimmed, "cursor": {}} == whole
+    assert skimmed["files"] == ["a.py", "b.py", "e.py"]
+    assert skimmed["todos"] == {"7": ["later", "pending"]}
+
+
+def test_what_was_said_is_never_left_as_it_was(paper: support.Transcript) -> None:
+    said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Key: " + "ghp_" + "a1B2" * 9}]}}
+    state = capture.new()
+
+    def entries() -> Any:
+        yield said
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        capture.absorb(state, entries(), (ROOT,))
+    assert state.keys() == capture.new().keys()
+    assert state["answer"].startswith("Key: [redacted")
+
+
 def test_titles_last_wins(paper: support.Transcript) -> None:
     paper.title("first").title("second")
     assert absorbed(paper)["title"] == "second"
@@ -272,7 +315,7 @@ def test_a_transcript_that_is_another_file_is_read_anew(paper: support.Transcrip
     assert reading.is_restart
     fresh = capture.restarted(state)
     for entry in reading.entries(always):
-        capture.absorb(fresh, entry, (ROOT,))
+        capture.absorb(fresh, [entry], (ROOT,))
     reading.close()
     assert capture.asks(fresh) == ["one", "two"]
     assert fresh["files"][0] == "one.py"
@@ -312,7 +355,7 @@ def test_time_running_out_leaves_the_rest_for_next_time(paper: support.Transcrip
     reading = transcript.Reading(str(paper.path), state["cursor"])
     answers = iter([True, False])
     for entry in reading.entries(lambda: next(answers)):
-        capture.absorb(state, entry, (ROOT,))
+        capture.absorb(state, [entry], (ROOT,))
     state["cursor"] = reading.cursor
     reading.close()
     assert 0 < state["cursor"]["offset"] < paper.path.stat().st_size

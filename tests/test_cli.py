@@ -321,6 +321,17 @@ def test_last_is_not_the_present_session(world: World) -> None:
     assert world.json("show", "last", env=env)["id"] == before.id[:8]
 
 
+def test_list_status_and_show_tell_the_same_in_one_line(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    session.transcript().title("A name the client made up")
+    world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",), session=session)
+    shown = world.memory("show", "last").stdout
+    assert shown.startswith("# Totals are rounded once, at the end.\n")
+    assert "A name the client made up" in shown
+    for verb in ("list", "status"):
+        assert "Totals are rounded once, at the end." in world.memory(verb).stdout
+
+
 def test_show_tells_candidates_and_what_is_missing(world: World) -> None:
     for tail in ("aaaa", "bbbb"):
         named = support.Session(world.repo, world.home, "abcd%s-0000-4000-8000-000000000000" % tail)

@@ -323,7 +323,7 @@ def test_a_prompt_that_never_reached_the_transcript_keeps_its_place() -> None:
     capture.told(state, "b", "second")
     for prompt_id, prompt in (("b", "second"), ("c", "third")):
         entry = {"type": "user", "promptId": prompt_id, "uuid": prompt_id, "message": {"content": prompt}}
-        capture.absorb(state, entry, ("/p",))
+        capture.absorb(state, [entry], ("/p",))
     assert capture.asks(state) == ["first", "second", "third"]
 
 

@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 import pytest
+from commandline import World
 from test_notes import made, put
 
 from harness_memory import alike, clock, compact, freshness, lint, notebook, notes, settings, wording
@@ -97,6 +98,10 @@ def test_dates_that_are_left_alone(text: str) -> None:
         ("Access tokens expire in 15 minutes", "Access tokens expire in 20 minutes", alike.OTHERWISE),
         ("Never push to main", "Push to main", alike.OTHERWISE),
         ("Use tabs for indentation", "Use spaces for indentation", alike.OTHERWISE),
+        ("Set DEBUG to true", "Set DEBUG to false", alike.OTHERWISE),
+        ("Set `DEBUG=true` in .env for the cart", "Set `DEBUG=false` in .env for the cart", alike.OTHERWISE),
+        ("Caching is enabled on staging", "Caching is disabled on staging", alike.OTHERWISE),
+        ("Feature flags are on in staging", "Feature flags are off in staging", alike.OTHERWISE),
         ("The database is Postgres", "The database is MongoDB", alike.OTHERWISE),
         ("Service A calls service B over HTTP", "Service B calls service A over HTTP", alike.NEAR),
         ("Access tokens expire in 15 minutes", "Refresh tokens live in cookies", ""),
@@ -257,3 +262,44 @@ def test_compact_leaves_other_scopes_and_overrides_alone(tmp_path: Path) -> None
     put(notebook.user_shelf(str(tmp_path)), made("editor", "Prefers tabs over spaces", scope="user"))
     put(notebook.user_shelf(str(tmp_path)), made("me", "Lives in Lisbon since 2020", scope="user"))
     assert compacted(tmp_path) == ([], ["duplicate"])
+
+
+def test_compact_leaves_no_description_that_no_fact_says(tmp_path: Path) -> None:
+    shelf = project(tmp_path)
+    told = made("b", "Totals are rounded once", "Refunds take 3 days")
+    told.fields["description"] = "Totals are rounded once"
+    own = made("c", "Totals are rounded once", "Parcels leave at noon")
+    own.fields["description"] = "How money is handled"
+    put(shelf, made("a", "Totals are rounded once", day="2026-11-30"), told, own)
+    compacted(tmp_path)
+    assert {note.slug: note.description for note in shelf.read() if note.slug != "a"} == {
+        "b": "Refunds take 3 days",
+        "c": "How money is handled",
+    }
+
+
+def test_compact_names_no_line_that_it_drops(home: Path, repo: Path) -> None:
+    world = World(home, repo)
+    world.memory("note", "add", "First", "Sessions last 10 minutes at most", "The cart holds nine parcels")
+    world.memory("note", "add", "Second", "Sessions last 10 minutes at most", "Sessions last 20 minutes at most")
+    world.memory("note", "add", "Third", "Sessions last 20 minutes at most", "--scope", "user")
+    world.memory("note", "add", "Fourth", "Sessions last 20 minutes at most", "Own", "--scope", "user")
+    done = world.json("compact", code=1)
+    again = world.json("compact", code=1)
+    assert done["changes"]
+    assert done["needs_a_mind"] == again["needs_a_mind"] != []
+    for finding in done["needs_a_mind"]:
+        line = Path(finding["file"]).read_text("utf-8").split("\n")[finding["line"] - 1]
+        assert line.startswith("- ")
+        assert line[2:] in finding["what"]
+
+
+def test_compact_says_where_each_original_is(home: Path, repo: Path) -> None:
+    world = World(home, repo)
+    for scope in ("project", "user"):
+        for name in ("One", "Two"):
+            fact = "Totals of the %s are rounded once" % scope
+            world.memory("note", "add", name + scope, fact, "--scope", scope)
+    shown = world.memory("compact").stdout
+    assert "1 original kept in ~/.claude/memory/%s/archive/notes" % world.project.name in shown
+    assert "1 original kept in ~/.claude/memory/user/archive/notes" in shown

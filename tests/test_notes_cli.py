@@ -246,6 +246,14 @@ def test_who_stands_before_whom_is_shown(world: World) -> None:
     assert is_sound(world)
 
 
+@pytest.mark.parametrize(("kind", "after"), [("project", "user"), ("feedback", "feedback"), ("reference", "reference")])
+def test_a_promoted_note_fits_its_new_scope(world: World, kind: str, after: str) -> None:
+    world.memory("note", "add", "Editor", "I learned that vim is better", "--type", kind)
+    told = world.json("note", "promote", "editor")
+    assert (told["note"], told["type"]) == ("user/editor", after)
+    assert [finding["kind"] for finding in told["findings"]] == ["narrative"]
+
+
 def test_names_are_found_by_their_beginning(world: World) -> None:
     for name in ("Cart totals", "Cart tax"):
         world.memory("note", "add", name, "Fact of " + name)
@@ -385,6 +393,17 @@ def test_a_draft_overwrites_nothing_newer(world: World, tmp_path: Path) -> None:
     assert facts(world, "cart") == ["Totals are rounded once", "Mine", "Written meanwhile", "Written later still"]
     assert list((world.project / "STATE" / "drafts").iterdir()) == []
     assert is_sound(world)
+
+
+def test_edit_says_what_became_of_it(world: World, tmp_path: Path) -> None:
+    first = world.memory("edit", "briefing", **editor(tmp_path, "t = '# Us\\n'")).stdout
+    assert "the one before" not in first
+    assert "redacted" not in first
+    key = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    second = world.memory("edit", "briefing", **editor(tmp_path, "t += '- Use %s\\n'" % key)).stdout
+    assert "the one before is briefing.md.1" in second
+    assert "Secrets in it were redacted." in second
+    assert key not in (world.project / "briefing.md").read_text("utf-8")
 
 
 def test_edit_pages_and_bad_editors(world: World, tmp_path: Path) -> None:

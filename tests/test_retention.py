@@ -194,6 +194,34 @@ class TestArchive:
         found = world.json("restore", mine, code=1)
         assert (found["restored"], found["refused"]) == ([], [mine])
 
+    def test_only_what_was_written_counts(self, world: World) -> None:
+        one, two = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        world.json("archive", "--before", self.before(20))
+        assert world.json("restore", one)["restored"] == [one]
+        assert world.json("restore", "--all")["restored"] == [two]
+        assert world.json("restore", "--all")["restored"] == []
+        assert "here already" in world.memory("restore", "--all").stdout
+
+    def test_a_session_put_away_in_parts_is_one(self, world: World) -> None:
+        mine = aged(world, 50, "old")
+        before = world.files()
+        world.json("prune")  # its directory
+        world.json("archive", "--before", self.before(20))  # and its episode
+        assert [entry["id"] for entry in world.json("restore")] == [mine]
+        assert world.memory("restore").stdout.count(mine) == 1
+        assert world.json("restore", "--all")["restored"] == [mine]
+        assert {name: data for name, data in world.files().items() if not name.startswith("archive")} == before
+
+    def test_the_newest_of_a_session_is_brought_back(self, world: World) -> None:
+        mine = aged(world, 50, "old")
+        world.json("prune")
+        world.json("restore", "--all")
+        (page,) = world.project.glob("WORK/*/%s/summary.md" % mine)
+        page.write_text("# Corrected\n", "utf-8")
+        world.json("archive", "--before", self.before(20))
+        assert world.json("restore", mine)["restored"] == [mine]
+        assert page.read_text("utf-8") == "# Corrected\n"
+
     def test_it_is_private_and_any_tar_reads_it(self, world: World) -> None:
         mine = aged(world, 50, "old")
         (path,) = map(Path, world.json("archive", "--before", self.before(20))["archives"])
@@ -310,6 +338,19 @@ def test_search_texts_survive_a_damaged_archive(world: World) -> None:
     (index,) = world.root.rglob("sessions-*.jsonl")
     index.write_bytes(b"nonsense\n" + index.read_bytes())
     assert len({entry["id"] for _, entry in vault.entries(str(world.root), str(world.project))}) == 1
+
+
+@pytest.mark.parametrize("name", ["a", "artifacts/" + "n" * 60, "artifacts/" + "n" * 90, "artifacts/ümläut.txt"])
+@pytest.mark.parametrize("size", [0, 1, 511, 512, 513])
+def test_every_tar_reads_what_is_packed(tmp_path: Path, name: str, size: int) -> None:
+    path, data = "WORK/2026-01-01/a1b2c3d4/" + name, b"x" * size
+    entry = {"id": "a1b2c3d4", "session_id": "", "started": "", "ended": "", "headline": "", "episode": ""}
+    bundle = vault.Bundle({**entry, "work": "2026-01-01/a1b2c3d4", "digest": "d"}, {path: data, path + "2": b"more"})
+    packed = vault.pack(str(tmp_path), "/p", [bundle], 1e9)
+    assert dict(vault.files(str(tmp_path), "/p", packed, lambda _: True)) == bundle.files
+    with tarfile.open(os.path.join(vault.folder(str(tmp_path), "/p"), packed + vault.ENDING)) as archive:
+        found = archive.getmember(path)
+    assert (found.mode, found.size, found.mtime, found.isreg()) == (0o600, size, 1e9, True)
 
 
 def test_plan_counts_every_session(world: World) -> None:

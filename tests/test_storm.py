@@ -11,7 +11,7 @@ import support
 
 @pytest.mark.parametrize(
     ("sessions", "processes", "turns", "seed"),
-    [(5, support.volume(50), 2, 2)],
+    [(5, support.volume(40), 1, 2)],
 )
 def test_nothing_is_lost(tmp_path: Path, sessions: int, processes: int, turns: int, seed: int) -> None:
     weather = storm.Storm(tmp_path, sessions=sessions, seed=seed)

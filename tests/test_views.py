@@ -76,7 +76,7 @@ def view_bytes(project: Path) -> dict[str, bytes]:
     return state
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", range(support.volume(6)))
 def test_incremental_and_rebuilt_are_the_same_to_the_byte(tmp_path: Path, seed: int) -> None:
     source = random.Random(seed)
     project = tmp_path / "demo-0123456789ab"

@@ -30,8 +30,9 @@ _STOP = frozenset((
 ))  # fmt: skip
 _NOT = frozenset((
     "not", "never", "no", "none", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "mustn't", "shouldn't",
-    "won't", "without", "nor",
+    "won't", "without", "nor", "off",
 ))  # fmt: skip
+_SWITCHES = frozenset(("true", "false", "yes", "enable", "enabled", "disable", "disabled", "allowed", "forbidden"))
 _CHOICES = frozenset(("use", "prefer", "choose", "pick", "take", "always", "never", "default", "run", "keep"))
 _WITHIN_SHARE = 0.7
 _NEAR_SHARE = 0.8
@@ -153,7 +154,7 @@ def _candidates(statements: list[_Statement]) -> Iterator[tuple[_Statement, _Sta
 
 
 def _exchanged(statements: list[_Statement]) -> Iterator[tuple[_Statement, _Statement]]:
-    """Pairs that differ in one word, the value: a later one, or what a choice is about."""
+    """Pairs that differ in one word, the value: a later one, what a choice is about, or a switch."""
     known: dict[tuple[int, str], list[_Statement]] = {}
     for statement in statements:
         told = statement.words
@@ -161,7 +162,8 @@ def _exchanged(statements: list[_Statement]) -> Iterator[tuple[_Statement, _Stat
         if not (3 if is_choice else 2) <= len(told) <= _EXCHANGED_MOST_WORDS:
             continue
         begins = 1 if is_choice else (len(told) + 1) // 2
-        for at in range(begins, len(told)):
+        switches = [at for at in range(begins) if told[at] in _SWITCHES]
+        for at in (*switches, *range(begins, len(told))):
             gap = " ".join([*told[:at], "", *told[at + 1 :], *sorted(statement.values)])
             others = known.setdefault((at, gap), [])
             for other in others[: _SERIES + 1]:

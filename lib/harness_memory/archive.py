@@ -131,8 +131,9 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
         if reading.is_restart:
             state = capture.restarted(state)
         sift = _sieve(place)
-        for entry in reading.entries(_has_time(place)):
-            capture.absorb(state, sift(entry) if sift else entry, place.roots)
+        entries = reading.entries(_has_time(place))
+        capture.absorb(state, map(sift, entries) if sift else entries, place.roots)
+        capture.bound(state, reading.modified)
         state["cursor"] = reading.cursor
         return state, place.left() > 0
     finally:

@@ -5,6 +5,9 @@
 The folder's name is a lossy form of a path, so each transcript is asked itself: its first entries say
 where the session was launched and which one it is. What comes of it is what the hooks would have left
 (see `archive`), under the session's lock; a killed run has left whole sessions, and the next goes on.
+Transcripts that nothing came of are remembered, and not read again until they grow:
+
+    STATE/backfill.json   {"schema", "empty": {Claude's session id: bytes of its transcript}}
 """
 
 from __future__ import annotations
@@ -49,7 +52,8 @@ class Source:
         self.modified = info.st_mtime
         self.session_id = session_id
         self.cwd = str(entry["cwd"])
-        self.started = clock.parse(entry.get("timestamp")) or info.st_mtime
+        told = clock.parse(entry.get("timestamp")) or info.st_mtime
+        self.started = told if told <= info.st_mtime + settings.DAY_SECONDS else info.st_mtime  # a wrong clock's
         self.channel = str(entry.get("entrypoint") or "")[:40]
         self.root = str(entry.get("uuid") or "")
 
@@ -151,6 +155,7 @@ class Backfill:
         self.pending: dict[str, list[str]] = {}
         self.forks: dict[str, str] = {}
         self.archived: dict[str, set[str]] = {}
+        self.empty: dict[str, dict[str, int]] = {}  # by project: transcripts that nothing came of, and their size
 
     def project(self, cwd: str) -> Project:
         if cwd not in self.projects:
@@ -170,6 +175,8 @@ class Backfill:
             return LIVE
         if max(source.started, source.modified) < self.oldest:
             return OLD
+        if self._empty_of(ours.dir).get(source.session_id) == source.size:
+            return EMPTY
         session = sessions.open_session(ours.dir, source.session_id, source.started, ours.name)
         return KNOWN if self._is_known(ours, session) else ""
 
@@ -184,7 +191,16 @@ class Backfill:
             session = sessions.open_session(ours.dir, source.session_id, since or source.started, ours.name)
             became = KNOWN if self._is_known(ours, session) else self._record(ours, session, source, since)
             lock.discard()
+        empty = self._empty_of(ours.dir)
+        empty.pop(source.session_id, None)
+        if became == EMPTY:
+            empty[source.session_id] = source.size
         return became
+
+    def _empty_of(self, project_dir: str) -> dict[str, int]:
+        if project_dir not in self.empty:
+            self.empty[project_dir] = _load_empty(project_dir)
+        return self.empty[project_dir]
 
     def _is_known(self, ours: Project, session: sessions.Session) -> bool:
         """Recorded, pruned to its episode, or archived. What has a directory without a record is a killed run's."""
@@ -225,9 +241,13 @@ class Backfill:
         return MADE
 
     def finish(self) -> None:
-        """Show in the views what was made."""
+        """Show in the views what was made, and remember what there was nothing to make of."""
         for project_dir in self.pending:
             views.catch_up(project_dir, settings.LOCK_WAIT_SECONDS)
+        for project_dir, empty in self.empty.items():
+            if empty != _load_empty(project_dir):
+                value = {"schema": settings.SCHEMA, "empty": empty}
+                store.write(_empty_path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"))
 
     def kept(self, found: list[Source]) -> list[Source]:
         """Of the transcripts to read, oldest first, those whose episodes retention would not delete at once."""
@@ -285,6 +305,19 @@ def _locate(root: str, cwd: str) -> Project:
         found.id, found.dir = known[0], os.path.join(root, known[0])
         found.root = known[1]
     return found
+
+
+def _empty_path(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.BACKFILL_FILE)
+
+
+def _load_empty(project_dir: str) -> dict[str, int]:
+    try:
+        value = jsontext.loads(store.read(_empty_path(project_dir)) or b"{}")
+    except (OSError, ValueError):
+        return {}
+    known = value.get("empty") if isinstance(value, dict) else None
+    return {str(key): size for key, size in known.items() if isinstance(size, int)} if isinstance(known, dict) else {}
 
 
 def _archived(root: str, project_dir: str) -> set[str]:

@@ -4,6 +4,8 @@ The state is a plain dict, kept as `capture.json` in the session's directory, so
 reads only what is new. Every text in it is redacted and cut before it enters. `absorb` is the only
 writer of what comes from the transcript; prompts and answers told by a hook's payload come in
 through `told` and `answered`, and count once when the transcript repeats them.
+Of what Claude says in a turn only the last counts: while entries are taken in it waits in `_said`, and
+is redacted and cut when the next prompt, or the end of the reading, shows that it was the last.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from .text import brief, brief_of, clean, cut, identifier, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 # How the last turn stands.
@@ -42,6 +45,10 @@ _NOT_A_PROMPT = (
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 _OWN_COMMAND = harness.SCRIPT + " memory "
+_SAID = "_said"
+_PATHS_KEPT = 256
+_paths: dict[str, str] = {}  # as told → redacted: a file is worked on many times
+_relatives: dict[tuple[str, tuple[str, ...]], str] = {}
 _DONE_STATUSES = ("completed", "deleted", "cancelled")
 _STATUSES = ("pending", "in_progress", *_DONE_STATUSES)
 
@@ -200,6 +207,7 @@ def _begin_turn(state: dict[str, Any]) -> None:
 
 def _keep_answer(state: dict[str, Any]) -> None:
     """Keep what the turn before said of its work: the last answer alone may be a "you're welcome"."""
+    _settle(state)
     answer, files = state["answer"], state["turn_files"]
     if not answer or not (files or len(answer) >= settings.SUBSTANTIAL_CHARS):
         return
@@ -222,8 +230,22 @@ def answer_text(text: str) -> str:
     return passage(text, settings.DONE_CHARS)
 
 
-def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
-    """Take in one transcript entry. `roots` are the project's directories, for relative paths."""
+def absorb(state: dict[str, Any], entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Take in transcript entries. `roots` are the project's directories, for relative paths."""
+    try:
+        for entry in entries:
+            _absorb(state, entry, roots)
+    finally:
+        _settle(state)
+
+
+def _settle(state: dict[str, Any]) -> None:
+    said = state.pop(_SAID, "")
+    if said:
+        state["answer"] = answer_text(said)
+
+
+def _absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
     kind = entry.get("type")
     if kind in ("custom-title", "ai-title", "summary"):
         title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
@@ -247,6 +269,13 @@ def absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...])
         _assistant(state, entry, message)
     elif kind == "user":
         _user(state, entry, message, roots)
+
+
+def bound(state: dict[str, Any], modified: float) -> None:
+    """Nothing was said long after the transcript was last written, whatever a wrong clock told."""
+    for key in ("first", "last"):
+        if state[key] is not None and state[key] > modified + settings.DAY_SECONDS:
+            state[key] = modified
 
 
 def absorb_subagent(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
@@ -285,7 +314,10 @@ def _assistant(state: dict[str, Any], entry: dict[str, Any], message: dict[str, 
     state["model"] = model or state["model"]
     for block in _blocks(message.get("content")):
         if block.get("type") == "text":
-            answered(state, clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+            said = clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
+            if said.strip():
+                state["turn"] = ANSWERED
+                state[_SAID] = said
         elif block.get("type") == "tool_use":
             _tool_use(state, block)
 
@@ -305,7 +337,7 @@ def _tool_use(state: dict[str, Any], block: dict[str, Any]) -> None:
         _note_read(state, clean(given.get("file_path"), settings.PATH_CHARS))
     detail: Any = None
     if name in _FILE_TOOLS:
-        detail = redact(clean(given.get(_FILE_TOOLS[name]), settings.PATH_CHARS))
+        detail = _path(given.get(_FILE_TOOLS[name]))
     elif name in _SHELL_TOOLS:
         _note_looked_up(state, clean(given.get("command"), settings.PATH_CHARS))
         detail = brief_of(given.get("command"), settings.COMMAND_CHARS)
@@ -349,6 +381,8 @@ def _user(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any],
             _tool_result(state, entry, block, roots)
         elif block.get("type") == "text" and "toolUseResult" not in entry:
             texts.append(block.get("text"))
+    if not texts:
+        return
     parts = [clean(part, settings.TEXT_FIELD_MAX_CHARS) for part in texts]
     text = "\n".join(part for part in parts if not part.startswith("<system-reminder>"))
     if text.startswith("[Request interrupted"):
@@ -409,7 +443,17 @@ def _edited_by_shell(state: dict[str, Any], diff: object, roots: tuple[str, ...]
     files = diff.get("files") if isinstance(diff, dict) else None
     for file in files if isinstance(files, list) else []:
         if isinstance(file, dict):
-            _changed(state, redact(clean(file.get("filePath"), settings.PATH_CHARS)), roots)
+            _changed(state, _path(file.get("filePath")), roots)
+
+
+def _path(value: object) -> str:
+    told = clean(value, settings.PATH_CHARS)
+    known = _paths.get(told)
+    if known is None:
+        if len(_paths) >= _PATHS_KEPT:
+            _paths.clear()
+        known = _paths[told] = redact(told)
+    return known
 
 
 def _changed(state: dict[str, Any], path: str, roots: tuple[str, ...]) -> None:
@@ -427,7 +471,15 @@ def _changed(state: dict[str, Any], path: str, roots: tuple[str, ...]) -> None:
 
 def relative_path(path: str, roots: tuple[str, ...]) -> str:
     """The path below the project's root with forward slashes; "" for anything outside it."""
-    path = path.replace("\\", "/")
+    known = _relatives.get((path, roots))
+    if known is None:
+        if len(_relatives) >= _PATHS_KEPT:
+            _relatives.clear()
+        known = _relatives[path, roots] = _relative_path(path.replace("\\", "/"), roots)
+    return known
+
+
+def _relative_path(path: str, roots: tuple[str, ...]) -> str:
     for root in roots:
         head = root.replace("\\", "/").rstrip("/") + "/"
         if os.path.normcase(path).startswith(os.path.normcase(head)):

@@ -31,16 +31,32 @@ def fine_stamp(seconds: float) -> str:
 
 def parse(text: object) -> float | None:
     """Seconds since 1970 of `2026-11-16T01:58:08.754Z`; None for anything else."""
-    if not isinstance(text, str) or len(text) < 20 or text[10] != "T" or text[-1] != "Z":
+    if not isinstance(text, str) or not 20 <= len(text) < 40 or text[10] != "T" or text[-1] != "Z":
         return None
-    digits = text[:4] + text[5:7] + text[8:10] + text[11:13] + text[14:16] + text[17:-1].replace(".", "", 1)
-    if not (digits.isascii() and digits.isdigit() and len(text) < 40):
+    midnight = _midnights.get(text[:10]) or _midnight(text[:10])
+    hour, minute, second = text[11:13], text[14:16], text[17:-1]
+    digits = hour + minute + second.replace(".", "", 1)
+    if midnight is None or not (digits.isascii() and digits.isdigit()):
         return None
-    year, month, day = int(text[:4]), int(text[5:7]), int(text[8:10])
-    seconds = int(text[11:13]) * 3600 + int(text[14:16]) * 60 + float(text[17:-1])
-    if not (1970 <= year <= 9999 and 1 <= month <= 12 and 1 <= day <= 31 and seconds < 2 * 86400):
+    seconds = int(hour) * 3600 + int(minute) * 60 + float(second)
+    return midnight + seconds if seconds < 2 * 86400 else None
+
+
+_MIDNIGHTS_KEPT = 64
+_midnights: dict[str, int] = {}  # a transcript tells the same day on every line
+
+
+def _midnight(day: str) -> int | None:
+    digits = day[:4] + day[5:7] + day[8:10]
+    if not (digits.isascii() and digits.isdigit()):
         return None
-    return _days(year, month, day) * 86400 + seconds
+    year, month, number = int(day[:4]), int(day[5:7]), int(day[8:10])
+    if not (1970 <= year <= 9999 and 1 <= month <= 12 and 1 <= number <= 31):
+        return None
+    if len(_midnights) >= _MIDNIGHTS_KEPT:
+        _midnights.clear()
+    _midnights[day] = _days(year, month, number) * 86400
+    return _midnights[day]
 
 
 def is_day(name: str) -> bool:

@@ -68,8 +68,18 @@ def carry_out(plan: Plan, now: float) -> list[str]:
                 continue
             gone = {alike.key(fact.text): fact.text for fact in plan.dropped.get(slug, [])}
             note.body = _tidy(notes.without(note.body, _found(note, plan.dropped.get(slug, []), gone)))
+            _describe(note, gone)
             writing.put(note)
     return [path for path in kept if path]
+
+
+def _describe(note: Note, gone: dict[str, str]) -> None:
+    """A description that was the wording of a fact which is gone is made anew of those that are left."""
+    told = str(note.fields.get("description") or "")
+    size = settings.NOTE_DESCRIPTION_CHARS
+    if told in [cut(text, size) for text in gone.values()] and told not in [cut(f.text, size) for f in note.facts]:
+        note.fields["description"] = ""
+        note.fields["description"] = note.description
 
 
 def _found(note: Note, dropped: list[Fact], keys: dict[str, str]) -> list[Fact]:
@@ -85,7 +95,7 @@ def _found(note: Note, dropped: list[Fact], keys: dict[str, str]) -> list[Fact]:
 def _merge(book: Book, plans: dict[str, Plan]) -> list[Finding]:
     """Drop what is said twice within a shelf; the rest is for somebody to decide."""
     told = sorted(lint.places_of(book), key=lambda place: _rank(place))
-    minded = []
+    undecided = []
     gone: set[int] = set()
     for pair in alike.pairs([place.fact.text for place in told]):
         one, other = told[pair.first], told[pair.second]
@@ -99,8 +109,9 @@ def _merge(book: Book, plans: dict[str, Plan]) -> list[Finding]:
             gone.add(loser)
             _drop(plans[one.note.scope], told[loser], kept)
         else:
-            minded.append(lint.pair_finding(pair.kind, one, other))
-    return minded
+            undecided.append(pair)
+    left = [pair for pair in undecided if pair.first not in gone and pair.second not in gone]
+    return [lint.pair_finding(pair.kind, told[pair.first], told[pair.second]) for pair in left]
 
 
 def _drop(plan: Plan, place: Place, kept: Place) -> None:

@@ -172,7 +172,7 @@ def headline(episode: dict[str, Any]) -> str:
 
 def summary_page(episode: dict[str, Any]) -> str:
     """`summary.md`: the session for a human reader."""
-    lines = ["# %s" % (episode["title"] or headline(episode)), ""]
+    lines = ["# %s" % headline(episode), ""]
     facts = [
         episode["started"][:16].replace("T", " ") + " UTC",
         "%d min" % episode["duration_minutes"],
@@ -180,6 +180,7 @@ def summary_page(episode: dict[str, Any]) -> str:
     ]
     facts += ["branch %s" % episode["branch"]] if episode["branch"] else []
     facts += [episode["model"]] if episode["model"] else []
+    facts += ["“%s”" % episode["title"]] if episode["title"] else []
     lines += [" · ".join(facts), ""]
     lines += _section("Asked", ["- " + ask for ask in episode["asked"]])
     lines += _section("Done", [episode["what_was_done"]] if episode["what_was_done"] else [])

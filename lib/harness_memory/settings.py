@@ -48,6 +48,7 @@ DIRTY_DIR = "dirty"
 PROGRESS_DIR = "progress"
 THREADS_DIR = "threads"
 RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
+BACKFILL_FILE = "backfill.json"
 CONSOLIDATED_FILE = "consolidated.json"
 CONSOLIDATION_TOLD_FILE = "consolidation-told"
 CURRENT_WORK_FILE = "current-work.json"

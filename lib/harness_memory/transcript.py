@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEAD_BYTES = 512
-_SKIM_BYTES = 8192  # tool results longer than this are not decoded for their id alone
+_SKIM_BYTES = 2048  # tool results longer than this are not decoded for their id alone
+_AROUND_BYTES = 512
 
 _WANTED_FIRST = frozenset((b"user", b"assistant", b"custom-title", b"ai-title", b"summary"))
 
@@ -33,7 +34,7 @@ _WANTED_FIRST = frozenset((b"user", b"assistant", b"custom-title", b"ai-title", 
 class Reading:
     """One pass over the new part of a transcript."""
 
-    __slots__ = ("cursor", "fd", "is_restart", "size")
+    __slots__ = ("cursor", "fd", "is_restart", "modified", "size")
 
     def __init__(self, path: str, cursor: dict[str, Any]) -> None:
         """Raises OSError when the file is not there (yet)."""
@@ -44,6 +45,7 @@ class Reading:
             if not stat.S_ISREG(info.st_mode):
                 raise OSError("%s is not a plain file" % path)
             self.size = info.st_size
+            self.modified = info.st_mtime
             old = cursor
             self.cursor: dict[str, Any] = {
                 "path": path,
@@ -139,25 +141,31 @@ def _decode(line: bytes) -> dict[str, Any] | None:
 
 
 def _skim_result(line: bytes) -> dict[str, Any] | None:
-    """A long single tool result without its output; None where a full decode is needed."""
-    if line.count(b'"tool_use_id":"') != 1 or line.count(b'"type":"tool_result"') != 1 or b'"bashEditDiff"' in line:
+    """A long single tool result without its output; None where a full decode is needed.
+
+    Each search ends at the result's rich form, or begins there: most of the line is passed over few times.
+    """
+    rich = line.find(b'"toolUseResult":')
+    named = line.find(b'"tool_use_id":"', 0, rich)
+    if rich < 0 or named < 0 or line.find(b'"tool_use_id":"', named + 1, rich) >= 0:
         return None
-    if b'"type":"user"' not in line or b'"task":{' in line:
+    if line.find(b'"type":"user"', 0, rich) < 0 or line.find(b'"type":"tool_result"', 0, rich) < 0:
         return None
-    result = {"type": "tool_result", "tool_use_id": _value(line, b'"tool_use_id":"')}
-    said = line[: line.find(b'"toolUseResult":')]  # the rich form after it may use the same words
-    result["is_error"] = b'"is_error":true' in said  # type: ignore[assignment]
+    if line.find(b'"bashEditDiff"', rich) >= 0 or line.find(b'"task":{', rich) >= 0:
+        return None
+    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": _value(line, named + len(b'"tool_use_id":"'))}
+    result["is_error"] = line.find(b'"is_error":true', 0, rich) >= 0
     entry: dict[str, Any] = {"type": "user", "message": {"content": [result]}, "toolUseResult": {}}
     for key in ("timestamp", "gitBranch", "uuid"):
-        entry[key] = _value(line, b'"%s":"' % key.encode(), last=True)
-    if b'"toolDenialKind":"' in line:
+        mark = b'"%s":"' % key.encode()
+        at = line.rfind(mark, rich - _AROUND_BYTES, rich)
+        at = line.rfind(mark, -_AROUND_BYTES) if at < 0 else at
+        at = line.find(mark) if at < 0 else at
+        entry[key] = _value(line, at + len(mark)) if at >= 0 else ""
+    if result["is_error"] and b'"toolDenialKind":"' in line:
         entry["toolDenialKind"] = "denied"
     return entry
 
 
-def _value(line: bytes, key: bytes, last: bool = False) -> str:
-    at = line.rfind(key) if last else line.find(key)
-    if at < 0:
-        return ""
-    at += len(key)
+def _value(line: bytes, at: int) -> str:
     return line[at : line.find(b'"', at)].decode("utf-8", "replace")

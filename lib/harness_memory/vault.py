@@ -102,6 +102,8 @@ def names(root: str, project_dir: str) -> list[str]:
     """The archives of a project, oldest first: whole ones, with their index."""
     listed = store.names(folder(root, project_dir))
     stems = [name[: -len(ENDING)] for name in listed if name.endswith(ENDING)]
+    stamp = len("sessions-2026-11-16T060048Z")  # those of one second are numbered: -2, … -10
+    stems.sort(key=lambda stem: (stem[:stamp], len(stem), stem))
     return [stem for stem in stems if stem + INDEX_ENDING in listed]
 
 

@@ -148,9 +148,9 @@ class TestNextSession:
         assert first_blocks(world, "Go on trying") == [shop.block]
 
         brief(shop.memory, FACT + "\n- Tax is included.\n")
-        world.run(shop.project, "Try a third way", say("Tried again."), resume=shop.second, fork=True)
-        world.run(shop.project, "Go on with the shop", say("Going on."), resume=shop.second)
-        for prompt in ("Try a third way", "Go on with the shop"):
+        world.run(shop.project, "Begin afresh from there", say("Tried again."), resume=shop.second, fork=True)
+        world.run(shop.project, "Carry on, please", say("Going on."), resume=shop.second)
+        for prompt in ("Begin afresh from there", "Carry on, please"):
             old, new = first_blocks(world, prompt)
             assert old == shop.block
             assert FACT + "\n- Tax is included.\n" in new
@@ -367,7 +367,7 @@ def large(world: World) -> Large:
 @pytest.mark.parametrize("cap", [None, 999_999])
 def test_a_huge_memory_arrives_whole_and_within_the_limit(world: World, large: Large, cap: int | None) -> None:
     large.configure(cap)
-    prompt = "What does the huge memory say with a cap of %s?" % cap
+    prompt = "Is there ever more of it?" if cap else "What does the huge memory say?"
     world.run(large.project, prompt, say("Much."), env=large.env)
     (block,) = first_blocks(world, prompt)
     limit = MAX_UNITS if cap else 8000

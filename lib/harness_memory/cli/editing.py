@@ -7,7 +7,7 @@ import shlex
 import subprocess
 import sys
 
-from .. import notes, settings, sources, store
+from .. import clock, notes, project, settings, sources, store
 from ..digest import hexdigest
 from ..lock import Lock
 from ..redact import redact
@@ -93,6 +93,7 @@ def _edit_page(at: Desk, path: str) -> int:
         print("Nothing changed.")
         return 0
     store.ensure_private(at.root)
+    project.record(at.project, clock.iso(at.now))
     lock = Lock(path + settings.LOCK_SUFFIX)
     with lock as held:
         if not held or (store.read_text(path) or "") != before:
@@ -100,7 +101,8 @@ def _edit_page(at: Desk, path: str) -> int:
         versions.replace(path, text.encode("utf-8"), _PAGE_VERSIONS if name == settings.BRIEFING_FILE else 1)
         lock.discard()
     _settle(at, name[: -len(".md")])
-    print("Written: %s; the one before is %s" % (short(path), os.path.basename(versions.former(path))))
+    before = "; the one before is %s" % os.path.basename(versions.former(path)) if before else ""
+    print("Written: %s%s" % (short(path), before))
     return 0
 
 
@@ -138,7 +140,10 @@ def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> st
     wrong = "the line %s is still in it" % _MEANWHILE.partition(":")[0] if _MEANWHILE in text else check(text)
     if wrong:
         _refuse(at, name, text, wrong)
-    return redact(text)
+    redacted = redact(text)
+    if redacted != text:
+        print("Secrets in it were redacted.")
+    return redacted
 
 
 def _run_editor(path: str) -> None:

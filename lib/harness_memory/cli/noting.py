@@ -280,6 +280,8 @@ def promote(at: Desk, args: argparse.Namespace) -> int:
             writing.archive(found.slug, at.now)
         if target == "user":
             merged.fields.pop("files", None)  # they are this project's
+            if merged.type == "project":
+                merged.fields["type"] = "user"
         merged.fields.pop("scope", None)
         merged.scope, merged.path = target, ""
         code = _save(at, writing, merged, args, "Promoted to %s" % target)

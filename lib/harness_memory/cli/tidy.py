@@ -110,13 +110,15 @@ def compact(argv: list[str]) -> int:
     if args.scope == "local":
         raise Refusal("local notes go with their session; there is nothing to compact")
     at = desk.Desk(args)
-    plans, minded = compacting.plan([shelf for shelf in at.shelves if shelf.home])
+    places = [shelf for shelf in at.shelves if shelf.home]
+    plans, minded = compacting.plan(places)
     plans = [plan for plan in plans if args.scope in (None, plan.shelf.scope)]
     kept: list[str] = []
     if not args.dry_run:
         for plan in plans:
             if plan.reasons or notes_index.is_behind(plan.shelf):
                 kept += compacting.carry_out(plan, at.now)
+        minded = compacting.plan(places)[1]  # with the lines as they are now
     if args.json:
         _emit(plans, minded, kept, args.dry_run)
     else:
@@ -138,8 +140,9 @@ def _print(plans: list[Plan], minded: list[Finding], kept: list[str], at: Desk, 
         print("%s would be made (nothing was changed):" % count(len(reasons), "change"))
     for ref, what in reasons:
         print("  " + line("%s %s" % (ref, what)))
-    if kept:
-        print("%s kept in %s" % (count(len(kept), "original"), short(os.path.dirname(kept[0]))))
+    folders = [os.path.dirname(path) for path in kept]
+    for folder in dict.fromkeys(folders):
+        print("%s kept in %s" % (count(folders.count(folder), "original"), short(folder)))
     if minded:
         print("\nFor somebody to decide:")
         print("\n".join(_listing(minded, at.root)[1:]))

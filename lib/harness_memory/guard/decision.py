@@ -88,7 +88,7 @@ def is_attended(env: Environment, payload: dict[str, Any]) -> bool:
 
 def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
     """True when the event is in the audit trail."""
-    from .. import health, project
+    from .. import project
     from . import audit
 
     now = time.time()
@@ -117,6 +117,8 @@ def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool
         place = project.locate(question.root, question.project, question.cwd)
         audit.append(place.dir, fields, now, settings.GUARD_LOCK_SECONDS)
     except Exception as error:  # noqa: BLE001  (a full disk must not turn the guard off)
+        from .. import health
+
         health.note_failure(question.root, EVENT, error)
         return False
     return True

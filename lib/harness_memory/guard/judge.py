@@ -302,17 +302,19 @@ _SPEAKERS = frozenset(
 
 
 def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
-    from . import operands, programs
-
     if (call.program in _FOLLOWED and not call.redirections) or "--help" in call.args:
         return
-    is_sent = call.is_kept and any(each.program in programs.SENDERS or _tells(each) for each in found.calls)
+    from . import operands
+
+    is_sent = call.is_kept and any(_sends(each) for each in found.calls)
     for number, (access, word) in enumerate(operands.accesses(call)):
         if number > MAX_OPERANDS and not _is_hint(word):
             continue
         if word in _DEVICES or word.startswith("/dev/fd/"):
             continue
         if access == paths.WRITE:
+            from . import programs
+
             path = paths.absolute(word, call.cwd, scope)
             if path.startswith("/dev/") and programs.is_disk(path):
                 yield "disk.overwrite", plain(word)
@@ -332,9 +334,12 @@ def _is_hint(word: str) -> bool:
     return any(hint in lower for hint in HINTS)
 
 
-def _tells(call: Call) -> bool:
-    """`echo $x`, with x from who knows where."""
-    return call.program in ("echo", "printf", "print") and not call.is_kept and UNKNOWN in call.args
+def _sends(call: Call) -> bool:
+    """Whether what a variable holds may leave by this call: `curl`, or `echo $x`, with x from who knows where."""
+    from .programs import SENDERS
+
+    is_told = call.program in ("echo", "printf", "print") and not call.is_kept and UNKNOWN in call.args
+    return is_told or call.program in SENDERS
 
 
 _DEVICES = frozenset(

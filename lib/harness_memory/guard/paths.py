@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones
 MAX_JUDGED = 300  # of one question
+MAX_COMPLETED = 60  # of one pattern
 
 READ = "read"
 WRITE = "write"
@@ -327,16 +328,22 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
             yield _form(target + path[len(place) :], scope)
 
 
-def _completed(path: str, access: str) -> Iterator[str]:
+def _completed(path: str, access: str) -> list[str]:
     found = [""]
+    rest: list[str] = [""]  # pieces that can be but one thing
     for piece in path.split("/")[1:]:
-        choices = [piece]
-        if any(marker in piece for marker in GLOBS):
+        choices = []
+        if len(found) < MAX_COMPLETED and any(marker in piece for marker in GLOBS):
             head = piece[0] if piece[0] not in GLOBS else ""
             samples = [sample for sample in _samples(piece, access) if sample.startswith(head)]
-            choices = [piece, *(sample for sample in samples if matches(piece, sample))]
-        found = [before + "/" + choice for before in found for choice in choices][:60]
-    return iter(found)
+            choices = [sample for sample in samples if matches(piece, sample)]
+        if choices:
+            known = "/".join(rest)
+            found = [before + known + "/" + choice for before in found for choice in (piece, *choices)][:MAX_COMPLETED]
+            rest = [""]
+        else:
+            rest.append(piece)
+    return [before + "/".join(rest) for before in found]
 
 
 def _samples(piece: str, access: str) -> Iterable[str]:

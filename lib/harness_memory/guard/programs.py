@@ -20,6 +20,7 @@ _DISKS = tuple(
     /dev/mem /dev/kmem /dev/port /dev/root /dev/block
     """.split()
 )
+MAX_TARGETS = 1000
 _CORE_FILES = tuple(
     """
     /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /boot/ /etc/ld.so.preload /etc/pam.d/
@@ -180,11 +181,11 @@ def _permissions(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
     args = call.args
     flags = [arg for arg in args if arg[:1] == "-" and not arg[1:2].isdigit()]
     recursive = "--recursive" in flags or any("R" in flag for flag in flags if flag[1:2] != "-")
-    operands = [arg for arg in args if arg not in flags]
+    operands = [arg for arg in args if arg[:1] != "-" or arg[1:2].isdigit()]
     count = 0 if any(flag.startswith("--reference") for flag in flags) else 1
     modes, targets = operands[:count], operands[count:]
     wide = any(mode in _WIDE_MODES or not mode.strip("0") for mode in modes) and call.program == "chmod"
-    for target in targets:
+    for target in list(dict.fromkeys(targets))[:MAX_TARGETS]:
         base = target.rstrip("*\ue001") if target[-1:] in ("*", "\ue001") else target
         path = paths.absolute(base or ".", call.cwd, scope)
         local = paths.home_relative(path, scope)

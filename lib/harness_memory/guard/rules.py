@@ -14,6 +14,7 @@ ASK = "ask"
 LOG = "log"
 OFF = "off"
 TIERS = (OFF, LOG, ASK, DENY)  # from the mildest to the firmest
+MAX_OPERANDS = 16  # in which the words of a row are looked for
 
 _CLEAN = "Delete named files or folders inside the project instead."
 _COMMIT = "Commit or stash first (git stash push -u), then it can be undone."
@@ -414,11 +415,22 @@ _ROWS: dict[str, list[tuple[str, str, str, str, str]]] = {}
 def fits(row: tuple[str, str, str, str, str], args: list[str]) -> bool:
     """Whether the arguments of a program are those that a row means."""
     _, _, words, flags, excuses = row
-    if excuses and not set(excuses.split()).isdisjoint(_options(args)):
+    if words and not _in_order(words.split(), _operands(args)):
         return False
     if flags and not any(_has(flag, args) for flag in flags.split()):
         return False
-    return not words or _in_order(words.split(), [arg.lower() for arg in args if arg[:1] not in ("-", "+")])
+    return not excuses or set(excuses.split()).isdisjoint(_options(args))
+
+
+def _operands(args: list[str]) -> list[str]:
+    """The first of them: `_in_order` looks no further."""
+    found: list[str] = []
+    for arg in args:
+        if arg[:1] not in ("-", "+"):
+            found.append(arg.lower())
+            if len(found) == MAX_OPERANDS:
+                break
+    return found
 
 
 def _options(args: list[str]) -> list[str]:

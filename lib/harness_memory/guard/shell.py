@@ -489,18 +489,21 @@ class _Reader:
         at = start
         if self.depth > 1:  # read again at every depth
             self.budget.take(words=text.count("\n", at) // 10)
-        while at < len(text):
-            stop = text.find("\n", at)
-            stop = len(text) if stop < 0 else stop
-            line = text[at:stop]
+        while 0 <= at < len(text):
+            found = text.find(end, at)  # most lines are passed over at once
+            if found < 0:
+                break
+            at = text.rfind("\n", at, found) + 1 or at
+            stop = text.find("\n", found)
+            line = text[at:stop] if stop >= 0 else text[at:]
             if (line.lstrip("\t") if tabs else line).rstrip("\r") == end:
-                self.at = min(stop + 1, len(text))
+                self.at = stop + 1 if stop >= 0 else len(text)
                 return text[start:at]
             # Inside $( ) the closing bracket may follow the delimiter on its line.
             if line.startswith(end) and line[len(end) :].lstrip()[:1] == ")" and self.depth > 1:
                 self.at = at + len(end)
                 return text[start:at]
-            at = stop + 1
+            at = stop + 1 if stop >= 0 else -1
         self.at = len(text)
         return text[start:]
 
@@ -641,6 +644,7 @@ class _Reader:
             parts.append(char)
 
     def dollar(self, parts: list[Any], *, quoted: bool) -> None:
+        self.budget.take(pieces=1)
         text, at = self.text, self.at
         char = text[at : at + 1]
         if char == "(":

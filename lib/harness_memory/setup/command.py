@@ -87,8 +87,8 @@ def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: boo
     words = harness.command(ROOT, python, windows=WINDOWS)
     if dry_run:
         _show(place, change)
-        for path in skills.wanted(place, words):
-            print("Would keep the skill %s" % path)
+        for path in skills.missing(place, words):
+            print("Would add the skill %s" % path)
         print("Nothing was changed (--dry-run).")
         return 0
     install(place, wanted, python, change)

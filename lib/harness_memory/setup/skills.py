@@ -39,6 +39,11 @@ def wanted(place: Place, words: str) -> dict[str, bytes]:
     return found
 
 
+def missing(place: Place, words: str) -> list[str]:
+    """The copies that are not there yet."""
+    return [path for path in wanted(place, words) if not os.path.lexists(path)]
+
+
 def install(place: Place, words: str) -> list[str]:
     """Write the copies that are ours to write; the paths of those that are somebody's own."""
     record = registry.find(place.store, place.settings)
