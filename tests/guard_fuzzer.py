@@ -11,6 +11,7 @@ import guard_corpus
 
 from harness_memory.guard import calls, decision, gate, judge, quick, rules
 from harness_memory.guard.policy import Policy
+from harness_memory.guard.shell import Unreadable
 from harness_memory.guard.wrappers import GUESSED
 
 HOME = "/home/dev"
@@ -96,13 +97,17 @@ def is_hasty(command: object) -> bool:
         return False
     policy = Policy()
     scope = question("Bash", {}).scope()
-    found = calls.trace(command, CWD, HOME, CWD, ENV)
-    return any(
-        policy.tier(rule) in (rules.ASK, rules.DENY)
-        for call, against in judge.by_call(found, scope, ENV, policy)
-        if GUESSED not in call.via
-        for rule, _ in against
-    )
+    try:
+        found = calls.trace(command, CWD, HOME, CWD, ENV)
+        against = [
+            rule
+            for call, each in judge.by_call(found, scope, ENV, policy)
+            if GUESSED not in call.via
+            for rule, _ in each
+        ]
+    except Unreadable:
+        against = [rule for rule, _, _ in judge.findings(command, scope, ENV, policy)]
+    return any(policy.tier(rule) in (rules.ASK, rules.DENY) for rule in against)
 
 
 def commands(seed: int) -> Iterator[str]:

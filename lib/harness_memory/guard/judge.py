@@ -307,9 +307,12 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
     from . import operands
 
     is_sent = call.is_kept and any(_sends(each) for each in found.calls)
+    hints: list[str] | None = None
     for number, (access, word) in enumerate(operands.accesses(call)):
-        if number > MAX_OPERANDS and not _is_hint(word):
-            continue
+        if number > MAX_OPERANDS:
+            hints = _hints(call.args) if hints is None else hints
+            if not any(hint in word.lower() for hint in hints):
+                continue
         if word in _DEVICES or word.startswith("/dev/fd/"):
             continue
         if access == paths.WRITE:
@@ -327,11 +330,10 @@ def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
             yield rule, plain(word)
 
 
-def _is_hint(word: str) -> bool:
-    if "." not in word and "/" not in word and "_" not in word:
-        return False
-    lower = word.lower()
-    return any(hint in lower for hint in HINTS)
+def _hints(words: list[str]) -> list[str]:
+    """The hints at a secret that stand anywhere in them."""
+    text = " ".join(words).lower()
+    return [hint for hint in HINTS if hint in text]
 
 
 def _sends(call: Call) -> bool:
