@@ -210,7 +210,7 @@ OURS = {
     "pre_tool_use": {*ALWAYS.split(), *GUARD.split(), *SKILL.split()},
     "pre_tool_use, harmless": {*GUARD.split()},
     "pre_tool_use, quoted": {*GUARD.split(), *READER.split()},
-    "pre_tool_use, Write": {*GUARD.split(), *READER.split(), "guard.tools"},
+    "pre_tool_use, Write": {*GUARD.split(), "guard.paths", "guard.shell", "guard.tools", "guard.words"},
     "pre_tool_use, asked": {*GUARD.split(), *READER.split(), *ANSWER.split()},
     "stop": {*ALWAYS.split(), *STOP.split()},
     "session_start": {*ALWAYS.split(), *START.split()},

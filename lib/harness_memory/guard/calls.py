@@ -371,10 +371,11 @@ class Shell:
         operands = [arg for arg in call.args if arg[:1] != "-"]
         fed = call.stdin if isinstance(call.stdin, str) else None
         if name == "tee" or name == "dd":
-            for target in operands:
-                target = target[3:] if target.startswith("of=") else target
+            adds = "-a" in call.args
+            for operand in dict.fromkeys(operands):
+                target = operand[3:] if operand.startswith("of=") else operand
                 if fed is not None and "=" not in target:
-                    self.write(target, fed, adds="-a" in call.args)
+                    self.write(target, fed, adds=adds)
             return
         if len(operands) != 2 and not (name == "install" and len(operands) == 3):
             return

@@ -130,7 +130,7 @@ def option_values(args: list[str], flags: tuple[str, ...]) -> list[str]:
     """What options are given: `-o x`, `-ox`, `--output x`, `--output=x`."""
     found = [value for flag, value in zip(args, args[1:]) if flag in flags]
     for arg in args:
-        for flag in flags:
+        for flag in flags if arg[:1] == "-" else ():
             if flag[1:2] == "-" and arg.startswith(flag + "="):
                 found.append(arg[len(flag) + 1 :])
             elif len(flag) == 2 and arg[:2] == flag and len(arg) > 2:

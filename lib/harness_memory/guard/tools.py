@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from . import judge, paths
+from . import paths
 from .shell import STAR, TILDE, plain
 from .words import globbed
 
@@ -61,7 +61,7 @@ def findings(
             return []
         if tool == "PowerShell":
             return _powershell(command, scope, env, policy)
-        return judge.findings(command, scope, env, policy)
+        return _judged(command, scope, env, policy)
     if tool in _TALK:
         return []
     found: list[tuple[str, str, str]] = []
@@ -74,7 +74,7 @@ def findings(
         )
     if tool.startswith("mcp__"):
         for text in _commands(tool, given):
-            found.extend(judge.findings(text, scope, env, policy))
+            found.extend(_judged(text, scope, env, policy))
         found.extend(_statements(tool, given))
         if _is_deep(given):
             found.append(("guard.failed", tool, "arguments nested too deeply"))
@@ -91,7 +91,7 @@ def _powershell(command: str, scope: Scope, env: Environment, policy: Any) -> li
         return [("remote.pipe-to-shell", command[:200], "")]
     if "-whatif" in lower:
         return []
-    found = judge.findings(text.replace("& {", "{").replace(" }", "; }"), scope, env, policy)
+    found = _judged(text.replace("& {", "{").replace(" }", "; }"), scope, env, policy)
     if (
         ("get-childitem" in lower or "gci " in lower)
         and "remove-item" in lower
@@ -102,7 +102,7 @@ def _powershell(command: str, scope: Scope, env: Environment, policy: Any) -> li
     for piece in text.replace("'", '"').split('"')[1::2]:
         found.extend((rule, command[:200], piece) for rule in _of_path(paths.READ, piece, scope, policy))
     if lower.startswith(("iex ", "invoke-expression ")):
-        found.extend(judge.findings(text.partition(" ")[2].strip("'\""), scope, env, policy))
+        found.extend(_judged(text.partition(" ")[2].strip("'\""), scope, env, policy))
     return found
 
 
@@ -144,6 +144,13 @@ def _is_deep(value: Any, depth: int = 0) -> bool:
         return bool(value)
     items = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     return any(_is_deep(item, depth + 1) for item in items if isinstance(item, (dict, list)))
+
+
+def _judged(text: str, scope: Scope, env: Environment, policy: Any) -> list[tuple[str, str, str]]:
+    """The findings against shell text; most tools have none, and never load its reader."""
+    from .judge import findings as judged
+
+    return judged(text, scope, env, policy)
 
 
 def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
