@@ -12,6 +12,7 @@ the views changes nothing.
 from __future__ import annotations
 
 import argparse
+import gzip
 import json
 import os
 import random
@@ -30,7 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
 import support
 
 from harness_memory import episode as records
-from harness_memory import settings, stock, views, yaml
+from harness_memory import settings, stock, vault, views, yaml
 
 KILLED_SHARE = 1 / 3
 _CACHE = "STATE/recall/"
@@ -255,9 +256,12 @@ _EMPTY_FILES = (settings.SHOWN_FILE, settings.CONSOLIDATION_TOLD_FILE, settings.
 def damaged(path: Path) -> list[str]:
     if path.name.endswith((settings.TEMP_SUFFIX, settings.LOCK_SUFFIX)) or path.parent.name == settings.DIRTY_DIR:
         return []  # what a killed process may leave; nobody reads it
-    if settings.RECALL_DIR in path.parts:
-        return []  # a cache, which `verify` looks after
+    if settings.RECALL_DIR in path.parts or path.name == settings.AUDIT_FILE:
+        return []  # a cache; a trail that seals its torn lines: `verify` looks after both
     try:
+        if path.name.endswith(vault.ENDING):
+            gzip.decompress(path.read_bytes())
+            return []
         text = path.read_text(encoding="utf-8")
         if path.suffix == ".json":
             json.loads(text)
@@ -268,7 +272,7 @@ def damaged(path: Path) -> list[str]:
             meta = yaml.load(text)
             if not meta.get("session_id") or not meta.get("date") or meta.get("status") not in settings.STATUSES:
                 return ["%s: %r" % (path, meta)]
-    except ValueError as error:
+    except (ValueError, EOFError) as error:
         return ["%s: %s" % (path, error)]
     is_mark = path.parent.name in (settings.LAST_RUN_DIR, settings.DIRTY_DIR) or path.name in _EMPTY_FILES
     return [] if text or is_mark else ["%s is empty" % path]

@@ -25,6 +25,7 @@ class ForkServer:
         self._socket, theirs = socket.socketpair()
         self._process = subprocess.Popen([sys.executable, *flags, str(SERVER), str(lib)], stdin=theirs)
         theirs.close()
+        self.cpu_seconds = 0.0  # of the process that ended last
 
     def close(self) -> None:
         self._socket.close()
@@ -47,6 +48,7 @@ class ForkServer:
             raise
         finally:
             status = self._answer()
+            self.cpu_seconds = self._answer() / 1e6
         return -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status), output, errors
 
     def _ask(self, request: tuple[Any, ...], streams: list[int]) -> None:

@@ -4,7 +4,8 @@
 
 A request is four bytes of length and that many of marshal (script, environment, directory, umask), with
 the descriptors of the hook's stdin, stdout and stderr; the answer is the pid and, once it is over, the wait
-status, four bytes each. The script is read and run as `__main__`, in a process of its own.
+status and the microseconds of processor time it took, four bytes each. The script is read and run as `__main__`,
+in a process of its own.
 """
 
 from __future__ import annotations
@@ -85,7 +86,9 @@ def main() -> None:
         for stream in streams:
             os.close(stream)
         client.sendall(pid.to_bytes(4, "little"))
-        client.sendall(os.waitpid(pid, 0)[1].to_bytes(4, "little"))
+        _, status, usage = os.wait4(pid, 0)
+        took = int((usage.ru_utime + usage.ru_stime) * 1e6)
+        client.sendall(status.to_bytes(4, "little") + took.to_bytes(4, "little"))
 
 
 main()

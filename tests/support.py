@@ -141,8 +141,9 @@ def run_hook(
 class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 
-    def __init__(self) -> None:
-        idle = ["sleep", "600"] if os.name == "posix" else [sys.executable, "-c", "import time; time.sleep(600)"]
+    def __init__(self, seconds: int = 600) -> None:
+        sleeping = "import time; time.sleep(%d)" % seconds
+        idle = ["sleep", str(seconds)] if os.name == "posix" else [sys.executable, "-c", sleeping]
         self._process = subprocess.Popen(idle)
         self.pid = self._process.pid
 

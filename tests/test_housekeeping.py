@@ -203,7 +203,7 @@ START = """handlers.session_start capture config consolidation curated harness h
 GUARD = "guard guard.gate guard.quick jsontext payload settings"
 READER = "guard.calls guard.judge guard.outputs guard.paths guard.shell guard.words guard.wrappers"
 ANSWER = """clock digest git guard.allowance guard.audit guard.decision guard.gitrules guard.policy guard.rules
-    guard.runners lock project redact remote store text"""
+    guard.runners inert lock project redact remote store text"""
 SKILL = "handlers.pre_tool_use handlers.skill curated harness inert inject receipt reply sources"
 OURS = {
     "user_prompt_submit": {*ALWAYS.split(), "handlers.user_prompt_submit", "capture", "harness"},

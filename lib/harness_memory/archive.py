@@ -74,11 +74,15 @@ def publish(place: Place, session: Session, gathered: Gathered) -> None:
         return
     page = episode.summary_page(gathered.episode)
     store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
-    health.survive(
-        place.store_root, "recall", recent.note_episode, place.project_dir, session.episode_name, gathered.episode
-    )
+    _note_for_recall(place, session, gathered.episode)
     patience = min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
     views.publish(place.project_dir, session.episode_name, data, patience)
+    if not recent.has(place.project_dir, session.episode_name):  # a rebuild may have gone by the episode before
+        _note_for_recall(place, session, gathered.episode)
+
+
+def _note_for_recall(place: Place, session: Session, value: dict[str, Any]) -> None:
+    health.survive(place.store_root, "recall", recent.note_episode, place.project_dir, session.episode_name, value)
 
 
 def _read(place: Place, session: Session, state: dict[str, Any], message: str) -> tuple[dict[str, Any], bool]:
@@ -107,16 +111,17 @@ def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
     folder = os.path.join(path[: -len(".jsonl")], settings.SUBAGENTS_DIR) if path.endswith(".jsonl") else ""
     sift = _sieve(place)
     for name in store.names(folder) if folder else []:
-        if not name.endswith(".jsonl"):
+        path, known = os.path.join(folder, name), state["subagents"].get(name)
+        if not name.endswith(".jsonl") or transcript.is_read(path, known):
             continue
         try:
-            reading = transcript.Reading(os.path.join(folder, name), state["subagents"].get(name, {}))
+            reading = transcript.Reading(path, transcript.cursor_of(known))
         except (OSError, ValueError):
             continue
         try:
             for entry in reading.entries(_has_time(place), is_sidechain=True):
                 capture.absorb_subagent(state, sift(entry) if sift else entry, place.roots)
-            state["subagents"][name] = reading.cursor
+            state["subagents"][name] = transcript.place_of(reading.cursor)
         finally:
             reading.close()
     return place.left() > 0
@@ -125,6 +130,9 @@ def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
 def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str, Any], bool]:
     try:
         reading = transcript.Reading(path, state["cursor"])
+    except store.Foreign as error:
+        health.note_failure(place.store_root, "transcript", error)
+        return state, True
     except (OSError, ValueError):
         return state, True  # not written yet, cleaned up, or never kept
     try:
@@ -181,9 +189,17 @@ def _date(state: dict[str, Any], seen: float | None, session: Session, now: floa
 
 
 def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
-    names = [name for folder in (*place.folders, session.artifacts) for name in store.names(folder)]
-    if any(name.startswith((settings.CHECKPOINT_PREFIX, settings.ARTIFACT_PREFIX)) for name in names):
+    names = [name for folder in place.folders for name in store.names(folder)]
+    is_left = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names)
+    if is_left or state["wrote_checkpoint"] or _is_behind(state["checkpoints"], store.names(session.artifacts)):
         health.survive(place.store_root, "checkpoint", _archive_checkpoints, place, session, state)
+
+
+def _is_behind(known: dict[str, Any], artifacts: list[str]) -> bool:
+    """Whether there is an archived checkpoint that is not known, and later than those that are no longer."""
+    oldest = min(known) if len(known) >= settings.CHECKPOINTS_KEPT else ""
+    found = [name for name in artifacts if name.startswith(settings.ARTIFACT_PREFIX) and name > oldest]
+    return any(name.endswith(settings.CHECKPOINT_SUFFIX) and name not in known for name in found)
 
 
 def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:

@@ -331,7 +331,7 @@ def _archived(root: str, project_dir: str) -> set[str]:
 
 def _remove_empty(directory: str) -> None:
     try:
-        os.rmdir(directory)
+        os.rmdir(store.inside(directory))
     except OSError:
         pass
 

@@ -103,9 +103,10 @@ def restored(value: object) -> dict[str, Any] | None:
     """A state read back, with defaults for what an older version did not keep; None when it is damaged."""
     if not isinstance(value, dict) or value.get("schema") != settings.SCHEMA:
         return None
-    state = {**new(), **value}
+    state = {key: value.get(key, example) for key, example in new().items()}
     is_whole = all(_is_like(state[key], example) for key, example in new().items())
-    return state if is_whole and all(_holds(state[key], kinds) for key, kinds in _ITEMS.items()) else None
+    is_whole = is_whole and all(_holds(state[key], kinds) for key, kinds in _ITEMS.items())
+    return state if is_whole and _is_sound(state) else None
 
 
 _ITEMS: dict[str, tuple[Any, ...]] = {
@@ -122,12 +123,19 @@ _ITEMS: dict[str, tuple[Any, ...]] = {
     "notes_read": (),
     "looked": (),
 }
+_POINT_TEXTS = ("what_was_done", "skill_used", "outcome")
+_POINT_LISTS = ("what_remains", "files_changed", "tags", "learnings")
+_FAR = 1e12  # seconds; a transcript may tell of the year 9999
 
 
 def _is_like(value: object, example: object) -> bool:
     if example is None:
-        return value is None or isinstance(value, (int, float))
-    return isinstance(value, (int, float)) if isinstance(example, (int, float)) else isinstance(value, type(example))
+        return value is None or _is_number(value)
+    return _is_number(value) if isinstance(example, (int, float)) else isinstance(value, type(example))
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float)) and abs(value) < _FAR
 
 
 def _holds(items: Any, kinds: tuple[Any, ...]) -> bool:
@@ -139,6 +147,46 @@ def _holds(items: Any, kinds: tuple[Any, ...]) -> bool:
         elif not isinstance(item, list) or len(item) != len(kinds) or not all(map(isinstance, item, kinds)):
             return False
     return True
+
+
+def _is_sound(state: dict[str, Any]) -> bool:
+    """Whether the parts whose shape depends on what they are about have it."""
+    counts = all(isinstance(count, int) and _is_number(count) for count in state["tools"].values())
+    pending = all(_is_detail(name, detail) for name, detail in state["pending"].values())
+    cursors = all(_is_flat(cursor) for cursor in (state["cursor"], *state["subagents"].values()))
+    return counts and pending and cursors and all(_is_point(point) for point in state["checkpoints"].values())
+
+
+def _is_flat(cursor: object) -> bool:
+    """Whether it holds plain values, and lists of numbers: `transcript` looks at each of them."""
+    values = list(cursor.values()) if isinstance(cursor, dict) else cursor if isinstance(cursor, list) else [cursor]
+    values = [item for value in values for item in (value if isinstance(value, list) else [value])]
+    return all(isinstance(value, (str, int)) for value in values)
+
+
+def _is_detail(tool: str, detail: object) -> bool:
+    if tool == "TodoWrite":
+        return isinstance(detail, dict) and _holds(detail, (str, str))
+    if tool == "TaskUpdate":
+        return isinstance(detail, list) and len(detail) == 3 and _holds(detail, ())
+    return isinstance(detail, str)
+
+
+def _is_point(point: object) -> bool:
+    """Whether it is a checkpoint as `checkpoint.normalize` leaves it, or the mark of one whose words are not kept."""
+    if not isinstance(point, dict) or not {"task", "rating"} <= point.keys():
+        return point == {}
+    texts = all(isinstance(point.get(key), str) for key in _POINT_TEXTS)
+    lists = all(isinstance(point.get(key), list) and _holds(point[key], ()) for key in _POINT_LISTS)
+    task, rating = point.get("task"), point.get("rating")
+    return texts and lists and (task is None or _is_task(task)) and (rating is None or _is_number(rating))
+
+
+def _is_task(task: object) -> bool:
+    if not isinstance(task, dict) or not all(isinstance(task.get(key), str) for key in ("id", "title")):
+        return False
+    lists = (task.get("remaining") or [], task.get("blockers") or [])
+    return all(isinstance(items, list) and _holds(items, ()) for items in lists)
 
 
 def has_substance(state: dict[str, Any]) -> bool:

@@ -56,7 +56,7 @@ def fold(project_dir: str, more: Iterable[str] = (), ends: float = 0.0, wait_sec
 
 def _fold(project_dir: str, more: Iterable[str], ends: float) -> None:
     listed = {name for name in names(os.path.join(project_dir, settings.EPISODES_DIR)) if _is_episode(name)}
-    rows = {name: store.read(os.path.join(recent_dir(project_dir), name)) for name in names(recent_dir(project_dir))}
+    rows = {name: _bytes(os.path.join(recent_dir(project_dir), name)) for name in names(recent_dir(project_dir))}
     table = Table()
     base = open_segment(base_path(project_dir))
     if base:
@@ -76,6 +76,13 @@ def _fold(project_dir: str, more: Iterable[str], ends: float) -> None:
         path = os.path.join(recent_dir(project_dir), name)
         if data is not None and store.is_same(path, data):  # else its session has just written it anew
             store.remove(path)
+
+
+def _bytes(path: str) -> bytes | None:
+    try:
+        return store.read(path)
+    except OSError:
+        return None
 
 
 def _add_episodes(table: Table, project_dir: str, names: Iterable[str], ends: float) -> None:

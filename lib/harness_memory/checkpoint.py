@@ -64,7 +64,7 @@ def normalize(value: object) -> dict[str, Any] | None:
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
         "learnings": _items(flat.get("learnings")),
         "task": _task(task) if isinstance(task, dict) else None,
-        "rating": flat["rating"] if isinstance(flat.get("rating"), (int, float)) else None,
+        "rating": _rating(flat.get("rating")),
     }
 
 
@@ -94,20 +94,21 @@ def save(artifacts: str, value: object, now: float) -> str:
 
 
 def merge(artifacts: str, known: dict[str, Any]) -> None:
-    """Take archived checkpoints that `known` lacks into it."""
-    fresh = [
+    """Take archived checkpoints that `known` lacks into it; of earlier ones the words stay in the artifact alone."""
+    archived = [
         name
         for name in store.names(artifacts)
-        if name.startswith(settings.ARTIFACT_PREFIX) and name.endswith(settings.CHECKPOINT_SUFFIX) and name not in known
+        if name.startswith(settings.ARTIFACT_PREFIX) and name.endswith(settings.CHECKPOINT_SUFFIX)
     ]
-    for name in fresh:
+    kept = sorted({*known, *archived})[-settings.CHECKPOINTS_KEPT :]
+    for name in [name for name in known if name not in kept]:
+        del known[name]
+    for name in [name for name in kept if name not in known]:
         try:
             value = jsontext.loads(store.read(os.path.join(artifacts, name)) or b"")
         except (OSError, ValueError):
             value = None
         known[name] = normalize(value) or {}
-    for name in sorted(known)[: -settings.CHECKPOINTS_KEPT]:
-        known[name] = {}  # its words stay in the artifact
 
 
 def peek(path: str) -> dict[str, Any]:
@@ -137,13 +138,17 @@ def claim_owner(name: str) -> str:
 
 def is_stale_claim(name: str, now: float) -> bool:
     stamp = name.split(".")[-2] if claim_owner(name) else ""
-    return stamp.isdigit() and int(stamp) / 1e9 < now - settings.CLAIM_STALE_SECONDS
+    return stamp.isdecimal() and abs(now - int(stamp) / 1e9) > settings.CLAIM_STALE_SECONDS
 
 
 def _claim(path: str, short_id: str, root: str) -> str:
     try:
         info = os.lstat(path)
-        if not stat.S_ISREG(info.st_mode) or info.st_size > settings.CHECKPOINT_MAX_BYTES:
+        if not store.is_trusted(info.st_uid, os.path.dirname(path)):
+            health.note_failure(root, "checkpoint", "%s belongs to another user; it was left alone" % path)
+            return ""
+        is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1
+        if not is_plain or info.st_size > settings.CHECKPOINT_MAX_BYTES:
             os.replace(path, path + settings.REJECT_SUFFIX)
             health.note_failure(
                 root,
@@ -210,6 +215,10 @@ def _task(task: dict[str, Any]) -> dict[str, Any] | None:
         "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
         "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
     }
+
+
+def _rating(value: object) -> float | None:
+    return value if isinstance(value, (int, float)) and abs(value) < 1000 else None
 
 
 def _items(value: object) -> list[str]:

@@ -60,7 +60,7 @@ def _midnight(day: str) -> int | None:
 
 
 def is_day(name: str) -> bool:
-    return len(name) == 10 and name[4] == name[7] == "-" and name.replace("-", "").isdigit()
+    return len(name) == 10 and name[4] == name[7] == "-" and name.isascii() and name.replace("-", "").isdigit()
 
 
 def _days(year: int, month: int, day: int) -> int:

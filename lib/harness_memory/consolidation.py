@@ -38,7 +38,7 @@ def due(project_dir: str, now: float, config: Config) -> str:
     """A line for the person when there is enough to do and it was not said today."""
     needed = config["consolidate_after_episodes"]
     try:
-        names = os.listdir(os.path.join(project_dir, settings.EPISODES_DIR))
+        names = os.listdir(store.inside(os.path.join(project_dir, settings.EPISODES_DIR)))
     except OSError:
         return ""
     if len(names) < needed:
@@ -47,6 +47,7 @@ def due(project_dir: str, now: float, config: Config) -> str:
     if now - settings.DAY_SECONDS < store.modified(told) <= now:
         return ""
     at = last(project_dir)
+    at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back since
     since = settings.EPISODE_PREFIX + clock.stamp(at)
     names = [name for name in names if name.startswith(settings.EPISODE_PREFIX)]
     number = sum(name[: len(since)] > since for name in names) if at else len(names)

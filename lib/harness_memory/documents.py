@@ -42,6 +42,13 @@ class Digest:
         return self.length, tuple(self.pairs), jsontext.compact(self.record)
 
 
+def is_shown(record: object) -> bool:
+    """Whether something read is what is shown of a document: [id, kind, day, line, files]."""
+    if not isinstance(record, list) or len(record) != 5 or not isinstance(record[4], list):
+        return False
+    return {type(text) for text in (*record[:4], *record[4])} == {str}
+
+
 def episode_document(name: str, value: dict[str, Any]) -> dict[str, Any]:
     parts = [*value["asked"], value["what_was_done"], *value["what_remains"], *value["learnings"]]
     parts += [text for each in value["commands_failed_then_fixed"] for text in (each["failed"], each["fixed"])]

@@ -68,7 +68,7 @@ class Event:
         self.command = clean(given.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         self.path = _path(given.get("file_path") or given.get("notebook_path"))
         silent = payload.get("seconds_since_last_response")
-        self.silent_seconds = float(silent) if isinstance(silent, (int, float)) else 0.0
+        self.silent_seconds = float(silent) if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))
         self.channel = clean(env.get(settings.ENV_ENTRYPOINT), 40)
         pid = env.get(settings.ENV_CLIENT_PID, "")

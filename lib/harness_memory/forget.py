@@ -127,17 +127,29 @@ def _archived_episodes(store_root: str, project_dir: str, ids: set[str]) -> list
 
 
 def strike_receipts(project_dir: str, marks: list[str], names: list[str]) -> None:
-    """Take the lines that hold a mark, and the items of these names, out of what other sessions were told."""
+    """Take the lines that hold a mark, and the items of these names, out of what other sessions were told.
+
+    A living session may just be writing there what it found before all this was gone: its hook is waited for.
+    """
+    living = {str(marker.get("work")) for marker in sessions.live_markers(project_dir)}
     for directory in sessions.all_directories(project_dir):
-        _strike_items(directory, names)
-        path = os.path.join(directory, settings.RECEIPT_FILE)
-        try:
-            page = store.read_text(path)
-        except OSError:
-            continue
-        kept = [line for line in (page or "").split("\n") if not any(_tells(line, mark) for mark in marks)]
-        if page and "\n".join(kept) != page:
-            store.write(path, "\n".join(kept).encode("utf-8", "replace"))
+        if "/".join(directory.split(os.sep)[-2:]) in living:
+            with _guard(os.path.join(directory, settings.RECEIPT_FILE), project_dir):
+                _strike_receipt(directory, marks, names)
+        else:
+            _strike_receipt(directory, marks, names)
+
+
+def _strike_receipt(directory: str, marks: list[str], names: list[str]) -> None:
+    _strike_items(directory, names)
+    path = os.path.join(directory, settings.RECEIPT_FILE)
+    try:
+        page = store.read_text(path)
+    except OSError:
+        return
+    kept = [line for line in (page or "").split("\n") if not any(_tells(line, mark) for mark in marks)]
+    if page and "\n".join(kept) != page:
+        store.write(path, "\n".join(kept).encode("utf-8", "replace"))
 
 
 def _strike_items(directory: str, names: list[str]) -> None:
@@ -353,7 +365,7 @@ def _is_abandoned(path: str, now: float) -> bool:
     if store.modified(path) < now - settings.STRAY_FILE_SECONDS:
         return True
     parts = os.path.basename(path).split(".")
-    pid = next((int(part) for part in parts[-3:-1] if part.isdigit()), 0)
+    pid = next((int(part) for part in parts[-3:-1] if part.isdecimal()), 0)
     writer = liveness.client_process(pid) if pid else {}
     return not writer or liveness.is_alive(writer) is False
 
@@ -520,7 +532,7 @@ def _rewrite_lines(path: str, change: Callable[[dict[str, Any]], dict[str, Any] 
             if after is record:
                 kept.append(line)
             elif after is not None:
-                kept.append(jsontext.compact(after).encode("utf-8"))
+                kept.append(jsontext.compact(after).encode("utf-8", "replace"))
         if is_changed:
             store.write(path, b"\n".join(kept), durable=True)
 

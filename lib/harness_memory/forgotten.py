@@ -10,6 +10,7 @@ A text is only struck from what was said before it was forgotten: whoever says i
 
 from __future__ import annotations
 
+import errno
 import os
 
 from . import clock, jsontext, settings, store
@@ -31,19 +32,33 @@ def path(project_dir: str) -> str:
 
 
 def load(project_dir: str) -> dict[str, Any]:
-    """{} when nothing was ever forgotten."""
+    """Every part has its shape, whatever the file says; all are empty when nothing was ever forgotten."""
     try:
         data = store.read(path(project_dir))
         value = jsontext.loads(data) if data else {}
     except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        value = {}
+    told = value if isinstance(value, dict) else {}
+    texts, salt = told.get("texts"), told.get("salt")
+    return {
+        "salt": salt if isinstance(salt, str) else "",
+        "sessions": _dates(told.get("sessions")),
+        "notes": _dates(told.get("notes")),
+        "texts": [item for item in texts if _is_text(item)] if isinstance(texts, list) else [],
+    }
+
+
+def _dates(value: object) -> dict[str, str]:
+    return {key: at for key, at in value.items() if isinstance(at, str)} if isinstance(value, dict) else {}
+
+
+def _is_text(item: object) -> bool:
+    return isinstance(item, dict) and isinstance(item.get("words"), int) and isinstance(item.get("hash"), str)
 
 
 def since(project_dir: str, claude_id: str) -> float:
     """Until when a session is forgotten; 0 when it is not."""
-    told = load(project_dir).get("sessions")
-    return clock.parse(told.get(claude_id)) or 0.0 if isinstance(told, dict) else 0.0
+    return clock.parse(load(project_dir)["sessions"].get(claude_id)) or 0.0
 
 
 def add(
@@ -55,17 +70,19 @@ def add(
     phrases: Iterable[list[str]] = (),
 ) -> None:
     at = clock.iso(now + 1)  # instants are whole seconds: what was said in this one is forgotten too
-    with Lock(path(project_dir) + settings.LOCK_SUFFIX):
+    with Lock(path(project_dir) + settings.LOCK_SUFFIX) as held:
+        if not held:
+            raise TimeoutError(errno.ETIMEDOUT, "another process is forgetting something; try again", path(project_dir))
         known = load(project_dir)
-        salt = known.get("salt") or os.urandom(16).hex()
-        texts = [item for item in known.get("texts") or () if isinstance(item, dict)]
+        salt = known["salt"] or os.urandom(16).hex()
+        texts = known["texts"]
         for words in phrases:
             texts.append({"words": len(words), "hash": _hash(salt, words), "at": at})
         value = {
             "schema": settings.SCHEMA,
             "salt": salt,
-            "sessions": {**(known.get("sessions") or {}), **dict.fromkeys(sessions, at)},
-            "notes": {**(known.get("notes") or {}), **{_hash(salt, [ref]): at for ref in notes}},
+            "sessions": {**known["sessions"], **dict.fromkeys(sessions, at)},
+            "notes": {**known["notes"], **{_hash(salt, [ref]): at for ref in notes}},
             "texts": texts,
         }
         store.write(path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"), durable=True)
@@ -74,20 +91,17 @@ def add(
 def sieve(project_dir: str) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What strikes forgotten texts from the entries of a transcript; None when there are none."""
     told = load(project_dir)
-    texts = [item for item in told.get("texts") or () if isinstance(item, dict)]
+    texts, salt = told["texts"], told["salt"]
     if not texts:
         return None
-    salt = str(told.get("salt"))
 
     def sift(entry: dict[str, Any]) -> dict[str, Any]:
         said = entry.get("timestamp")
         # An entry without a time, as a title, may be of any.
         hashes = {
-            (item.get("words"), item.get("hash"))
-            for item in texts
-            if not isinstance(said, str) or said < str(item.get("at"))
+            (item["words"], item["hash"]) for item in texts if not isinstance(said, str) or said < str(item.get("at"))
         }
-        sizes = sorted({size for size, _ in hashes if isinstance(size, int) and size > 0})
+        sizes = sorted({size for size, _ in hashes if size > 0})
         if not sizes:
             return entry
 

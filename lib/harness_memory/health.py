@@ -31,8 +31,9 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
         "detail": redact(detail)[-4000:],
     }
     directory = failures_dir(root)
-    name = "%d-%d.json" % (time.time_ns(), os.getpid())
+    name = "%020d-%d.json" % (max(0, time.time_ns()), os.getpid())  # of one length, so that they sort by time
     try:
+        store.check_owner(root)
         store.write(os.path.join(directory, name), jsontext.pretty(record).encode("utf-8", "replace"))
         for old in store.names(directory)[: -settings.FAILURES_KEPT]:
             store.remove(os.path.join(directory, old))
@@ -71,6 +72,8 @@ def unmentioned(root: str) -> int:
         told = os.stat(shown).st_mtime_ns
     except OSError:
         told = 0
+    if told > time.time_ns() + settings.DAY_SECONDS * 10**9:
+        told = 0  # the clock was set back since
     fresh = sum(1 for name in names if _when(name) > told)
     if fresh:
         store.touch(shown)
@@ -83,7 +86,7 @@ def failures_dir(root: str) -> str:
 
 def _when(name: str) -> int:
     head = name.partition("-")[0]
-    return int(head) if head.isdigit() else 0
+    return int(head) if head.isdecimal() else 0
 
 
 def _traceback(error: BaseException) -> str:

@@ -81,7 +81,7 @@ def forget_the_old(place: Place, now: float, config: Config) -> None:
     """Delete episodes beyond the number kept, and those older than the days kept."""
     directory = os.path.join(place.project_dir, settings.EPISODES_DIR)
     try:
-        listed = os.listdir(directory)
+        listed = os.listdir(store.inside(directory))
     except OSError:
         return
     most, days = config["retention_episodes"], now - config["retention_days"] * 86400
@@ -90,14 +90,47 @@ def forget_the_old(place: Place, now: float, config: Config) -> None:
         return  # the usual case, told without sorting ten thousand names
     store.remove_temporaries(directory, now - settings.STRAY_FILE_SECONDS)
     names = sorted(name for name in listed if sessions.is_episode_name(name))
-    excess = names[: max(0, len(names) - most)]
+    days = _reckoned(names, now) - config["retention_days"] * settings.DAY_SECONDS
+    oldest = settings.EPISODE_PREFIX + clock.stamp(clock.iso(days))
+    # What a clock dated before our time may be of yesterday: it goes last.
+    names.sort(key=lambda name: (not _is_dated(name), name))
+    excess = _longest_over(place.project_dir, names, len(names) - most)
     # A session that began long ago may have been at work yesterday.
-    aged = [name for name in names[len(excess) :] if name < oldest]
+    aged = [name for name in names if name < oldest and _is_dated(name) and name not in excess]
     aged = [name for name in aged if store.modified(os.path.join(directory, name)) < days]
     if excess or aged:
         from . import views
 
         views.withdraw(place.project_dir, [*excess, *aged], _patience(place))
+
+
+def _longest_over(project_dir: str, names: list[str], count: int) -> list[str]:
+    """So many of the episodes, which come by their start, that ended first.
+
+    To find a few only a few are looked at: those that began before the last of them ended.
+    """
+    if not 0 < count <= settings.REBUILD_ABOVE_MARKS:
+        return names[: max(0, count)]
+    from . import episode
+
+    found: list[tuple[str, str]] = []
+    for name in names:
+        started = clock.unstamp(name[len(settings.EPISODE_PREFIX) :])
+        if len(found) == count and (started > found[-1][0] or not _is_dated(name)):
+            break
+        value = episode.load(project_dir, name)
+        found = sorted([*found, (value["ended"] if value else started, name)])[:count]
+    return [name for _, name in found]
+
+
+def _reckoned(names: list[str], now: float, more: list[str] | None = None) -> float:
+    from . import age
+
+    return age.reckoned([*(sessions.day_and_id(name)[0] for name in names), *(more or ())], now)
+
+
+def _is_dated(name: str) -> bool:
+    return name >= settings.EPISODE_PREFIX + settings.FIRST_DAY
 
 
 def sweep_strays(place: Place, now: float, config: Config) -> None:
@@ -110,13 +143,18 @@ def sweep_strays(place: Place, now: float, config: Config) -> None:
         project,
         os.path.join(project, settings.PROFILES_DIR),
         os.path.join(project, settings.LEARNING_DIR, settings.TOPICS_DIR),
+        os.path.join(project, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR),
+        os.path.join(place.store_root, settings.ARCHIVE_DIR, os.path.basename(project)),
+        os.path.join(place.store_root, settings.GUARD_DIR, settings.ALLOWED_DIR),
         os.path.join(place.store_root, settings.USER_DIR),
         os.path.join(place.store_root, settings.USER_DIR, settings.LEARNING_DIR, settings.TOPICS_DIR),
         state,
         live,
         os.path.join(state, settings.DIRTY_DIR),
         os.path.join(state, settings.PROGRESS_DIR),
+        os.path.join(state, settings.THREADS_DIR),
         os.path.join(health, settings.FAILURES_DIR),
+        *_recent_sessions(project),
     ):
         store.remove_temporaries(directory, now - settings.STRAY_FILE_SECONDS)
     for name in store.names(live):
@@ -125,7 +163,7 @@ def sweep_strays(place: Place, now: float, config: Config) -> None:
         if (
             is_lock
             and not os.path.exists(path[: -len(settings.LOCK_SUFFIX)] + ".json")
-            and store.modified(path) < now - settings.STRAY_FILE_SECONDS
+            and abs(now - store.modified(path)) > settings.STRAY_FILE_SECONDS
         ):
             lock = Lock(path, 0)
             with lock as held:
@@ -133,16 +171,32 @@ def sweep_strays(place: Place, now: float, config: Config) -> None:
                     lock.discard()
 
 
+def _recent_sessions(project_dir: str) -> list[str]:
+    """The directories of the last sessions, with their artifacts: whoever was killed there was so lately."""
+    work = os.path.join(project_dir, settings.WORK_DIR)
+    found: list[str] = []
+    for day in reversed(store.names(work)):
+        found += reversed(store.folders(os.path.join(work, day)))
+        if len(found) >= settings.SESSIONS_SWEPT:
+            break
+    kept = found[: settings.SESSIONS_SWEPT]
+    return kept + [os.path.join(path, settings.ARTIFACTS_DIR) for path in kept]
+
+
 def sweep_async_tasks(place: Place, now: float, config: Config) -> None:
-    before = now - config["async_task_days"] * 86400
+    days = config["async_task_days"] * settings.DAY_SECONDS
+    found = {}
     for folder in place.folders:
         directory = os.path.join(folder, settings.ASYNC_TASKS_DIR)
-        if os.path.islink(directory):
-            continue
-        for name in store.names(directory):
-            path = os.path.join(directory, name)
-            if name.endswith(".json") and _is_plain(path) and store.modified(path) < before:
-                store.remove(path)
+        paths = [os.path.join(directory, name) for name in store.names(directory) if not os.path.islink(directory)]
+        found.update({path: store.modified(path) for path in paths if path.endswith(".json") and _is_plain(path)})
+    if not any(written < now - days for written in found.values()):
+        return
+    episodes = store.names(os.path.join(place.project_dir, settings.EPISODES_DIR))
+    now = _reckoned(episodes, now, [clock.iso(written)[:10] for written in found.values()])
+    for path, written in found.items():
+        if written < now - days:
+            store.remove(path)
 
 
 def _patience(place: Place) -> float:

@@ -164,7 +164,10 @@ def _local_day(instant: str) -> tuple[str, str]:
     """First and last instant of the user's day around `instant`."""
     if not instant:
         return "", ""
-    at = time.localtime(clock.parse(instant) or 0.0)
-    begins = time.mktime((at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1))
-    ends = time.mktime((at.tm_year, at.tm_mon, at.tm_mday + 1, 0, 0, 0, 0, 0, -1))
+    try:
+        at = time.localtime(clock.parse(instant) or 0.0)
+        begins = time.mktime((at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1))
+        ends = time.mktime((at.tm_year, at.tm_mon, at.tm_mday + 1, 0, 0, 0, 0, 0, -1))
+    except (OverflowError, OSError, ValueError):  # a year that the platform does not know
+        return instant[:10] + "T00:00:00Z", instant[:10] + "T24:00:00Z"
     return clock.iso(begins), clock.iso(ends)

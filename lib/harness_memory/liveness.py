@@ -49,7 +49,7 @@ def is_alive(process: dict[str, Any]) -> bool | None:
         os.kill(pid, 0)
     except ProcessLookupError:
         return False
-    except OSError:
+    except (OSError, OverflowError):  # OverflowError: no number of a process
         pass
     return None  # some process has this number, perhaps not the same one
 

@@ -1,8 +1,8 @@
 """Advisory file locks with a deadline: `fcntl` on POSIX, `msvcrt` on Windows.
 
 Locks keep shared views and appended logs tidy; no fact depends on one. A holder that dies
-releases its lock with its last file descriptor. Where the file system knows no locks the caller
-goes on without: files are replaced atomically either way.
+releases its lock with its last file descriptor. Where the file system knows no locks, or something
+else lies where the lock file should be, the caller goes on without: files are replaced atomically either way.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+_UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EROFS)
 
 
 class Lock:
@@ -36,7 +37,12 @@ class Lock:
         give_up = time.monotonic() + self.seconds
         pause = 0.001
         while True:
-            fd = self._open()
+            try:
+                fd = self._open()
+            except OSError as error:
+                if error.errno in _UNUSABLE and not isinstance(error, store.Foreign):
+                    return True
+                raise
             if self._try(fd) and self._is_current(fd):
                 self.fd = fd
                 return True
@@ -65,6 +71,7 @@ class Lock:
 
     def _open(self) -> int:
         flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        store.inside(os.path.dirname(self.path))
         try:
             return os.open(self.path, flags, settings.FILE_MODE)
         except FileNotFoundError:

@@ -241,7 +241,7 @@ class Writing:
             return ""
         path = _archive_path(self.shelf, slug, now)
         store.ensure_dir(os.path.dirname(path))
-        os.replace(self.shelf.path(slug), path)
+        store.move(self.shelf.path(slug), path)
         return path
 
     def remove(self, slug: str) -> None:

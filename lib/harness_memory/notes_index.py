@@ -34,7 +34,7 @@ class Size:
 
     def __init__(self, text: str, left_out: int) -> None:
         self.lines = text.count("\n")
-        self.bytes = len(text.encode("utf-8"))
+        self.bytes = len(text.encode("utf-8", "replace"))
         self.left_out = left_out
 
     @property
@@ -63,7 +63,7 @@ def render(found: list[Note]) -> tuple[str, Size]:
     lines = [noteline.render(note) + "\n" for note in holding]
     count, used = 0, len(HEAD) + _TAIL_BYTES
     for line in lines:
-        used += len(line.encode("utf-8"))
+        used += len(line.encode("utf-8", "replace"))
         is_last = count + 1 == len(lines)
         room = settings.NOTES_INDEX_LINES - HEAD.count("\n") - (0 if is_last else 1)
         if used > settings.NOTES_INDEX_BYTES or count >= room:
@@ -87,7 +87,7 @@ def refresh(shelf: Shelf) -> bool:
     except OSError:
         before = None
     if before == wanted:
-        os.utime(shelf.index)  # newer than every note: see `is_behind`
+        store.write(shelf.index, wanted)  # to be newer than every note: see `is_behind`
         return False
     if before and not is_ours(before):
         notebook.keep(shelf, settings.NOTES_INDEX_FILE[: -len(".md")], before, store.modified(shelf.index))
@@ -119,7 +119,7 @@ def is_behind(shelf: Shelf) -> bool:
 
 def _remove_empty(folder: str) -> None:
     try:
-        os.rmdir(folder)
+        os.rmdir(store.inside(folder))
     except OSError:
         pass
 

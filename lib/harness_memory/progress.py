@@ -25,12 +25,12 @@ def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
     """Add what one episode says of its tasks, and name what changed; the caller holds the views lock."""
     changed = []
     for entry in episode["tasks"]:
-        if not isinstance(entry, dict) or not isinstance(entry.get("id"), str):
+        if not _is_entry(entry):
             continue
         path = os.path.join(directory(project_dir), file_name(entry["id"]))
         try:
             known = _load(path)
-        except ValueError:
+        except (OSError, ValueError):
             continue  # damaged or newer: left as it is, `verify` names it
         task = _grown(known, entry, episode)
         if task != known:
@@ -95,16 +95,28 @@ def _load(path: str) -> dict[str, Any]:
         raise ValueError("not a task")
     task = {"title": "", "created": "", "updated": "", "remaining": [], "blockers": [], **task}
     texts = all(isinstance(task.get(key), str) for key in ("task_id", "title", "created", "updated"))
-    lists = all(isinstance(task.get(key), list) for key in ("sessions", "checkpoints", "remaining", "blockers"))
-    if not texts or not lists or not all(isinstance(point, dict) for point in task["checkpoints"]):
+    lists = all(_are_texts(task.get(key)) for key in ("sessions", "remaining", "blockers"))
+    points = task.get("checkpoints")
+    if not texts or not lists or not isinstance(points, list) or not all(isinstance(each, dict) for each in points):
         raise ValueError("not a task")
     return task
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether an episode tells of a task in a way that can be taken over."""
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("id", "title")):
+        return False
+    return all(_are_texts(entry.get(key) or []) for key in ("remaining", "blockers"))
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
 def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]) -> dict[str, Any]:
     artifact = str(entry.get("artifact", ""))
     at = artifact[len(settings.ARTIFACT_PREFIX) :]  # its name begins with the stamp
-    point = {"date": at[:10], "note": entry.get("note", ""), "session": episode["id"], "artifact": artifact}
+    point = {"date": at[:10], "note": str(entry.get("note") or ""), "session": episode["id"], "artifact": artifact}
     points = [old for old in known.get("checkpoints", []) if old.get("artifact") != artifact]
     points = sorted([*points, point], key=_moment)
     is_newest = points[-1] is point

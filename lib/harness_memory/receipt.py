@@ -3,7 +3,8 @@
     injected.json               {schema, own: [sessions a fork comes from], seen: [hash of each item offered],
                                  wholes: {part: hash}, profiles: [skill told of], recalled: [id handed over],
                                  items: [{item, kind, at, files, before, used, held}] to see which were of use,
-                                 log: [{at, event, why, units, tokens, parts: [{name, file, lines, left_out}]}]}
+                                 log: [{at, event, why, units, tokens, parts: [{name, file, lines, left_out}]}],
+                                      the earliest of many as one, with their sums}
     session_memory_context.md   the same for people, with the text itself
 
 A compaction takes everything told out of the conversation, so `forget` begins anew.
@@ -90,7 +91,7 @@ def record(
             for part, count in injection.shown
         ],
     }
-    told["log"].append(entry)
+    told["log"] = _bounded([*told["log"], entry])
     known = {(item["item"], item["kind"]) for item in told["items"]}
     for part, count in injection.shown:
         told["items"] += [
@@ -100,6 +101,14 @@ def record(
         ]
     save(session.dir, told)
     _write_page(os.path.join(session.dir, settings.RECEIPT_FILE), _section(entry, injection.text))
+
+
+def _bounded(log: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A session may be told something at every prompt: all of it is read at the next one."""
+    while len(log) > settings.INJECTIONS_LOGGED:
+        sums = {key: sum(entry.get(key) or 0 for entry in log[:2]) for key in ("units", "tokens")}
+        log[:2] = [{"at": log[0].get("at"), "event": "", "why": "earlier", **sums, "parts": []}]
+    return log
 
 
 def _listed(part: Part, count: int) -> list[dict[str, Any]]:
@@ -116,19 +125,24 @@ def _listed(part: Part, count: int) -> list[dict[str, Any]]:
 def _write_page(path: str, section: str) -> None:
     """The page is for people: whatever is wrong with it must not keep the session from being told."""
     try:
-        page = store.read_text(path, settings.RECEIPT_MAX_BYTES) or _TITLE
+        is_fresh = not 0 < os.lstat(path).st_size <= settings.RECEIPT_MAX_BYTES
     except OSError:
-        page = _TITLE  # too long, or no file of ours
+        is_fresh = True
     try:
-        store.write(path, (page + section).encode("utf-8", "replace"))
+        if not is_fresh:
+            store.append_line(path, section[:-1].encode("utf-8", "replace"))
+            return
+    except OSError:
+        pass  # no file of ours
+    try:
+        store.write(path, (_TITLE + section).encode("utf-8", "replace"))
     except OSError:
         pass
 
 
 def save(session_dir: str, told: dict[str, Any]) -> None:
-    store.write_if_changed(
-        os.path.join(session_dir, settings.INJECTED_FILE), jsontext.pretty(told).encode("utf-8", "replace")
-    )
+    data = jsontext.compact(told).encode("utf-8", "replace") + b"\n"
+    store.write_if_changed(os.path.join(session_dir, settings.INJECTED_FILE), data)
 
 
 def parent_of_fork(project_dir: str, now: float, silent_seconds: float) -> str:
@@ -159,22 +173,37 @@ def _checked(told: object) -> dict[str, Any]:
         "schema": settings.SCHEMA,
         "own": texts("own"),
         "seen": texts("seen"),
-        "wholes": dict(wholes) if isinstance(wholes, dict) else {},
+        "wholes": {key: text for key, text in wholes.items() if isinstance(text, str)}
+        if isinstance(wholes, dict)
+        else {},
         "profiles": texts("profiles"),
         "recalled": texts("recalled"),
         "items": [item for item in items if _is_item(item)] if isinstance(items, list) else [],
-        "log": [entry for entry in log if isinstance(entry, dict) and "parts" in entry]
-        if isinstance(log, list)
-        else [],
+        "log": [entry for entry in log if _is_entry(entry)] if isinstance(log, list) else [],
     }
 
 
 def _is_item(item: object) -> bool:
-    if not isinstance(item, dict) or not isinstance(item.get("files"), list):
+    if not isinstance(item, dict) or not isinstance(item.get("before"), int):
         return False
-    return all(isinstance(item.get(key), str) for key in ("item", "kind", "used")) and isinstance(
-        item.get("before"), int
-    )
+    files = item.get("files")
+    if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+        return False
+    return all(isinstance(item.get(key), str) for key in ("item", "kind", "used")) and _is_flat(item, "files")
+
+
+def _is_entry(entry: object) -> bool:
+    parts = entry.get("parts") if isinstance(entry, dict) else None
+    if not isinstance(entry, dict) or not isinstance(parts, list):
+        return False
+    if not all(isinstance(entry.get(key) or 0, int) for key in ("units", "tokens")):
+        return False
+    return _is_flat(entry, "parts") and all(isinstance(part, dict) and _is_flat(part) for part in parts)
+
+
+def _is_flat(record: dict[str, Any], but: str = "") -> bool:
+    """Whether its values are plain ones, all `but` one: what lies deeper is not ours, and would be written again."""
+    return all(key == but or value is None or isinstance(value, (str, int)) for key, value in record.items())
 
 
 def _items(part: Part) -> list[list[str]]:

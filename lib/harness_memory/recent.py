@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from . import jsontext, settings, store
-from .documents import Digest, episode_digest
+from .documents import Digest, episode_digest, is_shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,8 +25,15 @@ def recent_dir(project_dir: str) -> str:
 
 def load(project_dir: str) -> list[Digest]:
     directory = recent_dir(project_dir)
-    rows = [read_row(store.read(os.path.join(directory, name))) for name in names(directory)]
+    rows = [_read(os.path.join(directory, name)) for name in names(directory)]
     return [row for row in rows if row]
+
+
+def _read(path: str) -> Digest | None:
+    try:
+        return read_row(store.read(path))
+    except OSError:
+        return None
 
 
 def note_episode(project_dir: str, name: str, value: dict[str, Any]) -> None:
@@ -34,25 +41,38 @@ def note_episode(project_dir: str, name: str, value: dict[str, Any]) -> None:
     digest = episode_digest(name, value)
     row = [digest.counts, digest.pairs, digest.length, digest.time, digest.strength, digest.record]
     data = jsontext.compact(row).encode("utf-8", "replace")
-    store.write(os.path.join(recent_dir(project_dir), name), data)
+    try:
+        store.write(os.path.join(recent_dir(project_dir), name), data)
+    except FileNotFoundError:
+        return  # the whole cache is being dropped, to be made anew of the episodes
     if len(names(recent_dir(project_dir))) > settings.RECENT_MOST:
         from . import catalogue
 
         catalogue.fold(project_dir)
 
 
+def has(project_dir: str, name: str) -> bool:
+    return os.path.exists(os.path.join(recent_dir(project_dir), name))
+
+
 def read_row(data: bytes | None) -> Digest | None:
     try:
         counts, pairs, length, at, strength, record = jsontext.loads(data or b"")
         digest = Digest(counts, pairs, int(length), float(at), float(strength), record)
-        return digest if isinstance(counts, dict) and len(record) == 5 else None
-    except (ValueError, TypeError):
+        is_whole = is_shown(record) and _are_numbers([*counts.values(), *pairs, digest.length])
+    except (ValueError, TypeError, AttributeError, OverflowError):
         return None
+    return digest if is_whole and digest.time - digest.time == digest.strength - digest.strength == 0 else None
+
+
+def _are_numbers(values: list[Any]) -> bool:
+    """Whether an array of four bytes each can hold them."""
+    return {type(value) for value in values} == {int} and min(values) >= 0 and max(values) < 1 << 32
 
 
 def names(path: str) -> list[str]:
     """Names in a directory, in no order; none when it cannot be listed."""
     try:
-        return [name for name in os.listdir(path) if name[0] != "."]
+        return [name for name in os.listdir(store.inside(path)) if name[0] != "."]
     except OSError:
         return []

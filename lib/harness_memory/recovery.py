@@ -108,13 +108,13 @@ def _place_of(place: Place, marker: dict[str, Any]) -> Place:
 
 def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
     written = min(store.modified(path), now)
-    living = [
-        sessions.at_marker(place.project_dir, marker)
-        for marker in sessions.live_markers(place.project_dir)
-        if marker["claude_session"] != claude_id
-    ]
-    if any(session is None or written >= (clock.parse(session.started) or 0.0) for session in living):
-        return  # may be a living session's: its own Stop will take it
+    markers = sessions.live_markers(place.project_dir)
+    living = [(marker["claude_session"], sessions.at_marker(place.project_dir, marker)) for marker in markers]
+    for id, session in living:
+        began = (clock.parse(session.started) or 0.0) if session else 0.0
+        # One that starts cannot have written it, unless it was there before: resumed, or compacted in mid-turn.
+        if written >= (began + 1 if id == claude_id else began):
+            return  # may be a living session's: its own Stop will take it
     owner = _at_work(place, written, claude_id)
     if owner is None:
         owner = sessions.open_session(place.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")

@@ -104,7 +104,7 @@ def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> Non
         done()
     for day in {os.path.dirname(aged.directory) for aged in found if aged.directory}:
         try:
-            os.rmdir(day)  # if that was its last session
+            os.rmdir(store.inside(day))  # if that was its last session
         except OSError:
             pass
 
@@ -158,6 +158,14 @@ def _chosen(
     return chosen
 
 
+def _is_there(path: str, data: bytes) -> bool:
+    """A file that a power cut has emptied is not."""
+    try:
+        return bool(os.lstat(path).st_size or not data)
+    except OSError:
+        return False
+
+
 def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
     """The start of every session here that has one of these short ids. One that was archived may have gone on since,
     as if it were another, or its short id be another's."""
@@ -177,7 +185,7 @@ def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes:
     written = set()
     for path, data in vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners):
         target = os.path.join(project_dir, *path.split("/"))
-        if os.path.lexists(target):
+        if _is_there(target, data):
             continue
         written.add(vault.owner_of(path))
         if path.startswith(settings.EPISODES_DIR + "/"):

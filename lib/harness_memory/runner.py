@@ -10,6 +10,7 @@ error, always. A failure is stamped in the store (see `health`) and the session 
 from __future__ import annotations
 
 import _thread
+import errno
 import os
 import time
 
@@ -32,19 +33,21 @@ HANDLERS = {
     "SessionEnd": "session_end",
 }
 LIFE_CYCLE = ("SessionStart", "UserPromptSubmit", "Stop", "PreCompact", "SessionEnd")
+_UNWRITABLE = (errno.EROFS, errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EACCES, errno.EPERM)
 DEADLINES_SECONDS = {"SessionEnd": settings.SESSION_END_DEADLINE_SECONDS}
 
 
 class Run:
     """What a handler is given: the event and where, when and until when to work."""
 
-    __slots__ = ("ends", "event", "now", "root")
+    __slots__ = ("ends", "event", "now", "problems", "root")
 
-    def __init__(self, event: Event, root: str, now: float, ends: float) -> None:
+    def __init__(self, event: Event, root: str, now: float, ends: float, problems: tuple[str, ...] = ()) -> None:
         self.event = event
         self.root = root
         self.now = now
         self.ends = ends
+        self.problems = problems  # with the store itself, to be told
 
     def left(self) -> float:
         """Seconds until this run should be over."""
@@ -59,11 +62,13 @@ def run(name: str) -> None:
     try:
         if not is_off(env):
             root = store.root_from(env)
+            store.confine(root)
             ends = time.monotonic() + DEADLINES_SECONDS.get(name, settings.DEADLINE_SECONDS)
             _watch(name, root, ends)
             reply = _answer(name, env, root, ends)
     except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)
+        reply = _refusal(name, error)
     _leave(reply)
 
 
@@ -79,6 +84,7 @@ def handle(name: str, payload: dict[str, Any]) -> bytes:
     """The reply to a payload that is already read; a failure is stamped and answered with nothing."""
     env = os.environ
     root = store.root_from(env)
+    store.confine(root)
     try:
         return _reply(name, payload, env, root, time.monotonic() + settings.GUARD_DEADLINE_SECONDS)
     except Exception as error:  # noqa: BLE001  (the failure policy of every hook)
@@ -92,9 +98,14 @@ def _reply(name: str, payload: dict[str, Any], env: Mapping[str, str], root: str
     os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
     if event.agent_id and name in LIFE_CYCLE:
         return b""  # a subagent neither starts nor ends its session
-    store.ensure_private(root)
-    reply = _handler(name)(Run(event, root, time.time(), ends))
-    store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
+    wrong = store.ensure_private(root)
+    if wrong and name != "SessionStart":
+        _stamp(root, name, wrong)
+    reply = _handler(name)(Run(event, root, time.time(), ends, (wrong,) if wrong else ()))
+    try:
+        store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
+    except OSError:
+        pass  # no reason to withhold the reply
     text = reply if isinstance(reply, str) else jsontext.compact(reply) if reply else ""
     return text.encode("utf-8", "replace")
 
@@ -119,11 +130,25 @@ def _watch(name: str, root: str, ends: float) -> None:
         pass
 
 
+def _refusal(name: str, error: BaseException) -> bytes:
+    """What the person is told at once, since no later start would come to tell it."""
+    if name != "SessionStart" or not isinstance(error, OSError):
+        return b""
+    if not isinstance(error, store.Foreign) and error.errno not in _UNWRITABLE:
+        return b""  # it was stamped
+    from .text import brief
+
+    how = "%s" if isinstance(error, store.Foreign) else "cannot be written (%s)"
+    what = brief("%s %s" % (error.filename, how % error.strerror), settings.ITEM_CHARS)
+    text = "Harness Memory: %s, so nothing is remembered. See: harness memory doctor" % what
+    return jsontext.compact({"systemMessage": text}).encode("utf-8", "replace")
+
+
 def _stamp(root: str, name: str, error: BaseException | str) -> None:
     try:
         from . import health
 
-        if root:
+        if root and getattr(error, "filename", "") != root:  # else there is no store to leave it in
             health.note_failure(root, name, error)
     except BaseException:  # noqa: BLE001  (nowhere left to say it)
         pass

@@ -21,8 +21,8 @@ import os
 import sys
 from zlib import crc32
 
-from . import __version__, jsontext, settings
-from .documents import ID_MARK, NEVER
+from . import __version__, jsontext, settings, store
+from .documents import ID_MARK, NEVER, is_shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Segment:
 
     def __init__(self, path: str) -> None:
         """OSError when there is none, Damaged when it is not what it should be."""
-        self._fd = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0))
+        self._fd = store.open_plain(path)
         try:
             size = os.fstat(self._fd).st_size
             self._data = _read_all(self._fd, size) if size <= _WHOLE_BYTES else b""
@@ -95,12 +95,16 @@ class Segment:
         ends = memoryview(self.ends).cast("Q")
         begin = ends[number - 1] if number else 0
         data = self._at(self.header["records"] + begin, ends[number] - begin)
-        (pairs,) = memoryview(data[:4]).cast("I")
-        end = 4 + 4 * pairs
-        shown = jsontext.loads(data[end:])
-        if not isinstance(shown, list) or len(shown) != 5:
+        try:
+            (pairs,) = memoryview(data[:4]).cast("I")
+            end = 4 + 4 * pairs
+            shown = jsontext.loads(data[end:])
+            known = frozenset(memoryview(data[4:end]).cast("I"))
+        except (TypeError, ValueError) as error:
+            raise Damaged("a record is garbled: %s" % error) from None
+        if not is_shown(shown):
             raise Damaged("a record is none")
-        return frozenset(memoryview(data[4:end]).cast("I")), shown
+        return known, shown
 
     def terms(self) -> Iterator[tuple[int, bytes, bytes, bytes]]:
         """Everything: each term with its CRC, its document numbers and counts, as they lie in the file."""
@@ -132,6 +136,8 @@ class Segment:
 
     def _at(self, offset: int, size: int) -> bytes:
         offset += self._start
+        if size < 0:
+            raise Damaged("its directory is garbled")
         if self._data:
             data = self._data[offset : offset + size]
         else:

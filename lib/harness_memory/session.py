@@ -111,14 +111,28 @@ def read_marker(project_dir: str, claude_id: str) -> dict[str, Any]:
 
 
 def load_marker(path: str) -> dict[str, Any]:
+    """{} when there is none, or it cannot be read; for one that is damaged what its name tells."""
     try:
-        marker = jsontext.loads(store.read(path) or b"{}")
-    except (OSError, ValueError):
+        data = store.read(path)
+        marker = jsontext.loads(data) if data else None
+    except OSError:
         return {}
-    if not isinstance(marker, dict) or not marker:
-        return {}
+    except ValueError:
+        marker = None
+    if not isinstance(marker, dict) or not isinstance(marker.get("claude_session"), str):
+        return {} if data is None else _told_by_name(path)
     process = marker.get("process")
     return {**marker, "process": process if isinstance(process, dict) else {}}
+
+
+def _told_by_name(path: str) -> dict[str, Any]:
+    """A marker anew, so that a session whose marker a power cut emptied is found dead one day; {} without a session."""
+    claude_id = os.path.basename(path)[: -len(".json")]
+    for directory in reversed(all_directories(os.path.dirname(os.path.dirname(os.path.dirname(path))))):
+        session = load(directory) if claude_id.startswith(os.path.basename(directory)) else None
+        if session and session.meta["claude_session"] == claude_id:
+            return {"claude_session": claude_id, "work": "/".join(directory.split(os.sep)[-2:]), "process": {}}
+    return {}
 
 
 def mark_live(
@@ -141,7 +155,7 @@ def live_markers(project_dir: str) -> list[dict[str, Any]]:
     """Markers of every session that has not ended, readable ones only."""
     directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
     markers = [load_marker(os.path.join(directory, name)) for name in store.names(directory) if name.endswith(".json")]
-    return [marker for marker in markers if isinstance(marker.get("claude_session"), str)]
+    return [marker for marker in markers if marker]
 
 
 def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
@@ -180,10 +194,11 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
 def load(directory: str) -> Session | None:
     """The session recorded in a WORK directory; None when META is missing or damaged."""
     try:
-        meta = yaml.load(store.read_text(os.path.join(directory, settings.META_FILE)) or "")
+        text = store.read_text(os.path.join(directory, settings.META_FILE)) or ""
+        meta = yaml.load(text)
     except (OSError, ValueError):
         return None
-    if not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
+    if is_cut_off(text, meta) or not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
         return None
     # These name files: no edit of the record may lead out of its directory.
     if meta["session_id"] != os.path.basename(directory) or clock.parse(meta.get("started")) is None:
@@ -191,6 +206,11 @@ def load(directory: str) -> Session | None:
     if not isinstance(meta.get("claude_session"), str):
         meta["claude_session"] = meta["session_id"]
     return Session(directory, dict(meta))
+
+
+def is_cut_off(text: str, meta: dict[str, Any]) -> bool:
+    """Whether a record is but the beginning of one, as a full disk or a power cut leaves it."""
+    return text[-1:] not in ("", "\n") and not meta.keys() >= {*META_FIELDS}
 
 
 def all_directories(project_dir: str) -> list[str]:
@@ -216,7 +236,7 @@ def load_capture(session: Session) -> dict[str, Any]:
     if state is None:
         path = os.path.join(session.dir, settings.CAPTURE_FILE)
         try:
-            os.replace(path, path + settings.DAMAGED_SUFFIX)  # kept for whoever can read it
+            store.move(path, path + settings.DAMAGED_SUFFIX)  # kept for whoever can read it
         except OSError:
             pass
     state = state or capture.new()
@@ -298,7 +318,7 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
     path = os.path.join(directory, settings.META_FILE)
     if os.path.exists(path) and os.path.getsize(path):
         try:
-            os.replace(path, path + settings.DAMAGED_SUFFIX)
+            store.move(path, path + settings.DAMAGED_SUFFIX)
         except OSError:
             return None
     project_dir = os.path.dirname(os.path.dirname(os.path.dirname(directory)))

@@ -145,6 +145,7 @@ FLUSH_POLL_SECONDS = 0.02
 SWEEP_BUDGET_SECONDS = 1.0
 CLAIM_STALE_SECONDS = 60  # a claim older than this was left by a killed process
 STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writer
+CLOCK_DOUBT_SECONDS = 60  # an instant so far ahead is a clock's that was set back since
 ACTIVE_GAP_SECONDS = 30 * 60  # a longer pause between two entries is not counted as work
 
 # Text ------------------------------------------------------------------------------------------
@@ -157,6 +158,7 @@ EARLIER_KEPT = 6
 SUBSTANTIAL_CHARS = 80  # a shorter answer to a turn without changes is a courtesy
 TERSE_CHARS = 16  # "Done.": the question says more
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
+GUARD_SENTENCE_CHARS = 2000  # of it all: a rule file may say anything
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 ITEM_CHARS = 240
@@ -173,6 +175,7 @@ FAILED_KEPT = 12
 TASK_NOTES_KEPT = 10
 CHECKPOINTS_KEPT = 20
 REBUILD_ABOVE_MARKS = 50  # beyond this many changes a rebuild is the cheaper update
+SESSIONS_SWEPT = 12  # of the newest, for what killed writers left
 ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its session
 ACTIVE_TASKS_SHOWN = 20
 EPISODE_MAX_BYTES = 4096
@@ -245,6 +248,7 @@ FORK_TOLERANCE_SECONDS = 5.0
 CURATED_MAX_BYTES = 256 * 1024
 CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
 RECEIPT_MAX_BYTES = 1024 * 1024
+INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 DIRS_IN_INDEX = 3
 
 # Recall ----------------------------------------------------------------------------------------
@@ -273,6 +277,10 @@ ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
 BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written to since then may be a session at work
 BACKFILL_VIEWS_EVERY = 200  # episodes between two updates of the views
 DAY_SECONDS = 86400
+FIRST_DAY = "2025-01-01"  # no hook of ours ran before: an earlier day is a wrong clock's
+CLOCK_GAP_DAYS = 30  # so long without work, and the clock may have jumped
+CLOCK_GAP_SURE_DAYS = 365  # the same for a command that a person gives
+CLOCK_PROOF_DAYS = 7  # with work on so many days since, it has not
 
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from . import catalogue, jsontext, recent, settings, store
 from .documents import HIDES, ID_MARK, NEVER, NOTE, SESSION
@@ -73,6 +74,12 @@ class Stock:
         for each in self._recent if self._segments else ():
             for number in self._segments[0][1].postings(ID_MARK + each.id)[0]:
                 self.times[number] = NEVER
+
+    def settle(self, now: float) -> None:
+        """What a wrong clock dated later than now counts as new, and is found."""
+        for number, at in enumerate(self.times):
+            if now < at < NEVER:
+                self.times[number] = now
 
     @property
     def count(self) -> int:
@@ -148,11 +155,11 @@ class Stock:
 
 def open_stock(store_root: str, project_dir: str, on_damage: Callable[[str], object] = store.remove) -> Stock | None:
     """Everything in reach of a project; None when there is nothing. What is damaged is told, and removed."""
+    since = recent.load(project_dir)  # first: what is taken into the file meanwhile must not be missed
     names = (settings.EPISODES_CACHE, settings.NOTES_CACHE, settings.ARCHIVED_CACHE)
     paths = [os.path.join(recent.folder(project_dir), name) for name in names]
     paths.append(os.path.join(recent.folder(os.path.join(store_root, settings.USER_DIR)), settings.NOTES_CACHE))
     segments = [segment for segment in [catalogue.open_segment(path, on_damage) for path in paths] if segment]
-    since = recent.load(project_dir)
     return Stock(segments, since) if segments or since else None
 
 
@@ -161,6 +168,7 @@ def known_episodes(project_dir: str) -> dict[str, tuple[int, tuple[int, ...], st
     if not os.path.isdir(recent.folder(project_dir)):
         return None
     known = {}
+    since = recent.load(project_dir)  # first, as above
     base = catalogue.open_segment(catalogue.base_path(project_dir), lambda path: None)
     if base:
         lengths = base.columns[0]
@@ -168,7 +176,7 @@ def known_episodes(project_dir: str) -> dict[str, tuple[int, tuple[int, ...], st
             pairs, shown = base.record(number)
             known[id] = (lengths[number], tuple(sorted(pairs)), jsontext.compact(shown))
         base.close()
-    for digest in recent.load(project_dir):
+    for digest in since:
         known[digest.id] = digest.fingerprint
     return known
 
@@ -179,7 +187,10 @@ def is_gone(store_root: str, project_dir: str, id: str, kind: str) -> bool:
         return not os.path.isfile(os.path.join(project_dir, settings.EPISODES_DIR, id))
     if kind == NOTE:
         path = note_path(store_root, project_dir, id)
-        return not 0 < store.modified(path) <= store.modified(_notes_cache(store_root, project_dir, id))
+        written = store.modified(path)
+        if written > time.time() + settings.DAY_SECONDS:
+            return False  # a wrong clock's: it cannot tell
+        return not 0 < written <= store.modified(_notes_cache(store_root, project_dir, id))
     return False
 
 

@@ -3,6 +3,10 @@
 Readers see a whole file or none: every write goes to a temporary name in the same directory and
 is renamed over the target. A process killed at any instruction leaves the old file or the new one,
 and at worst a `.tmp` that housekeeping removes.
+
+Nothing leads out: once `confine` has told where the store is, whatever lies behind a link below it is
+neither read nor written. The store itself may be a link, which is how people keep it elsewhere. A file
+that has a second name (a hard link) is never changed in place, and one of another user is not read.
 """
 
 from __future__ import annotations
@@ -21,10 +25,57 @@ if TYPE_CHECKING:
 _O_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _O_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _O_BINARY
+_O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 class Unreadable(OSError):
     """A path that exists but is not a plain file of acceptable size."""
+
+
+class Foreign(Unreadable):
+    """Not ours: a link leads there out of the store, or it belongs to another user."""
+
+
+_bounds = ""  # the store's root, with a separator at its end
+_plain: set[str] = set()  # folders below it that were seen to be no links
+
+
+def confine(root: str) -> None:
+    """No folder below `root` may be a link, from now on."""
+    global _bounds
+    _bounds = os.path.join(root, "")
+    _plain.clear()
+
+
+def inside(folder: str) -> str:
+    """A folder that is where it seems to be: Foreign when it lies in the store only by a link."""
+    if folder not in _plain and _bounds and folder.startswith(_bounds):
+        inside(os.path.dirname(folder))
+        try:
+            mode = os.lstat(folder).st_mode
+        except (OSError, ValueError):
+            return folder  # whoever uses it will see
+        if stat.S_ISLNK(mode):
+            raise Foreign(errno.ELOOP, "is a symbolic link", folder)
+        _plain.add(folder)
+    return folder
+
+
+def is_trusted(owner: int, folder: str) -> bool:
+    """Whether what belongs to a user may be taken for ours.
+
+    Some network drives give all files to one user, the home directory too; root may work in a folder of
+    somebody's, as in a container.
+    """
+    own = os.geteuid() if os.name != "nt" else owner
+    return owner in (own, 0) or owner == _owner(os.path.expanduser("~")) or (own == 0 and owner == _owner(folder))
+
+
+def _owner(path: str) -> int:
+    try:
+        return os.stat(path).st_uid
+    except OSError:
+        return -1
 
 
 def root_from(env: Mapping[str, str]) -> str:
@@ -35,8 +86,19 @@ def root_from(env: Mapping[str, str]) -> str:
     return os.path.join(os.path.abspath(config), settings.STORE_DIR)
 
 
+def check_owner(root: str) -> None:
+    """Foreign when the store, or a link that stands for it, belongs to another user."""
+    try:
+        owners = os.lstat(root).st_uid, os.stat(root).st_uid
+    except OSError:
+        return  # there is none yet
+    if not all(is_trusted(owner, os.path.dirname(root)) for owner in owners):
+        raise Foreign(errno.EPERM, "belongs to another user", root)
+
+
 def ensure_dir(path: str) -> None:
     """Make `path` and its missing parents, private to the user."""
+    inside(path)
     try:
         os.mkdir(path, settings.DIR_MODE)
     except FileExistsError:
@@ -50,43 +112,67 @@ def ensure_dir(path: str) -> None:
         ensure_dir(path)
 
 
-def ensure_private(path: str) -> bool:
-    """Make the directory and close it to others; True when its mode had to be repaired."""
-    try:
-        mode = os.stat(path).st_mode
-    except FileNotFoundError:
-        ensure_dir(path)
-        mode = os.stat(path).st_mode
-    if not stat.S_ISDIR(mode):
-        raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
-    if os.name == "nt" or not mode & 0o077:
-        return False
-    os.chmod(path, settings.DIR_MODE)
-    return True
+def ensure_private(path: str) -> str:
+    """Make the store's root and close it to others; a sentence when it was open, "" when all was well.
 
-
-def read(path: str, limit: int = settings.FILE_MAX_BYTES) -> bytes | None:
-    """The bytes of a plain file; None when there is none.
-
-    Symbolic links, devices, pipes and files over `limit` raise Unreadable: nobody but us writes
-    here, so they are mistakes or traps.
+    One that is a link, or has the sticky bit, may be a folder that others use too: `verify` tells of its mode.
     """
     try:
+        info = os.stat(path)
+    except FileNotFoundError:
+        ensure_dir(path)
+        info = os.stat(path)
+    if not stat.S_ISDIR(info.st_mode):
+        raise NotADirectoryError(errno.ENOTDIR, "not a directory", path)
+    check_owner(path)
+    mode = stat.S_IMODE(info.st_mode)
+    if os.name == "nt" or not mode & 0o077 or mode & stat.S_ISVTX or os.path.islink(path):
+        return ""
+    os.chmod(path, settings.DIR_MODE)
+    return "others could look into the memory folder %s (mode %04o); it is closed to them now" % (path, mode)
+
+
+def close_to_others(top: str, ends: float) -> None:
+    """Take from others what they may do with the files below `top`; no link is followed, and time is limited."""
+    for directory, folders, names in os.walk(top):
+        for name in (*folders, *names):
+            if time.monotonic() > ends:
+                return
+            _close_to_others(os.path.join(directory, name))
+
+
+def _close_to_others(path: str) -> None:
+    try:
         fd = os.open(path, _O_READ | _O_BINARY)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise Unreadable(errno.ELOOP, "is a symbolic link", path) from None
-        raise
+    except OSError:
+        return
     try:
         info = os.fstat(fd)
-        if not stat.S_ISREG(info.st_mode):
-            raise Unreadable(errno.EINVAL, "not a plain file", path)
-        if info.st_size > limit:
+        is_ours = stat.S_ISDIR(info.st_mode) or (stat.S_ISREG(info.st_mode) and info.st_nlink == 1)
+        if is_ours and info.st_mode & 0o077:
+            os.fchmod(fd, info.st_mode & 0o700)
+    except OSError:
+        pass
+    finally:
+        os.close(fd)
+
+
+def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:
+    """The bytes of a plain file; None when there is none.
+
+    Symbolic links, devices, pipes, files of others and files over `limit` raise Unreadable: nobody but
+    us writes here, so they are mistakes or traps.
+    """
+    try:
+        fd = open_plain(path, of_anyone=of_anyone)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    try:
+        size = os.fstat(fd).st_size
+        if size > limit:
             raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
-        data = os.read(fd, info.st_size + 1)
-        while len(data) != info.st_size and len(data) <= limit:  # read in part, or grown under our hands
+        data = os.read(fd, size + 1)
+        while len(data) != size and len(data) <= limit:  # read in part, or grown under our hands
             more = os.read(fd, limit)
             if not more:
                 break
@@ -96,14 +182,39 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES) -> bytes | None:
         os.close(fd)
 
 
+def open_plain(path: str, *, of_anyone: bool = False) -> int:
+    """A descriptor to read a plain file of ours; Unreadable for anything else that is there."""
+    folder = inside(os.path.dirname(path))
+    try:
+        fd = os.open(path, _O_READ | _O_BINARY)
+    except OSError as error:
+        if error.errno == errno.ELOOP:
+            raise Unreadable(errno.ELOOP, "is a symbolic link", path) from None
+        raise
+    return _checked(fd, path, folder, of_anyone)
+
+
+def _checked(fd: int, path: str, folder: str, of_anyone: bool = False) -> int:
+    try:
+        info = os.fstat(fd)
+        if not stat.S_ISREG(info.st_mode):
+            raise Unreadable(errno.EINVAL, "not a plain file", path)
+        if not of_anyone and not is_trusted(info.st_uid, folder):
+            raise Foreign(errno.EPERM, "belongs to another user", path)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
 def read_head(path: str, size: int) -> bytes:
     """The first bytes of a plain file, however long it is; b"" when there is none."""
     try:
-        fd = os.open(path, _O_READ | _O_BINARY)
-    except (FileNotFoundError, NotADirectoryError):
+        fd = open_plain(path)
+    except (FileNotFoundError, NotADirectoryError, Unreadable):
         return b""
     try:
-        return os.read(fd, size) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        return os.read(fd, size)
     finally:
         os.close(fd)
 
@@ -111,16 +222,14 @@ def read_head(path: str, size: int) -> bytes:
 def read_tail(path: str, size: int) -> bytes:
     """The last whole lines of a plain file, of at most `size` bytes; b"" when there is none."""
     try:
-        fd = os.open(path, _O_READ | _O_BINARY)
-    except (FileNotFoundError, NotADirectoryError):
+        fd = open_plain(path)
+    except (FileNotFoundError, NotADirectoryError, Unreadable):
         return b""
     try:
-        info = os.fstat(fd)
-        if not stat.S_ISREG(info.st_mode):
-            return b""
-        begin = max(0, info.st_size - size)
+        end = os.fstat(fd).st_size
+        begin = max(0, end - size)
         os.lseek(fd, begin, os.SEEK_SET)
-        data = os.read(fd, info.st_size - begin)
+        data = os.read(fd, end - begin)
         return data.partition(b"\n")[2] if begin else data
     finally:
         os.close(fd)
@@ -134,6 +243,7 @@ def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
 def write(path: str, data: bytes, *, durable: bool = False) -> None:
     """Replace `path` by `data`, atomically. `durable` also survives a power cut."""
     directory, name = os.path.split(path)
+    inside(directory)
     temporary = os.path.join(directory, ".%s.%d.%x%s" % (name, os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
         fd = os.open(temporary, _O_CREATE, settings.FILE_MODE)
@@ -148,9 +258,19 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
         finally:
             os.close(fd)
         _replace(temporary, path)
+    except OSError as error:
+        remove(temporary)
+        _name(error, path)
+        raise
     except BaseException:
         remove(temporary)
         raise
+
+
+def _name(error: OSError, path: str) -> None:
+    """The error of a descriptor, as of a full disk, does not tell which file it is about."""
+    if error.filename is None:
+        error.filename = path
 
 
 def write_if_changed(path: str, data: bytes) -> bool:
@@ -175,12 +295,7 @@ def write_all(fd: int, data: bytes) -> None:
 
 def append_line(path: str, line: bytes) -> None:
     """Append one line in one write; the caller holds the file's lock."""
-    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | _O_BINARY
-    try:
-        fd = os.open(path, flags, settings.FILE_MODE)
-    except FileNotFoundError:
-        ensure_dir(os.path.dirname(path))
-        fd = os.open(path, flags, settings.FILE_MODE)
+    fd = open_to_append(path)
     try:
         end = os.lseek(fd, 0, os.SEEK_END)
         torn = False
@@ -189,12 +304,39 @@ def append_line(path: str, line: bytes) -> None:
             os.lseek(fd, end - 1, os.SEEK_SET)
             torn = os.read(fd, 1) != b"\n"
         write_all(fd, (b"\n" if torn else b"") + line + b"\n")
+    except OSError as error:
+        _name(error, path)
+        raise
     finally:
         os.close(fd)
 
 
+def open_to_append(path: str) -> int:
+    """A descriptor of a plain file of ours, made if there is none; the caller holds the file's lock."""
+    folder = inside(os.path.dirname(path))
+    try:
+        fd = os.open(path, _O_APPEND | _O_BINARY, settings.FILE_MODE)
+    except FileNotFoundError:
+        ensure_dir(folder)
+        fd = os.open(path, _O_APPEND | _O_BINARY, settings.FILE_MODE)
+    _checked(fd, path, folder)
+    if os.fstat(fd).st_nlink <= 1:
+        return fd
+    os.close(fd)  # it has a name elsewhere, where nothing may change: from now on it is a copy
+    write(path, read(path, settings.ARCHIVE_MAX_BYTES) or b"")
+    return os.open(path, _O_APPEND | _O_BINARY, settings.FILE_MODE)
+
+
+def move(source: str, target: str) -> None:
+    """Rename a file of the store, over another if there is one."""
+    inside(os.path.dirname(source))
+    inside(os.path.dirname(target))
+    os.replace(source, target)
+
+
 def remove(path: str) -> bool:
     try:
+        inside(os.path.dirname(path))
         os.unlink(path)
     except OSError:
         return False
@@ -207,7 +349,7 @@ def remove_tree(path: str, last: str = "") -> None:
         remove(path)
         return
     try:
-        with os.scandir(path) as entries:
+        with os.scandir(inside(path)) as entries:
             children = sorted(entries, key=lambda child: child.name == last)
     except OSError:
         return
@@ -225,7 +367,7 @@ def remove_tree(path: str, last: str = "") -> None:
 def names(path: str) -> list[str]:
     """Sorted names in a directory; none when it cannot be listed."""
     try:
-        return sorted(os.listdir(path))
+        return sorted(os.listdir(inside(path)))
     except OSError:
         return []
 
@@ -233,8 +375,8 @@ def names(path: str) -> list[str]:
 def folders(path: str) -> list[str]:
     """Paths of the directories in a directory, sorted; none when it cannot be listed."""
     try:
-        with os.scandir(path) as entries:
-            return sorted([entry.path for entry in entries if entry.is_dir()])
+        with os.scandir(inside(path)) as entries:
+            return sorted([entry.path for entry in entries if entry.is_dir(follow_symlinks=False)])
     except OSError:
         return []
 
@@ -252,7 +394,7 @@ def is_changed_since(directory: str, instant: float) -> bool:
     if modified(directory) > instant:
         return os.path.isdir(directory)
     try:
-        with os.scandir(directory) as entries:
+        with os.scandir(inside(directory)) as entries:
             return any(entry.stat(follow_symlinks=False).st_mtime > instant for entry in entries)
     except OSError:
         return False
@@ -262,22 +404,31 @@ def remove_temporaries(directory: str, before: float) -> None:
     """Remove what killed writers left, if last written `before` that time."""
     for name in names(directory) if not os.path.islink(directory) else []:
         path = os.path.join(directory, name)
-        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and modified(path) < before:
+        # One of tomorrow was written under a clock that was set back since.
+        is_old = not before <= modified(path) <= time.time() + settings.DAY_SECONDS
+        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and is_old:
             remove(path)
 
 
 def touch(path: str) -> None:
-    """Set a file's time to now; an empty one is made where there is none."""
+    """Set the time of an empty file to now; it is made where there is none."""
+    folder = inside(os.path.dirname(path))
     try:
-        os.utime(path)
+        info = os.lstat(path)
+        if stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
+            os.utime(path)
+            return
+        remove(path)  # a link, or a second name of a file elsewhere
     except FileNotFoundError:
-        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | _O_BINARY
-        try:
-            fd = os.open(path, flags, settings.FILE_MODE)
-        except FileNotFoundError:
-            ensure_dir(os.path.dirname(path))
-            fd = os.open(path, flags, settings.FILE_MODE)
-        os.close(fd)
+        pass
+    try:
+        fd = os.open(path, _O_CREATE, settings.FILE_MODE)
+    except FileNotFoundError:
+        ensure_dir(folder)
+        fd = os.open(path, _O_CREATE, settings.FILE_MODE)
+    except FileExistsError:
+        return  # another process was quicker
+    os.close(fd)
 
 
 def _replace(source: str, target: str) -> None:

@@ -8,16 +8,21 @@ A cursor is a small dict kept in the session's capture file:
 
     path, device, inode   which file was read
     head                  length and CRC of its first bytes: tells a replaced file from a grown one
+    tail                  CRC of the bytes before `offset`: tells one that was cut off and grew again
     offset                where the next unread line starts
+    passed                bytes of that line passed over, if it is too long to be read and its end was not found
+
+Of a subagent's transcript, of which a session may have hundreds, only its place is kept: [offset, *head].
 """
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import zlib
 
-from . import jsontext, settings
+from . import jsontext, settings, store
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HEAD_BYTES = 512
+_TAIL_BYTES = 64
 _SKIM_BYTES = 2048  # tool results longer than this are not decoded for their id alone
 _AROUND_BYTES = 512
 
@@ -44,6 +50,8 @@ class Reading:
             info = os.fstat(self.fd)
             if not stat.S_ISREG(info.st_mode):
                 raise OSError("%s is not a plain file" % path)
+            if not store.is_trusted(info.st_uid, os.path.dirname(path)):
+                raise store.Foreign(errno.EPERM, "belongs to another user", path)
             self.size = info.st_size
             self.modified = info.st_mtime
             old = cursor
@@ -53,10 +61,11 @@ class Reading:
                 "inode": info.st_ino,
                 "offset": 0,
                 "head": [0, 0],
+                "passed": 0,
             }
             self.is_restart = bool(old.get("offset"))
             if self._continues(old):
-                self.cursor.update(offset=old["offset"], head=old["head"])
+                self.cursor.update(offset=old["offset"], head=old["head"], passed=_number(old.get("passed")))
                 self.is_restart = False
         except BaseException:
             self.close()
@@ -73,42 +82,72 @@ class Reading:
                 if entry is not None:
                     yield entry
         self._remember_head()
+        self.cursor["tail"] = self._tail(self.cursor["offset"])
 
     def _lines(self, has_time: Callable[[], bool]) -> Iterator[bytes]:
-        os.lseek(self.fd, self.cursor["offset"], os.SEEK_SET)
+        cursor = self.cursor
+        os.lseek(self.fd, cursor["offset"] + cursor["passed"], os.SEEK_SET)
         rest = b""
-        skipping = 0  # bytes of an overlong line passed over so far
         while has_time():
             chunk = os.read(self.fd, settings.TRANSCRIPT_CHUNK_BYTES)
             if not chunk:
                 return
             lines = (rest + chunk).split(b"\n")
             rest = lines.pop()
-            if skipping and lines:
-                self.cursor["offset"] += skipping + len(lines.pop(0)) + 1
-                skipping = 0
+            if cursor["passed"] and lines:
+                cursor["offset"] += cursor["passed"] + len(lines.pop(0)) + 1
+                cursor["passed"] = 0
             for line in lines:
-                self.cursor["offset"] += len(line) + 1
+                cursor["offset"] += len(line) + 1
                 yield line
-            if skipping or len(rest) > settings.TRANSCRIPT_LINE_MAX_BYTES:
-                skipping += len(rest)
+            if cursor["passed"] or len(rest) > settings.TRANSCRIPT_LINE_MAX_BYTES:
+                cursor["passed"] += len(rest)
                 rest = b""
 
     def _continues(self, old: dict[str, Any]) -> bool:
-        offset, head = old.get("offset"), old.get("head")
-        if not isinstance(offset, int) or not isinstance(head, list) or not 0 <= offset <= self.size:
+        offset, head, passed = old.get("offset"), old.get("head"), _number(old.get("passed"))
+        if not isinstance(offset, int) or not isinstance(head, list) or not 0 <= offset <= self.size - passed:
             return False
-        same_file = (old.get("device"), old.get("inode")) == (self.cursor["device"], self.cursor["inode"])
-        return same_file and len(head) == 2 and isinstance(head[0], int) and head == self._head(head[0])
+        named = [old.get(key, self.cursor[key]) for key in ("device", "inode")]
+        if named != [self.cursor["device"], self.cursor["inode"]] or old.get("tail", 0) not in (0, self._tail(offset)):
+            return False
+        return len(head) == 2 and isinstance(head[0], int) and head == self._head(head[0])
 
     def _remember_head(self) -> None:
         if self.cursor["head"][0] < _HEAD_BYTES:
             self.cursor["head"] = self._head(min(_HEAD_BYTES, self.cursor["offset"]))
 
+    def _tail(self, offset: int) -> int:
+        os.lseek(self.fd, max(0, offset - _TAIL_BYTES), os.SEEK_SET)
+        return zlib.crc32(os.read(self.fd, min(offset, _TAIL_BYTES)))
+
     def _head(self, length: int) -> list[int]:
         os.lseek(self.fd, 0, os.SEEK_SET)
         data = os.read(self.fd, min(length, _HEAD_BYTES))
         return [len(data), zlib.crc32(data)]
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) and value > 0 else 0
+
+
+def place_of(cursor: dict[str, Any]) -> list[int]:
+    return [cursor["offset"], *cursor["head"]]
+
+
+def cursor_of(place: object) -> dict[str, Any]:
+    """What was kept of a subagent's transcript: its place, or a whole cursor as older versions kept it."""
+    if isinstance(place, dict):
+        return place
+    return {"offset": place[0], "head": place[1:]} if isinstance(place, list) and len(place) == 3 else {}
+
+
+def is_read(path: str, place: object) -> bool:
+    """Whether a transcript ends at its place, told without opening it."""
+    try:
+        return isinstance(place, list) and place[:1] == [os.stat(path).st_size]
+    except OSError:
+        return False
 
 
 def is_wanted(line: bytes, is_sidechain: bool = False) -> bool:

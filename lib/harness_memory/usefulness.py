@@ -39,7 +39,7 @@ def use_of(item: dict[str, Any], state: dict[str, Any], message: str) -> str:
     if any(_means(word, name) for word in state["looked"]):
         return READ
     first = max(0, item["before"] - (state["files_total"] - len(state["files"])))
-    if set(state["files"][first:]).intersection(item["files"]):
+    if item["files"] and set(state["files"][first:]).intersection(item["files"]):
         return EDITED
     is_telling = len(name) >= _ID_CHARS and (name.isalnum() or "-" in name)
     return NAMED if is_telling and name in (message or state["answer"]) else ""

@@ -10,10 +10,12 @@ killed in between leaves both, and packing the same content again is told by its
 
 from __future__ import annotations
 
+import errno
 import gzip
 import os
 import tarfile
 import time
+import zlib
 
 from . import clock, episode, jsontext, settings, store
 from . import session as sessions
@@ -92,7 +94,7 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
         if not packed:
             return ""
         _write_index(os.path.join(place, name + INDEX_ENDING), packed)
-        os.replace(temporary, os.path.join(place, name + ENDING))
+        store.move(temporary, os.path.join(place, name + ENDING))
         return name
     finally:
         store.remove(temporary)
@@ -126,11 +128,16 @@ def _index(root: str, project_dir: str, name: str) -> list[dict[str, Any]]:
 
 def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
     """(path, content) of the files in an archive whose path is `wanted`; paths that are none of ours are left out."""
-    with tarfile.open(os.path.join(folder(root, project_dir), name + ENDING), "r:gz") as archive:
-        for member in archive:
-            content = archive.extractfile(member) if member.isreg() and is_ours(member.name) else None
-            if content is not None and wanted(member.name):
-                yield member.name, content.read(settings.FILE_MAX_BYTES)
+    path = os.path.join(folder(root, project_dir), name + ENDING)
+    with os.fdopen(store.open_plain(path), "rb") as raw:
+        try:
+            with tarfile.open(fileobj=raw, mode="r:gz") as archive:
+                for member in archive:
+                    content = archive.extractfile(member) if member.isreg() and is_ours(member.name) else None
+                    if content is not None and wanted(member.name):
+                        yield member.name, content.read(settings.FILE_MAX_BYTES)
+        except (tarfile.TarError, EOFError, zlib.error) as error:
+            raise store.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
 
 
 def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], str, str]]:
@@ -196,6 +203,7 @@ class _Writing:
 
     def __init__(self, path: str) -> None:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        store.inside(os.path.dirname(path))
         self._raw = os.fdopen(os.open(path, flags, settings.FILE_MODE), "wb")
         self._packed = gzip.GzipFile("", "wb", _LEVEL, self._raw)
 
@@ -239,7 +247,7 @@ def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
         with _Writing(temporary) as writing:
             for member, data in files(root, project_dir, name, lambda member: owner_of(member) in owners):
                 writing.add(member, data, time.time())
-        os.replace(temporary, path)
+        store.move(temporary, path)
     finally:
         store.remove(temporary)
 
@@ -272,7 +280,7 @@ def _is_searched(path: str) -> bool:
 
 
 def _read_tree(directory: str, name: str, files: dict[str, bytes]) -> None:
-    with os.scandir(directory) as found:
+    with os.scandir(store.inside(directory)) as found:
         children = sorted(found, key=lambda child: child.name)
     for child in children:
         read = _read_tree if child.is_dir(follow_symlinks=False) else _read_file

@@ -109,7 +109,7 @@ def _shifted(days: int) -> Callable[[float, re.Match[str]], str]:
 def _counted(sign: int) -> Callable[[float, re.Match[str]], str]:
     def mean(base: float, match: re.Match[str]) -> str:
         word = match.group("count").lower()
-        count = int(word) if word.isdigit() else _NUMBERS[word]
+        count = int(word) if word.isdecimal() else _NUMBERS[word]
         unit = match.group("unit").lower()
         if unit in _UNITS:
             return _day(base + sign * count * _UNITS[unit] * _DAY_SECONDS)

@@ -7,23 +7,31 @@ import os
 import time
 
 from .. import project, settings, store
+from . import output
 from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
     from ..project import Project
 
 
 def _columns() -> int:
     told = os.environ.get("COLUMNS", "")
-    if told.isdigit() and int(told) > 20:
+    if told.isdecimal() and int(told) > 20:
         return int(told)
     try:
         return max(40, os.get_terminal_size(1).columns)
     except (OSError, ValueError):
         return 80
+
+
+class Parser(argparse.ArgumentParser):
+    """One that shows an argument it does not know as safely as all else is shown."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(output.passage(message))
 
 
 def parser(
@@ -35,7 +43,7 @@ def parser(
         # Told the width, it need not load `shutil` to find it, which it does for every option.
         return argparse.RawDescriptionHelpFormatter(prog, **{"width": wide, **more})
 
-    made = argparse.ArgumentParser(
+    made = Parser(
         prog="harness %s %s" % (family, verb),
         description=about,
         epilog="examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines()),
@@ -53,7 +61,10 @@ def add_all_projects(made: argparse.ArgumentParser) -> None:
 
 
 def root() -> str:
-    return store.root_from(os.environ)
+    found = store.root_from(os.environ)
+    store.confine(found)
+    store.check_owner(found)
+    return found
 
 
 def directory(args: argparse.Namespace) -> str:
@@ -97,7 +108,7 @@ def project_name(project_dir: str) -> str:
 
 
 def positive(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 10**9:
+    if not text.isdecimal() or not 0 < int(text) < 10**9:
         raise argparse.ArgumentTypeError("%r is no positive number" % text)
     return int(text)
 
@@ -108,7 +119,7 @@ def instant(text: str) -> float:
     days = {"today": 0, "yesterday": 1}
     if text in days:
         text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdigit() and text[-1:] in ("h", "d") and len(text) < 8:
+    if text[:-1].isdecimal() and text[-1:] in ("h", "d") and len(text) < 8:
         return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%d"))

@@ -52,7 +52,10 @@ class Check:
 def doctor(argv: list[str]) -> int:
     about = "Look everything over: installs, hooks, store, failures, damaged files. Exit code 0: all well, 1: problems."
     args = arguments.parser("doctor", about, "doctor\ndoctor --json").parse_args(argv)
-    checks = list(examine(arguments.root(), arguments.directory(args), arguments.locate(args)))
+    try:
+        checks = list(examine(arguments.root(), arguments.directory(args), arguments.locate(args)))
+    except store.Foreign as error:
+        checks = [_foreign(error)]
     problems = sum(1 for check in checks if check.mark != OK)
     if args.json:
         emit_json({"healthy": not problems, "version": __version__, "checks": [check.as_json() for check in checks]})
@@ -79,10 +82,15 @@ def examine(root: str, directory: str, project: Project) -> Iterator[Check]:
     yield _runs(root)
     yield _failures(root)
     reported = [settings.CONFIG_FILE] * bool(settled.problems) + [settings.GUARD_FILE] * bool(guard.problems)
-    yield _files(root, [os.path.join(root, name) for name in reported])
+    yield from _files(root, [os.path.join(root, name) for name in reported])
     yield _audit(project.dir)
     yield from _leftovers(project.root)
     yield _recall(arguments.all_dirs())
+
+
+def _foreign(error: OSError) -> Check:
+    text = "%s %s: nothing is remembered, and nothing of it believed" % (short(str(error.filename)), error.strerror)
+    return Check(FAIL, "store", text, "make it yours (chown -R), or name another place in %s" % settings.ENV_HOME)
 
 
 def _lines(check: Check) -> list[str]:
@@ -237,18 +245,23 @@ def _failure(path: str) -> dict[str, Any]:
     return record if isinstance(record, dict) else {}
 
 
-def _files(root: str, reported: list[str]) -> Check:
-    """Files that cannot be read as what they should be, but for those `reported`."""
+def _files(root: str, reported: list[str]) -> Iterator[Check]:
+    """Files that cannot be read as what they should be, but for those `reported`, and those that others can read."""
     dirs = arguments.all_dirs()
     findings = [*integrity.check_store(root)] if os.path.isdir(root) else []
     for path in dirs:
         findings += integrity.check_files(path)
     damaged = [finding for finding in findings if finding.kind == DAMAGED and finding.path not in reported]
+    opened = sum(1 for finding in findings if finding.kind == integrity.MODE)
+    if opened:
+        text = "%s of the memory not closed to others" % count(opened, "file or folder")
+        yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % harness.quote(root))
     if not damaged:
-        return Check(OK, "files", "all readable")
+        yield Check(OK, "files", "all readable")
+        return
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
     remedy = "as said above; every other rule: harness memory verify --all-projects"
-    return Check(FAIL, "files", text, remedy, [row for row in listing(damaged, root)[1:] if row])
+    yield Check(FAIL, "files", text, remedy, [row for row in listing(damaged, root)[1:] if row])
 
 
 def _leftovers(project_root: str) -> Iterator[Check]:

@@ -111,6 +111,7 @@ def _in_project(at: Desk, directory: str, query: str, args: argparse.Namespace) 
     if source is None:
         return
     asked = recall.Query(query)
+    source.settle(at.now)
     try:
         scores = recall.score(source, asked, time.time())
         for number in best(source, scores, _LOOKED_AT):

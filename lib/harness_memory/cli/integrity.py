@@ -6,12 +6,15 @@ private to their owner, no leftovers of killed writers, and views that are what 
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import time
 
 from .. import clock, documents, episode, notebook, notes_index, project, settings, stock, store
+from .. import session as sessions
 from ..guard import chain
+from ..lock import Lock
 from . import replay
 from .rules import DAMAGED, RULE, STRAY, Unfit, accept, checker
 
@@ -54,7 +57,8 @@ def check_store(root: str) -> Iterator[Finding]:
     """The files that belong to no project."""
     if not os.path.lexists(root):
         return
-    yield from _check_directory(root, root, 0, _is_common)
+    top = os.path.realpath(root)  # the store itself may be a link
+    yield from _check_directory(top, top, 0, _is_common)
     yield from _check_notes_index(notebook.user_shelf(root))
 
 
@@ -90,8 +94,9 @@ def check_audit(project_dir: str) -> Iterator[Finding]:
 
 def check_views(project_dir: str) -> Iterator[Finding]:
     stale = replay.stale_views(project_dir)
-    if stale:
-        stale = replay.stale_views(project_dir)  # a session may just have been writing them
+    if stale:  # a session may just have been writing them
+        with _still(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK)):
+            stale = replay.stale_views(project_dir)
     for name, what, remedy in stale:
         yield Finding(os.path.join(project_dir, name), what, remedy, VIEW)
     yield from _check_notes_index(notebook.project_shelf(project_dir))
@@ -105,10 +110,24 @@ def _check_recall(project_dir: str) -> Iterator[Finding]:
         return
     for name in episode.names(project_dir):
         value = episode.load(project_dir, name)
-        if value and known.get(name) != documents.episode_digest(name, value).fingerprint:
+        if _is_known(name, value, known):
+            continue
+        claude_id = str((value or {}).get("session_id") or "")
+        with _still(sessions.lock(project_dir, claude_id, 0).path):  # its session may just have been writing it
+            known, value = stock.known_episodes(project_dir) or {}, episode.load(project_dir, name)
+        if not _is_known(name, value, known):
             path = os.path.join(project_dir, settings.EPISODES_DIR, name)
             what = "is not what recall knows of it" if name in known else "is not known to recall"
             yield Finding(path, what, "run: harness memory rebuild", VIEW)
+
+
+def _is_known(name: str, value: dict[str, Any] | None, known: dict[str, Any]) -> bool:
+    return value is None or known.get(name) == documents.episode_digest(name, value).fingerprint
+
+
+def _still(path: str) -> Lock | contextlib.nullcontext[bool]:
+    """While whoever writes under a lock waits; nothing is made where there is no lock."""
+    return Lock(path) if os.access(path, os.W_OK) else contextlib.nullcontext(False)
 
 
 # Walking -------------------------------------------------------------------------------------------
@@ -145,14 +164,15 @@ def _check_entry(entry: os.DirEntry[str], parts: tuple[str, ...], top: str, dept
         if os.path.lexists(entry.path):  # not just removed by a session at work
             yield Finding(entry.path, "cannot be read (%s)" % error.strerror, "make it readable for you", DAMAGED)
         return
-    if stat.S_ISDIR(info.st_mode) and checker((*parts, entry.name)) in (None, accept):
+    is_lock = entry.name.endswith(settings.LOCK_SUFFIX)
+    if stat.S_ISDIR(info.st_mode) and not is_lock and checker((*parts, entry.name)) in (None, accept):
         if depth > _MAX_DEPTH:
             yield Finding(entry.path, "is nested deeper than anything of ours", "move it out of the store", STRAY)
         else:
             yield from _check_directory(entry.path, top, depth + 1, lambda name: True)
     elif not stat.S_ISREG(info.st_mode):
-        kind = STRAY if stat.S_ISLNK(info.st_mode) else DAMAGED
-        yield Finding(entry.path, "is a %s, not a plain file" % _kind(info.st_mode), "move it out of the store", kind)
+        what = "is a %s, not a plain file" % _kind(info.st_mode)
+        yield Finding(entry.path, what, "move it out of the store", DAMAGED)
     else:
         yield from _check_mode(entry.path, info)
         yield from _check_file(entry.path, (*parts, entry.name), info)

@@ -66,7 +66,7 @@ def _list_notes(args: argparse.Namespace) -> int:
 
 
 def _positive(text: str) -> int:
-    if not text.isdigit() or not 0 < int(text) < 10**9:
+    if not text.isdecimal() or not 0 < int(text) < 10**9:
         raise argparse.ArgumentTypeError("%r is no positive number" % text)
     return int(text)
 
@@ -77,7 +77,7 @@ def instant(text: str) -> float:
     days = {"today": 0, "yesterday": 1}
     if text in days:
         text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdigit() and text[-1:] in ("h", "d") and len(text) < 8:
+    if text[:-1].isdecimal() and text[-1:] in ("h", "d") and len(text) < 8:
         return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%d"))
@@ -88,7 +88,7 @@ def instant(text: str) -> float:
 def _age(text: str) -> float:
     """Days: `90d`, `6m` or a plain number."""
     number, unit = (text[:-1], text[-1]) if text[-1:] in ("d", "w", "m") else (text, "d")
-    if not number.isdigit() or len(number) > 5:
+    if not number.isdecimal() or len(number) > 5:
         raise argparse.ArgumentTypeError("%r is no age like 90d, 12w or 6m" % text)
     return int(number) * {"d": 1, "w": 7, "m": 30.4}[unit]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from .. import catalogue, episode, notebook, progress, settings, views
+from .. import catalogue, episode, notebook, progress, settings, store, views
+from .. import session as sessions
 from . import arguments, integrity
 from .output import count, emit_json, line, short
 from .refusal import Refusal
@@ -94,10 +95,22 @@ def _rebuilt(project_dir: str) -> list[str]:
     names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
         raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
-    names += _relisted(notebook.project_shelf(project_dir))
+    names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
     if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
     return names
+
+
+def _rewritten_summaries(project_dir: str) -> list[str]:
+    """Of those that a power cut has emptied; others may have been shortened or corrected by their reader."""
+    written = []
+    for name in episode.names(project_dir):
+        path = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name), settings.SUMMARY_FILE)
+        value = episode.load(project_dir, name) if store.is_same(path, b"") else None
+        if value:
+            store.write(path, episode.summary_page(value).encode("utf-8", "replace"))
+            written.append(os.path.relpath(path, project_dir))
+    return written
 
 
 def _relisted(shelf: notebook.Shelf) -> list[str]:

@@ -18,7 +18,7 @@ from .. import clock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any
+    from typing import Any, TextIO
 
 _JOINERS = "\u200c\u200d"  # part of words and emoji, and invisible to no effect
 _NEAR = {"…": "...", "·": "-", "→": "->", "–": "-", "—": "-", "•": "*", "“": '"', "”": '"', "‘": "'", "’": "'"}
@@ -33,6 +33,10 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors=_ERRORS)
+
+
+def say(text: str, file: TextIO | None = None) -> None:
+    print(passage(text), file=file)
 
 
 def complain(message: str) -> None:
@@ -50,12 +54,15 @@ def emit_json(value: Any) -> None:
 
 
 def emit_stored(data: bytes) -> None:
-    """A stored file: to another program as it is, so that it can come back; to a terminal made safe."""
+    """A stored file: to a terminal made safe; to another program as it is, so that it can come back, but without
+    what acts on a terminal, where it may end all the same."""
+    text = data.decode("utf-8", "replace")
     if sys.stdout.isatty():
-        print(passage(data.decode("utf-8", "replace").rstrip("\n")))
+        print(passage(text.rstrip("\n")))
     else:
         sys.stdout.flush()
-        sys.stdout.buffer.write(data)
+        kept = "\r\n".join(_escaped(part, lambda char: "", "\n\t") for part in text.split("\r\n"))
+        sys.stdout.buffer.write(data if kept == text else kept.encode("utf-8"))
 
 
 def line(text: object) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from .. import config, lint, notebook, retention, settings, vault
+from .. import age, clock, config, lint, notebook, retention, settings, vault
+from .. import session as sessions
 from . import arguments
 from .meter import Meter
 from .output import count, emit_json, line, local, short, table
@@ -41,8 +42,9 @@ def prune(argv: list[str]) -> int:
     older = float(settled["work_days"]) if args.older_than is None else args.older_than
     reports = []
     for project_dir in arguments.project_dirs(args):
+        since = _reckoned(project_dir) if args.older_than is None else time.time()
         reports.append(
-            _prune(root, project_dir, settled["work_whole_days"], older, settled["work_after"], args.dry_run)
+            _prune(root, project_dir, since, settled["work_whole_days"], older, settled["work_after"], args.dry_run)
         )
     if args.json:
         emit_json(reports)
@@ -54,10 +56,18 @@ def prune(argv: list[str]) -> int:
     return 1 if any(report["unreadable"] for report in reports) else 0
 
 
-def _prune(root: str, project_dir: str, whole: float, older: float, after: str, dry_run: bool) -> dict[str, Any]:
+def _reckoned(project_dir: str) -> float:
+    """The instant that age is counted from; a person who is sure of the clock says how old is old."""
+    days = {os.path.basename(os.path.dirname(path)) for path in sessions.all_directories(project_dir)}
+    return age.reckoned(days, time.time(), settings.CLOCK_GAP_SURE_DAYS)
+
+
+def _prune(
+    root: str, project_dir: str, since: float, whole: float, older: float, after: str, dry_run: bool
+) -> dict[str, Any]:
     now = time.time()
     with Meter("Looking at sessions") as meter:
-        plan = retention.plan(project_dir, now, whole, older, meter.one)
+        plan = retention.plan(project_dir, since, whole, older, meter.one)
     archives: list[str] = []
     if not dry_run:
         with Meter("Pruning", len(plan.stripped) + len(plan.away)) as meter:
@@ -77,6 +87,7 @@ def _prune(root: str, project_dir: str, whole: float, older: float, after: str, 
         "archives": [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in archives],
         "unreadable": plan.unreadable,
         "unused_notes": _unused_notes(project_dir, now),
+        "counted_from": clock.iso(since) if now - since > settings.DAY_SECONDS else None,
     }
 
 
@@ -95,6 +106,11 @@ def _prune_page(report: dict[str, Any], with_project: bool, after: str) -> str:
     lines = [head + ", ".join(parts) + "."]
     lines += ["  " + short(path) for path in report["archives"]]
     lines += ["  its META.yaml cannot be read, so it stays: " + short(path) for path in report["unreadable"]]
+    if report["counted_from"]:
+        lines.append(
+            "  Is the clock right? No session in a year; age was counted from %s." % report["counted_from"][:10]
+        )
+        lines.append("  If it is: harness memory prune --older-than 30d")
     if report["unused_notes"]:
         notes = count(len(report["unused_notes"]), "note")
         lines.append("  %s unused for half a year: harness memory list --unused" % notes)
@@ -105,7 +121,7 @@ def _days(text: str) -> float:
     import argparse
 
     units = {"d": 1, "w": 7}
-    if len(text) < 8 and text[:-1].isdigit() and text[-1] in units:
+    if len(text) < 8 and text[:-1].isdecimal() and text[-1] in units:
         return float(int(text[:-1]) * units[text[-1]])
     raise argparse.ArgumentTypeError("%r is no age like 30d or 8w" % text)
 

@@ -27,6 +27,7 @@ RULE = "rule"
 STRAY = "stray"
 
 _LINE_MAX_BYTES = 1024 * 1024
+_ARCHIVE_READ_BYTES = 64 * 1024 * 1024  # a second or so
 _EPISODE_MAX_BYTES = settings.EPISODE_MAX_BYTES * 4  # what no cutting rule of ours can leave behind
 _POSTINGS = ".idx"
 _REMAKE = "run: harness memory rebuild"
@@ -56,11 +57,15 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
             settings.META_FILE: check_meta,
             settings.CAPTURE_FILE: check_capture,
             settings.INJECTED_FILE: check_injected,
+            settings.SUMMARY_FILE: check_summary,
+            settings.RECEIPT_FILE: check_receipt,
         }
         if name in special:
             return special[name]
         if name.endswith(settings.DAMAGED_SUFFIX):
             return _kept_damaged
+    if folder[-1:] == (settings.LOCAL_DIR,) and name.endswith(".md"):
+        return check_note
     if settings.ARTIFACTS_DIR in folder or settings.LOCAL_DIR in folder:
         return check_json if name.endswith(".json") else accept
     if folder == (settings.STATE_DIR, settings.PROGRESS_DIR) and name.endswith(".json"):
@@ -124,6 +129,18 @@ def _kept_damaged(path: str) -> None:
 
 def check_markdown(path: str) -> None:
     check_text(_text(path))
+
+
+def check_summary(path: str) -> None:
+    check_markdown(path)
+    if not os.path.getsize(path):
+        raise Unfit("is empty, as a power cut leaves a file", remedy=_REMAKE)
+
+
+def check_receipt(path: str) -> None:
+    check_markdown(path)
+    if not os.path.getsize(path):
+        raise Unfit("is empty, as a power cut leaves a file", remedy="delete it; only the session's receipt is lost")
 
 
 def check_curated(path: str) -> None:
@@ -215,6 +232,8 @@ def check_yaml(path: str) -> dict[str, Any]:
 
 def check_meta(path: str) -> None:
     meta = check_yaml(path)
+    if sessions.is_cut_off(_text(path), meta):
+        raise Unfit("is cut off after %r" % list(meta)[-1:], remedy="complete it by hand; the episode has the rest")
     day, name = path.split(os.sep)[-3:-1]
 
     def unfit(key: str, what: str) -> Unfit:
@@ -282,12 +301,30 @@ def check_task(path: str) -> None:
 
 
 def check_archive(path: str) -> None:
-    """Whole as far as its first bytes tell: reading all of it is for `restore`."""
+    """Whole to its last byte, unless that would take long: then as far as its beginning tells."""
     with open(path, "rb") as file:
         if file.read(2) != b"\x1f\x8b":
             raise Unfit("is no compressed archive")
+    size = os.path.getsize(path)
+    if size > settings.ARCHIVE_MAX_BYTES:
+        raise Unfit("is larger than an archive of ours can be", remedy="look what it is, and move it out of the store")
+    if size <= _ARCHIVE_READ_BYTES:
+        _unpack(path)
     if not os.path.isfile(path[: -len(".tar.gz")] + ".jsonl"):
         raise Unfit("has no index beside it", kind=RULE)
+
+
+def _unpack(path: str) -> None:
+    import gzip
+    import zlib
+
+    try:
+        with gzip.open(path) as file:
+            while file.read(_LINE_MAX_BYTES):
+                pass
+    except (EOFError, zlib.error, OSError) as error:
+        what = "is a damaged archive: %s" % error
+        raise Unfit(what, remedy="bring it back from a backup; sessions before the damage can be restored") from None
 
 
 def check_thread(path: str) -> None:

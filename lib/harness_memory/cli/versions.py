@@ -31,9 +31,9 @@ def swap(path: str) -> None:
     if os.path.lexists(path):
         _copy(path, former(path, 0))
         _copy(former(path), path)
-        os.replace(former(path, 0), former(path))
+        store.move(former(path, 0), former(path))
     else:
-        os.replace(former(path), path)
+        store.move(former(path), path)
 
 
 def settle(path: str) -> None:
@@ -46,13 +46,13 @@ def settle(path: str) -> None:
         return
     if not _same(path, former(path)):  # somebody has written since
         _push(path, 2)
-    os.replace(beside, former(path))
+    store.move(beside, former(path))
 
 
 def _push(path: str, kept: int) -> None:
     for number in range(kept - 1, 0, -1):
         if os.path.lexists(former(path, number)):
-            os.replace(former(path, number), former(path, number + 1))
+            store.move(former(path, number), former(path, number + 1))
 
 
 def _copy(source: str, target: str) -> None:
@@ -60,7 +60,7 @@ def _copy(source: str, target: str) -> None:
     try:
         data = store.read(source)
     except store.Unreadable:
-        os.replace(source, target)  # a link, or far too large: it is kept as it is
+        store.move(source, target)  # a link, or far too large: it is kept as it is
         return
     if data is not None:
         info = os.stat(source)

@@ -22,7 +22,7 @@ def give(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     path = _path(root, tool, given, cwd)
     folder = os.path.dirname(path)
     for other in store.names(folder):
-        if time.time() - store.modified(os.path.join(folder, other)) > settings.ALLOWANCE_SECONDS:
+        if abs(time.time() - store.modified(os.path.join(folder, other))) > settings.ALLOWANCE_SECONDS:
             store.remove(os.path.join(folder, other))
     store.write(path, _CONTENT)
     return path
@@ -35,7 +35,7 @@ def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> b
     if not written or not store.is_same(path, _CONTENT):
         return False
     # Removal decides: of two calls at once, one goes through.
-    return store.remove(path) and now - written < settings.ALLOWANCE_SECONDS
+    return store.remove(path) and abs(now - written) < settings.ALLOWANCE_SECONDS
 
 
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:

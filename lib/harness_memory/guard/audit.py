@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 
 from .. import clock, jsontext, settings, store
 from ..digest import hexdigest
@@ -46,9 +45,6 @@ _SEAL_BYTES = len(_HASH_KEY) + _HASH_CHARS + len(b'"}')
 _TEXTS = ("reason", "session", "rule")
 _ABOUT = ("tool", "command", "path")
 _OURS = ("ts", "event", *_ABOUT, "command_chars", *_TEXTS, "seq", "prev", "torn", "hash")
-_FLAGS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-_O_READ = os.O_RDONLY | _FLAGS | getattr(os, "O_CLOEXEC", 0)
-_O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | _FLAGS | getattr(os, "O_CLOEXEC", 0)
 
 
 def append(
@@ -62,7 +58,7 @@ def append(
         with Lock(os.path.join(top, settings.AUDIT_LOCK), wait_seconds) as held:
             if not held:
                 raise TimeoutError(errno.ETIMEDOUT, "another process holds the lock of the audit trail", top)
-            fd = _open_to_append(_target(top, now))
+            fd = store.open_to_append(_target(top, now))
             gap = b"\n" if _read_end(fd, 1) not in (b"", b"\n") else b""
             seq, prev, loose = _end(top)
             line = _sealed(content, seq + 1, prev, hexdigest(loose + gap) if is_torn(loose) else "")
@@ -104,7 +100,7 @@ def files(project_dir: str) -> list[str]:
 def lines(project_dir: str) -> Iterator[tuple[str, int, bytes]]:
     """File, number and bytes of every line; a last one without its end may be growing under our eyes."""
     for path in files(project_dir):
-        with os.fdopen(_open_to_read(path), "rb") as file:
+        with os.fdopen(store.open_plain(path), "rb") as file:
             number, line = 0, b"\n"
             while line.endswith(b"\n") or len(line) == settings.AUDIT_LINE_MAX_BYTES:
                 number, line = number + 1, file.readline(settings.AUDIT_LINE_MAX_BYTES)
@@ -195,7 +191,7 @@ def _files(top: str) -> Iterator[str]:
 def _numbers(folder: str, digits: int) -> list[str]:
     # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
     try:
-        listed = os.listdir(folder)
+        listed = os.listdir(store.inside(folder))
     except (FileNotFoundError, NotADirectoryError):
         return []
     return sorted([name for name in listed if len(name) == digits and name.isascii() and name.isdigit()], reverse=True)
@@ -221,7 +217,7 @@ def _end(top: str) -> tuple[int, str, bytes]:
 
 def _last(path: str) -> tuple[dict[str, Any] | None, bytes]:
     """The last whole event of a file, and all bytes after its line."""
-    fd = _open_to_read(path)
+    fd = store.open_plain(path)
     try:
         length = settings.AUDIT_TAIL_BYTES
         while True:
@@ -254,7 +250,7 @@ def _holds(project_dir: str, known: str) -> bool:
     wanted = _HASH_KEY + known.partition(":")[2].encode("utf-8", "replace") + b'"}'
     left = settings.AUDIT_CONFIRM_BYTES
     for path in _files(os.path.join(project_dir, settings.SECURITY_DIR)):
-        fd = _open_to_read(path)
+        fd = store.open_plain(path)
         try:
             data = _read_end(fd, left)
         finally:
@@ -275,23 +271,3 @@ def _read_end(fd: int, length: int) -> bytes:
             break
         data += chunk
     return data
-
-
-def _open_to_append(path: str) -> int:
-    try:
-        fd = os.open(path, _O_APPEND, settings.FILE_MODE)
-    except FileNotFoundError:
-        store.ensure_dir(os.path.dirname(path))
-        fd = os.open(path, _O_APPEND, settings.FILE_MODE)
-    return _plain(fd, path)
-
-
-def _open_to_read(path: str) -> int:
-    return _plain(os.open(path, _O_READ), path)
-
-
-def _plain(fd: int, path: str) -> int:
-    if stat.S_ISREG(os.fstat(fd).st_mode):
-        return fd
-    os.close(fd)
-    raise store.Unreadable(errno.EINVAL, "not a plain file", path)

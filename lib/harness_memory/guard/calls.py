@@ -340,8 +340,9 @@ class Shell:
         return " ".join(self.words([word] if not isinstance(word, list) else [quoted(word)]))
 
     def pipe_of(self, word: str) -> Any:
-        if word.startswith("/dev/fd/") and word[8:].isdigit() and int(word[8:]) < len(self.trace.pipes):
-            return self.trace.pipes[int(word[8:])]
+        number = word[8:] if word.startswith("/dev/fd/") else ""
+        if number.isdecimal() and len(number) < 10 and int(number) < len(self.trace.pipes):
+            return self.trace.pipes[int(number)]
         return None
 
     def remember_file(self, call: Call) -> None:
@@ -419,7 +420,7 @@ class Shell:
         elif name == "set":
             self.set_positional(args)
         elif name == "shift":
-            count = int(args[0]) if args and args[0].isdigit() else 1
+            count = int(args[0]) if args and args[0].isdecimal() and len(args[0]) < 10 else 1
             self.positional(self.variables.get("@", [])[count:])
         elif name == "printf" and args[:1] == ["-v"] and len(args) > 2:
             self.variables[args[1]] = [printed(args[2:])]

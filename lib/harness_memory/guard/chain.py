@@ -73,7 +73,7 @@ def _heads(project_dir: str) -> dict[int, tuple[str, str]]:
     known: dict[int, tuple[str, str]] = {}
     for name in episode.names(project_dir):
         seq, _, digest = episode.audit_head(project_dir, name).partition(":")
-        if seq.isdigit() and len(seq) < 16:
+        if seq.isdecimal() and len(seq) < 16:
             known.setdefault(int(seq), (digest, name))
     return known
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 
-from .. import jsontext, settings
+from .. import inert, jsontext, settings, store
+from ..text import cut
 from . import rules
 from .policy import Policy, load
 
@@ -39,6 +40,7 @@ def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None
 
 
 def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -> bytes:
+    store.confine(question.root)
     policy = policy if isinstance(policy, Policy) else load(question.root, question.project)
     best = verdict(found, policy)
     if best is None:
@@ -71,7 +73,9 @@ def sentence(best: Verdict, policy: Policy) -> str:
 
 
 def reply(tier: str, text: str) -> bytes:
-    answer = {"hookEventName": EVENT, "permissionDecision": tier, "permissionDecisionReason": text}
+    # A rule of a project's, or a command, may hold anything; this is shown in a terminal, and to the model.
+    said = cut(inert.one_line_of(text), settings.GUARD_SENTENCE_CHARS)
+    answer = {"hookEventName": EVENT, "permissionDecision": tier, "permissionDecisionReason": said}
     return jsontext.compact({"hookSpecificOutput": answer}).encode("utf-8", "replace")
 
 
@@ -114,6 +118,7 @@ def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool
     if question.payload.get("agent_id"):
         fields["agent"] = str(question.payload["agent_id"])
     try:
+        store.ensure_private(question.root)
         place = project.locate(question.root, question.project, question.cwd)
         audit.append(place.dir, fields, now, settings.GUARD_LOCK_SECONDS)
     except Exception as error:  # noqa: BLE001  (a full disk must not turn the guard off)
@@ -137,6 +142,7 @@ def failed(env: Environment, error: BaseException) -> bytes:
     from .gate import store_root
 
     root = store_root(env, env.get("HOME") or env.get("USERPROFILE"))
+    store.confine(root)
     health.note_failure(root, EVENT, error)
     reason, remedy = Policy().text("guard.failed")
     what = "%s: %s" % (type(error).__name__, error)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+_KINDS, _FOLDER, _PLAIN = 0o170000, 0o040000, 0o100000  # of `st_mode`, without the `stat` module
 MAX_WHOLE_CHARS = 10_000  # a text of a payload that was cut is whole, if it is no longer than this
 
 
@@ -206,16 +207,30 @@ def _exists(path: str) -> bool:
 
 def _stamp(root: str) -> None:
     """`doctor` sees by this that the hook runs."""
-    path = "%s/%s/%s/PreToolUse" % (root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    health = root + "/" + settings.HEALTH_DIR
+    folder = health + "/" + settings.LAST_RUN_DIR
+    path = folder + "/PreToolUse"
     try:
-        system.utime(path)
+        if _is_own(health, _FOLDER) and _is_own(folder, _FOLDER) and _is_own(path, _PLAIN):
+            system.utime(path)
+            return
     except OSError:
-        from .. import store
+        pass
+    from .. import store
 
-        try:
-            store.touch(path)
-        except OSError:
-            pass  # a store that cannot be written is `doctor`'s own finding
+    try:
+        store.confine(root)
+        store.ensure_private(root)
+        store.touch(path)
+    except OSError:
+        pass  # a store that cannot be written is `doctor`'s own finding
+
+
+def _is_own(path: str, kind: int) -> bool:
+    """Whether a path is no link, has no second name elsewhere, and belongs to us."""
+    info = system.lstat(path)
+    is_single = info.st_nlink == 1 or kind == _FOLDER
+    return info.st_mode & _KINDS == kind and is_single and (system.__name__ == "nt" or info.st_uid == system.geteuid())
 
 
 def _text(value: object) -> str:

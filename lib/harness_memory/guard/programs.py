@@ -376,7 +376,7 @@ def _fetched(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
     for arg in call.args:
         at = arg.find("/dev/fd/")
         number = arg[at + 8 :].split()[0] if at >= 0 and arg[at + 8 :].split() else ""
-        if number.isdigit() and int(number) < len(found.pipes):
+        if number.isdecimal() and len(number) < 10 and int(number) < len(found.pipes):
             made = found.pipes[int(number)]
             if any(fetches(each) for each in made):
                 yield "remote.pipe-to-shell", call.line()

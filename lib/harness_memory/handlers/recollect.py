@@ -64,6 +64,7 @@ def _found(scene: Scene, session: Session, state: dict[str, Any], told: dict[str
     own = {session.id, *told["own"], state["thread"]}
     skip = _Skipped(found, run.root, scene.project.dir, session.dir, own, {*told["recalled"]})
     try:
+        found.settle(run.now)
         picked = recall.pick(found, run.event.prompt, now=run.now, context=context, limit=most, skip=skip)
     except (Damaged, IndexError):  # the next start makes it anew
         catalogue.drop(scene.project.dir)
@@ -131,7 +132,7 @@ def _part(scene: Scene, found: list[list[Any]]) -> inject.Part:
         lines.append(inert.line("- [%s %s] %s" % (scope, day, label + cut(line, settings.RECALL_LINE_CHARS))))
         lines += ["  files: " + inert.line(_some(files))] if files else []
         verb = "restore" if kind == documents.ARCHIVED else "show"
-        lines.append("  whole: %s %s %s" % (harness.own_command(), verb, harness.quote(name)))
+        lines.append(inert.one_line_of("  whole: %s %s %s" % (harness.own_command(), verb, harness.quote(name))))
         items.append({"item": id, "kind": kind, "files": files})
     part = inject.Part("recall", "Earlier, and perhaps about this", lines, "", "")
     part.items = items

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 def begin(scene: Scene, session: Session) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
     run = scene.run
-    path = os.path.relpath(run.event.path, scene.project.root) if run.event.path else ""
-    found = triggers.match(run.root, scene.project.dir, command=run.event.command, path=path.replace(os.sep, "/"))
+    path = _relative(run.event.path, scene.project.root)
+    found = triggers.match(run.root, scene.project.dir, command=run.event.command, path=path)
     # A subagent has a conversation of its own, which knows nothing of what the session was told.
     mark = "@" + run.event.agent_id if run.event.agent_id else ""
     told = receipt.load(session.dir)
@@ -31,12 +31,19 @@ def begin(scene: Scene, session: Session) -> dict[str, Any] | None:
     return reply.context(run.event.name, injection.text)
 
 
+def _relative(path: str, root: str) -> str:
+    try:
+        return os.path.relpath(path, root).replace(os.sep, "/") if path else ""
+    except ValueError:  # another drive of Windows
+        return path.replace(os.sep, "/")
+
+
 def _part(found: list[triggers.Found]) -> inject.Part:
     lines = []
     for each in found:
         scope, _, slug = each.ref.partition("/")
         lines.append(inert.line("- [%s] %s" % (scope, each.line)))
-        lines.append("  whole: %s show %s" % (harness.own_command(), harness.quote(slug)))
+        lines.append(inert.one_line_of("  whole: %s show %s" % (harness.own_command(), harness.quote(slug))))
     part = inject.Part("recall", "Noted for this moment", lines)
     part.items = [{"item": each.ref, "kind": "note", "files": []} for each in found]
     return part

@@ -21,6 +21,9 @@ def handle(run: Run) -> dict[str, Any] | None:
         marker = scene.marker()
         scene.activate(session, scene.process(marker), marker)
         state = sessions.load_capture(session)
+        if state["since"] > run.now + settings.CLOCK_DOUBT_SECONDS:
+            state["since"] = run.now  # the clock was set back: what is said from now on is the session's own
+            sessions.save_capture(session, state)
         if capture.told(state, run.event.prompt_id, run.event.prompt):
             sessions.save_capture(session, state)
         if run.event.prompt.startswith("/"):

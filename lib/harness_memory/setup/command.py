@@ -10,7 +10,7 @@ import sys
 from itertools import chain
 
 from .. import __version__, backfill, harness, settings, store
-from ..cli import output
+from ..cli import arguments, output
 from . import entries, interpreter, jsontree, merge, purge, registry, selftest, settingsfile, skills
 from .installation import Change, Place, Removal, install, plan_install, plan_uninstall, uninstall
 from .neighbours import neighbours
@@ -44,10 +44,10 @@ def main(argv: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
         return CLOSED_PIPE
     except Refused as error:
-        print("install.py: %s Nothing was changed." % error, file=sys.stderr)
+        output.say("install.py: %s Nothing was changed." % error, sys.stderr)
         return 1
     except OSError as error:
-        print("install.py: %s. Run it again when that is put right." % error, file=sys.stderr)
+        output.say("install.py: %s. Run it again when that is put right." % error, sys.stderr)
         return 1
 
 
@@ -61,7 +61,7 @@ def _run(args: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = arguments.Parser(
         prog="install.py",
         description="Give Claude Code a memory across sessions: add hooks to its settings, and prove that they run.",
         epilog="Running it again repairs or upgrades an install and changes nothing else.",
@@ -88,33 +88,33 @@ def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: boo
     if dry_run:
         _show(place, change)
         for path in skills.missing(place, words):
-            print("Would add the skill %s" % path)
-        print("Nothing was changed (--dry-run).")
+            output.say("Would add the skill %s" % path)
+        output.say("Nothing was changed (--dry-run).")
         return 0
     install(place, wanted, python, change)
     own = skills.install(place, words)
     is_compiled = _compile(python)
     if change.is_nothing:
-        print("Already up to date: %s" % place.settings)
+        output.say("Already up to date: %s" % place.settings)
     else:
-        print("Installed into %s" % place.settings)
+        output.say("Installed into %s" % place.settings)
         if os.path.exists(place.backup):
-            print("  as it was before:  %s" % place.backup)
-    print("  memory:            %s" % place.store)
-    print("  interpreter:       %s" % python)
-    print("  guard:             %s" % (_GUARD_ON if wanted.has_guard else _GUARD_OFF))
-    print("  skills:            %s" % os.path.join(skills.folder(place.settings), "harness-*"))
+            output.say("  as it was before:  %s" % place.backup)
+    output.say("  memory:            %s" % place.store)
+    output.say("  interpreter:       %s" % python)
+    output.say("  guard:             %s" % (_GUARD_ON if wanted.has_guard else _GUARD_OFF))
+    output.say("  skills:            %s" % os.path.join(skills.folder(place.settings), "harness-*"))
     for path in own:
-        print("  note: %s is your own and was left as it is; ours is in %s" % (path, ROOT))
+        output.say("  note: %s is your own and was left as it is; ours is in %s" % (path, ROOT))
     if not is_compiled:
-        print("  note: the bytecode of %s could not be written; the hooks run, but start more slowly" % ROOT)
+        output.say("  note: the bytecode of %s could not be written; the hooks run, but start more slowly" % ROOT)
     _warn(place)
     if not _prove(place, wanted.has_guard):
         return 1
     where = "any" if place.scope == "user" else "this"
-    print("Start `claude` in %s project: from now on its sessions are remembered." % where)
-    print("  look:  %s status" % words)
-    print("  undo:  %s" % _again(place, "--uninstall"))
+    output.say("Start `claude` in %s project: from now on its sessions are remembered." % where)
+    output.say("  look:  %s status" % words)
+    output.say("  undo:  %s" % _again(place, "--uninstall"))
     return _earlier(place, words, backfilling=backfilling)
 
 
@@ -124,10 +124,10 @@ def _earlier(place: Place, words: str, *, backfilling: bool) -> int:
     if backfilling:
         from ..cli import backfilling as verb
 
-        print("\n".join(verb.page(verb.run(""))))
+        output.say("\n".join(verb.page(verb.run(""))))
     elif number:
-        print("  past:  %s backfill --all" % words)
-        print("         remembers what it finds in %d transcript%s" % (number, "" if number == 1 else "s"))
+        output.say("  past:  %s backfill --all" % words)
+        output.say("         remembers what it finds in %d transcript%s" % (number, "" if number == 1 else "s"))
     return 0
 
 
@@ -135,31 +135,33 @@ def _warn(place: Place) -> None:
     """Of what would keep a good install from working, or others from liking it."""
     switch = jsontree.parse(settingsfile.as_document(settingsfile.read(place.settings))).get("disableAllHooks")
     if switch is not None and switch.kind == "true":
-        print('  note: "disableAllHooks" is on in this file, so Claude Code will not run any hook')
+        output.say('  note: "disableAllHooks" is on in this file, so Claude Code will not run any hook')
     for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR):
         if os.environ.get(name):
-            print("  note: %s is set here; Claude Code has to be started with the same value" % name)
+            output.say("  note: %s is set here; Claude Code has to be started with the same value" % name)
     if place.scope == "project":
-        print("  note: the file names paths of this machine, so do not commit it; --scope local is for you alone")
+        output.say("  note: the file names paths of this machine, so do not commit it; --scope local is for you alone")
     for path, is_same in neighbours(place, os.environ, os.path.expanduser("~"), os.getcwd()).items():
         what = "the same hooks, which run once" if is_same else "our hooks by other commands, so they run twice"
-        print("  note: %s holds %s where both files count" % (path, what))
+        output.say("  note: %s holds %s where both files count" % (path, what))
 
 
 def _prove(place: Place, has_guard: bool) -> bool:
     """Play a session through the commands as they stand in the file."""
     commands = merge.commands(settingsfile.as_document(settingsfile.read(place.settings)), place.root)
-    print("Self-test, each hook run as Claude Code runs it:")
+    output.say("Self-test, each hook run as Claude Code runs it:")
     good = True
     guard = commands.get(entries.GUARD_EVENT, "") if has_guard else ""
     trials = selftest.challenge(guard, os.environ, selftest.CASES[:1]) if guard else ()
     for outcome in chain(selftest.play(commands, os.environ), trials):
         good = good and not outcome.problem
         result = "FAILED: " + outcome.problem if outcome.problem else "ok, %.0f ms" % outcome.milliseconds
-        print("  %-17s %s" % (outcome.event, result))
+        output.say("  %-17s %s" % (outcome.event, result))
     if not good:
-        print("The self-test failed, so this install does not work as it should; Claude Code itself is not disturbed.")
-        print("  undo:  %s" % _again(place, "--uninstall"))
+        output.say(
+            "The self-test failed, so this install does not work as it should; Claude Code itself is not disturbed."
+        )
+        output.say("  undo:  %s" % _again(place, "--uninstall"))
     return good
 
 
@@ -170,7 +172,7 @@ def _uninstall(place: Place, wanted: entries.Entries, *, dry_run: bool, purging:
         _show(place, removal)
         if memory is not None:
             _tell_purge("Would delete", memory)
-        print("Nothing was changed (--dry-run).")
+        output.say("Nothing was changed (--dry-run).")
         return 0
     if memory is not None and memory.paths:
         _check_purge(place, memory)
@@ -179,39 +181,39 @@ def _uninstall(place: Place, wanted: entries.Entries, *, dry_run: bool, purging:
     own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
     uninstall(place, removal, memory)
     for path in own:
-        print("Your own version of a skill stays: %s" % path)
+        output.say("Your own version of a skill stays: %s" % path)
     is_whole = memory is None or not any(map(os.path.lexists, memory.paths))
     _tell_removal(place, removal)
     for path in removal.stores:
         if os.path.isdir(path) and not (purging and path == place.store):
             how = "" if path == place.store else "with %s set to it, " % settings.ENV_HOME
-            print("The memory stays in %s (%s--uninstall --purge deletes it)" % (path, how))
+            output.say("The memory stays in %s (%s--uninstall --purge deletes it)" % (path, how))
     if memory is not None:
         _tell_purge("Deleted" if is_whole else "Could not delete all of", memory)
         _tell_left(place)
     for other in registry.load(place.store):
-        print("Still installed in %s (--scope %s)" % (other.get("settings"), other.get("scope")))
+        output.say("Still installed in %s (--scope %s)" % (other.get("settings"), other.get("scope")))
     return 0 if is_whole else 1
 
 
 def _tell_purge(verb: str, memory: purge.Memory) -> None:
-    print("%s %s in %s" % (verb, memory.summary, memory.root) if memory.paths else "No memory in %s" % memory.root)
+    output.say("%s %s in %s" % (verb, memory.summary, memory.root) if memory.paths else "No memory in %s" % memory.root)
 
 
 def _tell_removal(place: Place, removal: Removal) -> None:
     if removal.is_nothing:
-        print("Nothing of ours in %s" % place.settings)
+        output.say("Nothing of ours in %s" % place.settings)
     elif removal.after is None:
-        print("Removed %s, which held nothing else" % place.settings)
+        output.say("Removed %s, which held nothing else" % place.settings)
     else:
-        print("Taken out of %s" % place.settings)
+        output.say("Taken out of %s" % place.settings)
 
 
 def _tell_left(place: Place) -> None:
     names = [name for name in store.names(place.store) if name != settings.INSTALLS_FILE]
     if names:
         more = ", and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
-        print("Left in it: %s%s" % (", ".join(names[:NAMES_SHOWN]), more))
+        output.say("Left in it: %s%s" % (", ".join(names[:NAMES_SHOWN]), more))
 
 
 def _check_purge(place: Place, memory: purge.Memory) -> None:
@@ -224,7 +226,7 @@ def _check_purge(place: Place, memory: purge.Memory) -> None:
 
 def _confirm(question: str) -> bool:
     try:
-        return input(question).strip().lower() == "yes"
+        return input(output.passage(question)).strip().lower() == "yes"
     except EOFError:
         print()
         return False
@@ -232,13 +234,13 @@ def _confirm(question: str) -> bool:
 
 def _show(place: Place, change: Change) -> None:
     if change.is_nothing:
-        print("Nothing to change in %s" % place.settings)
+        output.say("Nothing to change in %s" % place.settings)
         return
     before, after = (_lines(data) for data in (change.before, change.after))
     names = [place.settings if data is not None else os.devnull for data in (change.before, change.after)]
     for line in difflib.unified_diff(before, after, names[0], names[1]):
         text = line if line.endswith("\n") else line + "\n\\ No newline at end of file\n"
-        sys.stdout.write(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace"))
+        output.say(text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")[:-1])
 
 
 def _lines(data: bytes | None) -> list[str]:
@@ -252,7 +254,14 @@ def _compile(python: str) -> bool:
 
 def _place(scope: str) -> Place:
     settings_path = settingsfile.locate(scope, os.environ, os.path.expanduser("~"), os.getcwd())
-    return Place(ROOT, scope, settings_path, store.root_from(os.environ))
+    here, led = os.path.join(os.path.realpath(os.getcwd()), ""), os.path.realpath(settings_path)
+    if scope != "user" and not led.startswith(here):
+        raise Refused(
+            "%s is a link to %s, which is not in this folder. Install there, if you mean it." % (settings_path, led)
+        )
+    memory = store.root_from(os.environ)
+    store.confine(memory)
+    return Place(ROOT, scope, settings_path, memory)
 
 
 def _is_guarded(place: Place) -> bool:

@@ -30,8 +30,13 @@ def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
 
 def read(path: str) -> bytes | None:
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise Refused("%s is not a plain file." % path)  # a pipe would keep us waiting
         with open(path, "rb") as file:
-            return file.read()
+            data = file.read(settings.FILE_MAX_BYTES + 1)
+        if len(data) > settings.FILE_MAX_BYTES:
+            raise Refused("%s is larger than %d MB." % (path, settings.FILE_MAX_BYTES >> 20))
+        return data
     except FileNotFoundError:
         return None
     except OSError as error:

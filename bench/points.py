@@ -1,0 +1,115 @@
+"""Deaths and faults at every file operation of every hook and every writing command (see tests/trials.py)."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any, Callable, Iterator, List, Tuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+
+import support
+import trials
+from interposer import KILL, Outcome, Plan
+from operations import ALL, HOOKS, HookRun, Operation
+from scene import Scene
+from trials import Trial
+
+Points = Callable[[Trial, Operation], Iterator[Plan]]
+Attempt = Callable[[Trial, Operation, Plan], Tuple[bool, List[str]]]
+_VIEWS_EVERY = 10  # the product's own checks take as long as a trial
+
+
+def kills(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+    """Wherever a death leaves something else on the disk: killed, killed in mid-write, without power."""
+    return _campaign(directory, seed, ends, "kills", trials.deaths, Trial.die)
+
+
+def moments(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+    """Before every file operation, those too that only look."""
+    return _campaign(directory, seed, ends, "kills before any file operation", _every_moment, Trial.die)
+
+
+def faults(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+    return _campaign(directory, seed, ends, "faults", trials.faults, Trial.fail)
+
+
+def system_calls(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+    """Hooks as processes of their own, killed by strace at a system call that has to do with files."""
+    if not shutil.which("strace"):
+        return {"counts": {"kills at system calls": 0}, "problems": [], "slowest": {}}
+    return _campaign(directory, seed, ends, "kills at system calls", _every_system_call, _traced, [*HOOKS])
+
+
+def _campaign(
+    directory: Path, seed: int, ends: float, what: str, points: Points, attempt: Attempt, of: list[Operation] = ALL
+) -> dict[str, Any]:
+    """All points, in an order of chance: a campaign that is cut short has seen some of everything."""
+    counts: Counter[str] = Counter({what: 0})
+    problems: list[str] = []
+    with support.forked_hooks():
+        scene = Scene(directory / "scene")
+        try:
+            trial = Trial(scene)
+            planned = [(operation, plan) for operation in of for plan in points(trial, operation)]
+            counts["of"] = len(planned)
+            random.Random(seed).shuffle(planned)
+            for operation, plan in planned:
+                if time.monotonic() >= ends:
+                    break
+                was_met, found = attempt(trial, operation, plan)
+                counts[what] += was_met
+                problems += found
+                if counts[what] % _VIEWS_EVERY == 0:
+                    problems += ["%s, %r: %s" % (operation, plan, each) for each in trial.complaints()]
+                    counts["checked by verify and rebuild"] += 1
+        finally:
+            scene.close()
+    return {"counts": dict(counts), "problems": problems, "slowest": trial.slowest}
+
+
+def _every_moment(trial: Trial, operation: Operation) -> Iterator[Plan]:
+    whole = trial.known(operation)[1]
+    return (Plan(KILL, number) for number in range(1, len(whole.operations) + 1))
+
+
+# With strace -----------------------------------------------------------------------------------------
+
+
+def _every_system_call(trial: Trial, operation: Operation) -> Iterator[Plan]:
+    """But for those of the interpreter's own start: nothing of ours has happened yet."""
+    report = trial.scene.top / "trace"
+    trial.scene.reset()
+    _run_traced(trial.scene, operation, "-o", str(report))
+    calls = report.read_text("utf-8", "replace").split("\n")
+    report.unlink()
+    first = next(at for at, call in enumerate(calls) if "harness_memory" in call)
+    return (Plan(KILL, number) for number in range(first, len(calls)))
+
+
+def _traced(trial: Trial, operation: Operation, plan: Plan) -> tuple[bool, list[str]]:
+    inject = "inject=%%file,%%desc:signal=SIGKILL:when=%d" % plan.at
+    return trial.die(operation, plan, lambda: _run_traced(trial.scene, operation, "-e", inject, "-o", os.devnull))
+
+
+def _run_traced(scene: Scene, operation: Operation, *options: str) -> Outcome:
+    assert isinstance(operation, HookRun)
+    life = scene.life(operation.session)
+    done = subprocess.run(
+        ["strace", "-f", "-qq", "-e", "trace=%file,%desc", *options, *support.hook_command(operation.script)],
+        input=support.encode(operation.payload(life.session)),
+        capture_output=True,
+        env=support.clean_environment(scene.home, life.session.environment(pid=life.pid)),
+        cwd=str(scene.repo),
+        check=False,
+    )
+    code = -signal.SIGKILL if done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL) else done.returncode
+    return Outcome(code, done.stdout.decode(), done.stderr.decode(), 0.0, [])

@@ -1,0 +1,356 @@
+"""Clocks that are wrong, set back, set ahead, or in another zone: one record a session, none lost, none aged by it."""
+
+from __future__ import annotations
+
+import calendar
+import json
+import os
+import time
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any, Callable, Iterator
+
+import pytest
+import support
+from circumstances import CLOCK, Circumstanced, redate
+from commandline import World
+from life import failures
+
+from harness_memory import age, checkpoint, health, settings, stock, store
+from harness_memory.guard import allowance
+from harness_memory.lock import Lock
+
+DAY = 86400
+YEAR = 365 * DAY
+ZONE = "import time; time.tzset()\n"
+
+
+class Timed(Circumstanced):
+    """A session under a clock of its own."""
+
+    offset = 0.0
+
+    def at(self, instant: float | str) -> Timed:
+        """From now on it is `2026-11-16T01:58:08Z`, or so many seconds since 1970."""
+        moment = epoch(instant) if isinstance(instant, str) else instant
+        self.offset = moment - time.time()
+        self.given = ZONE + CLOCK % self.offset
+        self.transcript.now = datetime.fromtimestamp(max(0.0, moment), timezone.utc)
+        return self
+
+    def run(self, script: str, payload: Any) -> support.Result:
+        began = time.time() - 0.01
+        redate(self.home, began, self.offset)  # what the transcript got meanwhile
+        result = super().run(script, payload)
+        redate(self.home, began, self.offset)
+        return result
+
+
+def epoch(text: str) -> float:
+    return float(calendar.timegm(time.strptime(text, "%Y-%m-%dT%H:%M:%SZ")))
+
+
+@pytest.fixture
+def begin(home: Path, repo: Path, client: support.Client) -> Callable[..., Timed]:
+    def make(instant: float | str) -> Timed:
+        life = Timed(home, repo, pid=client.pid)
+        life.at(instant)
+        return life
+
+    return make
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+def assert_sound(world: World, zone: str | None = None) -> None:
+    checked = world.memory("verify", env={"TZ": zone})
+    assert checked.code == 0, checked.stdout
+    before = world.files()
+    assert world.memory("rebuild", env={"TZ": zone}).code == 0
+    assert world.files() == before
+
+
+NOW = time.time()
+JUMPS = {
+    "hours back": (NOW, NOW - 3 * 3600),
+    "a month back": (NOW, NOW - 31 * DAY),
+    "years back": (NOW, NOW - 3 * YEAR),
+    "to 1970": (NOW, 12.0),
+    "before 1970": (NOW, -3e8),
+    "out of 1970": (12.0, NOW),
+    "to 2100": (NOW, epoch("2100-02-28T23:59:58Z")),
+    "back from 2100": (epoch("2100-03-01T00:00:00Z"), NOW),
+    "over midnight": ("2026-06-11T23:59:50Z", "2026-06-12T00:00:10Z"),
+    "over new year": ("2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z"),
+    "into a leap day": ("2028-02-28T23:59:59Z", "2028-02-29T00:00:01Z"),
+}
+
+
+@pytest.mark.parametrize("jump", list(JUMPS)[: support.volume(len(JUMPS))])
+def test_within_a_session(begin: Callable[..., Timed], world: World, jump: str) -> None:
+    first, second = JUMPS[jump]
+    life = begin(first)
+    life.start()
+    life.turn("one", "The first is done.", "one.py")
+    life.at(second).turn("two", "The second is done.", "two.py")
+    life.end()
+    assert len(support.meta_files(life.store)) == 1
+    assert life.episode["asked"] == ["one", "two"]
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
+    assert life.episode["started"] <= life.episode["ended"]
+    assert life.meta["started"] <= life.meta["ended"]
+    assert 0 <= life.episode["duration_minutes"] < 60
+    # It ended, and speaks again on whatever day it is by then.
+    life.at(NOW).start("resume")
+    life.turn("three", "The third is done.", "three.py")
+    assert len(support.meta_files(life.store)) == 1
+    assert life.episode["asked"] == ["one", "two", "three"]
+    assert failures(life.store) == []
+    assert_sound(world)
+
+
+def test_between_sessions(begin: Callable[..., Timed], world: World) -> None:
+    lives = []
+    for number, instant in enumerate((NOW - 5 * DAY, 12.0, NOW - 4 * DAY, NOW + 10 * YEAR, NOW - 3 * DAY, NOW)):
+        life = begin(instant)
+        life.start()
+        life.turn("the matter of number %d" % number, "Number %d is settled at last." % number, "n%d.py" % number)
+        life.end()
+        lives.append(life)
+    assert all(life.has_episode for life in lives)
+    listed = world.json("list")
+    assert [entry["id"] for entry in listed] == [lives[n].session.id[:8] for n in (3, 5, 4, 2, 0, 1)]
+    assert_sound(world)
+    for life in lives:  # also what lies in the future
+        assert life.session.id[:8] in world.memory("search", "matter", "number").stdout
+    told = begin(NOW).start().context
+    assert all(life.session.id[:8] in told for life in lives)
+
+
+# Days as people have them ----------------------------------------------------------------------------
+
+SHIFTS = {  # zone: an instant before the clocks are changed, one after, both on the same day there
+    "Europe/Berlin": ("2026-03-28T23:30:00Z", "2026-03-29T21:30:00Z"),  # a day of 23 hours
+    "Europe/Berlin, back": ("2026-10-24T22:30:00Z", "2026-10-25T22:30:00Z"),  # one of 25
+    "America/St_Johns, back": ("2026-11-01T03:00:00Z", "2026-11-02T03:00:00Z"),
+    "Australia/Lord_Howe": ("2026-10-03T14:00:00Z", "2026-10-04T12:30:00Z"),  # by half an hour
+    "Australia/Lord_Howe, back": ("2026-04-04T13:30:00Z", "2026-04-05T13:00:00Z"),
+    "Pacific/Apia": ("2026-04-03T11:30:00Z", "2026-04-04T10:00:00Z"),
+}
+
+
+@pytest.fixture
+def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    name = str(request.param).partition(",")[0]
+    if not os.path.exists("/usr/share/zoneinfo/" + name) or not hasattr(time, "tzset"):
+        pytest.skip("this machine does not know that zone")
+    monkeypatch.setenv("TZ", name)
+    time.tzset()
+    yield name
+    monkeypatch.undo()
+    time.tzset()
+
+
+@pytest.mark.parametrize(
+    ("zone", "key"), [(key, key) for key in list(SHIFTS)[: support.volume(len(SHIFTS))]], indirect=["zone"]
+)
+def test_a_day_is_a_day_in_every_zone(begin: Callable[..., Timed], world: World, zone: str, key: str) -> None:
+    first, second = map(epoch, SHIFTS[key])
+    for instant in (first - DAY, first, second):
+        life = begin(instant)
+        life.extra["TZ"] = zone
+        life.start()
+        life.turn("ask of %d" % instant, "It is done, at %d." % instant, "a.py")
+        life.end()
+    (current,) = life.store.glob("*/STATE/current-work.json")
+    done = [each["completed"] for each in json.loads(current.read_text("utf-8"))["completed_today"]]
+    assert done == [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) for at in (second, first)]
+    assert_sound(world, zone)
+
+
+# What is old -----------------------------------------------------------------------------------------
+
+
+def days(*ago: float) -> list[str]:
+    return [time.strftime("%Y-%m-%d", time.gmtime(NOW - each * DAY)) for each in ago]
+
+
+STEADY = range(0, 200, 3)
+AGES = {
+    "work every few days": (days(*STEADY), NOW, NOW),
+    "nothing yet": ([], NOW, NOW),
+    "a holiday of three weeks": (days(0, *range(21, 60)), NOW, NOW),
+    "years ahead": (days(*STEADY), NOW + 10 * YEAR, NOW),
+    "years ahead, and work there": ([*days(*STEADY), *days(-10 * 365)], NOW + 10 * YEAR + 3600, NOW),
+    "and a second time, further": ([*days(*STEADY), *days(-3650)], NOW + 20 * YEAR, NOW),
+    "back again": ([*days(*STEADY), *days(-3650)], NOW, NOW),
+    "work on seven days shows it": ([*days(*STEADY), *days(*range(-106, -99))], NOW + 106 * DAY, NOW + 106 * DAY),
+    "on six it does not": ([*days(*STEADY), *days(*range(-105, -99))], NOW + 105 * DAY, NOW),
+    "set back": (days(*STEADY), 12.0, 12.0),
+    "1970 is no day of ours": (["1970-01-01", *days(*STEADY)], NOW, NOW),
+}
+
+
+@pytest.mark.parametrize("case", list(AGES))
+def test_from_when_age_is_counted(case: str) -> None:
+    worked, now, expected = AGES[case]
+    assert abs(age.reckoned(worked, now) - expected) <= DAY
+
+
+def test_years_ahead_for_some_sessions_deletes_nothing(begin: Callable[..., Timed], world: World) -> None:
+    for ago in (60, 30, 2):
+        life = begin(NOW - ago * DAY)
+        life.start()
+        life.turn("work of %d days ago" % ago, "Done %d days ago, all of it." % ago, "a.py")
+        life.end()
+    tasks = life.cwd / ".claude" / "async-tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "fresh.json").write_text("{}", "utf-8")
+    known = {path.name for path in support.episode_files(life.store)}
+    assert len(known) == 3
+    for hours in (0, 1, 30):
+        ahead = begin(NOW + 10 * YEAR + hours * 3600)
+        ahead.start()
+        ahead.turn("work of the future", "Done in the future, for once.", "b.py")
+        ahead.end()
+    begin(NOW).start()
+    assert known < {path.name for path in support.episode_files(life.store)}
+    assert (tasks / "fresh.json").exists()
+    assert_sound(world)
+
+
+def test_what_is_old_by_work_on_many_days_goes(begin: Callable[..., Timed], store_root: Path) -> None:
+    for ago in (100, 95, *range(14, 0, -2)):
+        life = begin(NOW - ago * DAY)
+        life.start()
+        life.turn("work of %d days ago" % ago, "Done %d days ago, all of it." % ago, "a.py")
+        life.end()
+    before = support.episode_files(store_root)
+    begin(NOW).start()
+    left = support.episode_files(store_root)
+    assert left == before[2:]  # ninety days, and there was work on seven since
+
+
+def test_what_1970_dated_is_the_last_to_go(begin: Callable[..., Timed], store_root: Path) -> None:
+    store_root.mkdir(mode=0o700)
+    (store_root / "config.json").write_text('{"retention_episodes": 3}', "utf-8")
+    for instant in (NOW - 5000, NOW - 4000, 12.0, NOW - 3000, NOW - 2000):
+        life = begin(instant)
+        life.start()
+        life.turn("work", "Done at %d, all of it." % instant, "a.py")
+        life.end()
+    begin(NOW).start()
+    names = [path.name for path in support.episode_files(store_root)]
+    assert len(names) == 3
+    assert names[0].startswith("session-1970")
+
+
+def test_prune_does_not_trust_a_clock_that_is_years_ahead(
+    begin: Callable[..., Timed], world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = begin(NOW - 2 * DAY)
+    life.start()
+    life.turn("work", "Done, all of it.", "a.py")
+    life.end()
+    store.write(str(world.root / "config.json"), b'{"work_after": "delete"}')
+    monkeypatch.setattr(time, "time", lambda: NOW + 3 * YEAR)
+    (report,) = world.json("prune")
+    assert (report["kept"], report["deleted"]) == (1, 0)
+    assert report["counted_from"][:10] >= life.meta["date"]
+    assert "Is the clock right?" in world.memory("prune").stdout
+    assert life.directory.is_dir()
+    (report,) = world.json("prune", "--older-than", "30d")
+    assert (report["deleted"], report["counted_from"]) == (1, None)
+
+
+# Times in the future -----------------------------------------------------------------------------------
+
+
+def future(path: Path | str) -> None:
+    os.utime(str(path), (NOW + 9 * YEAR, NOW + 9 * YEAR))
+
+
+def test_files_of_the_future_are_in_nobodys_way(begin: Callable[..., Timed], world: World) -> None:
+    life = begin(NOW)
+    life.start()
+    life.turn("one", "The first is done.", "one.py")
+    temporary = life.project / "STATE" / ".x.json.1.2.tmp"
+    temporary.write_text("{", "utf-8")
+    lock = life.project / "STATE" / "live" / "gone.lock"
+    lock.touch()
+    for path in sorted(life.store.rglob("*"), reverse=True):
+        future(path)
+    other = begin(NOW)
+    other.start()
+    assert not temporary.exists()
+    assert not lock.exists()
+    life.turn("two", "The second is done.", "two.py")
+    assert life.episode["asked"] == ["one", "two"]
+    with Lock(str(life.project / "STATE" / "views.lock"), 0) as held:
+        assert held
+    assert failures(life.store) == []
+    assert_sound(world)
+
+
+def test_a_session_seen_last_in_the_future_is_buried_when_its_process_is_gone(begin: Callable[..., Timed]) -> None:
+    with support.Client() as gone:
+        life = begin(NOW + YEAR)
+        life.pid = gone.pid
+        life.start()
+        life.prompt("one")
+        life.transcript.write(life.cwd / "one.py").text("Done, all of it.")
+    begin(NOW).start()
+    assert life.meta["status"] == "ABANDONED"
+    assert life.episode["files_changed"] == ["one.py"]
+
+
+def test_a_fork_that_began_under_a_clock_ahead_keeps_what_it_says(begin: Callable[..., Timed]) -> None:
+    life = begin(NOW + 3 * 3600)
+    life.start("fork")
+    life.at(NOW).turn("one", "The first is done.", "one.py")
+    assert life.episode["asked"] == ["one"]
+    assert life.episode["files_changed"] == ["one.py"]
+
+
+def test_failures_are_mentioned_although_the_last_mention_is_in_the_future(store_root: Path) -> None:
+    health.note_failure(str(store_root), "Stop", "one")
+    time.sleep(0.02)  # the times of files may lag by a tick
+    assert health.unmentioned(str(store_root)) == 1
+    assert health.unmentioned(str(store_root)) == 0
+    future(store_root / "health" / "shown")
+    assert health.unmentioned(str(store_root)) == 1
+    assert health.unmentioned(str(store_root)) == 0
+
+
+def test_failures_sort_by_time_under_any_clock(store_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for moment in (-5.0, 12.0, NOW, NOW + 300 * YEAR):
+        monkeypatch.setattr(time, "time_ns", lambda: int(moment * 10**9))  # noqa: B023
+        health.note_failure(str(store_root), "Stop", "at %d" % moment)
+    assert failures(store_root) == ["at -5", "at 12", "at %d" % NOW, "at %d" % (NOW + 300 * YEAR)]
+
+
+@pytest.mark.parametrize(("offset", "is_valid"), [(0, True), (-300, True), (-700, False), (300, True), (700, False)])
+def test_a_permission_is_for_ten_minutes_on_either_side(tmp_path: Path, offset: float, is_valid: bool) -> None:
+    path = allowance.give(str(tmp_path), "Bash", {"command": "x"}, "/")
+    os.utime(path, (NOW + offset, NOW + offset))
+    assert allowance.take(str(tmp_path), "Bash", {"command": "x"}, "/", NOW) is is_valid
+
+
+@pytest.mark.parametrize(("seconds", "is_stale"), [(-61, True), (-5, False), (5, False), (YEAR, True)])
+def test_a_claim_of_the_future_is_stale_too(seconds: float, is_stale: bool) -> None:
+    name = "completion-checkpoint.json.abcd1234.%d%s" % ((NOW + seconds) * 1e9, settings.CLAIM_SUFFIX)
+    assert checkpoint.is_stale_claim(name, NOW) is is_stale
+
+
+def test_a_note_of_the_future_is_recalled(world: World, begin: Callable[..., Timed]) -> None:
+    world.memory("note", "add", "gateway", "The gateway closes idle sockets after thirty seconds")
+    world.memory("note", "add", "parser", "The parser keeps every comment where it was")
+    note = next(world.project.glob("LEARNING/topics/gateway.md"))
+    future(note)
+    assert not stock.is_gone(str(world.root), str(world.project), "project/gateway", "note")
+    life = begin(NOW)
+    life.start()
+    assert "gateway" in life.prompt("Why does the gateway close idle sockets?").context

@@ -1,0 +1,64 @@
+"""Every hook and every writing command, killed and failing at every kind of point: a part of it on every run.
+
+All points are tried by `bench/chaos.py`. Which ones are tried here differs by the version of Python, so that together
+they see many.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Iterator
+
+import pytest
+import support
+import trials
+from interposer import Plan
+from operations import ALL, Operation
+from scene import Scene
+from trials import Trial
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+
+DEATHS, FAULTS = support.volume(5), support.volume(5)
+
+
+@pytest.fixture(scope="module")
+def trial(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Trial]:
+    scene = Scene(tmp_path_factory.mktemp("scene"))
+    yield Trial(scene)
+    scene.close()
+
+
+def some(plans: Iterator[Plan], number: int) -> list[Plan]:
+    """So many of them, spread over all."""
+    known = list(plans)
+    number = min(number, len(known))
+    first = sys.version_info[1]
+    return [known[(first + each * len(known) // number) % len(known)] for each in range(number)]
+
+
+@pytest.mark.parametrize("operation", ALL, ids=repr)
+def test_a_death_leaves_the_old_or_the_new(trial: Trial, operation: Operation) -> None:
+    wrong: list[str] = []
+    for plan in some(trials.deaths(trial, operation), DEATHS):
+        was_killed, found = trial.die(operation, plan)
+        assert was_killed, plan
+        wrong += found
+    assert wrong == []
+
+
+@pytest.mark.parametrize("operation", ALL, ids=repr)
+def test_a_fault_is_borne(trial: Trial, operation: Operation) -> None:
+    wrong: list[str] = []
+    for plan in some(trials.faults(trial, operation), FAULTS):
+        was_met, found = trial.fail(operation, plan)
+        assert was_met, plan
+        wrong += found
+    assert wrong == []
+
+
+def test_the_views_are_whole_afterwards(trial: Trial) -> None:
+    for operation in ALL[:: max(1, len(ALL) // support.volume(6))]:
+        trial.die(operation, some(trials.deaths(trial, operation), 1)[0])
+        assert trial.complaints() == [], operation
