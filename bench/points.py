@@ -69,7 +69,7 @@ def _campaign(
                 counts[what] += was_met
                 problems += found
                 if counts[what] % _VIEWS_EVERY == 0:
-                    problems += ["%s, %r: %s" % (operation, plan, each) for each in trial.complaints()]
+                    problems += ["%s, %r: %s" % (operation, plan, each) for each in trial.complaints(plan)]
                     counts["checked by verify and rebuild"] += 1
         finally:
             scene.close()

@@ -250,6 +250,7 @@ def lacking(worker: Worker, due: int, episodes: list[dict[str, Any]]) -> list[st
     return found
 
 
+_MARKS = (settings.LAST_RUN_DIR, settings.DIRTY_DIR, settings.ALLOWED_DIR)
 _EMPTY_FILES = (settings.SHOWN_FILE, settings.CONSOLIDATION_TOLD_FILE, settings.TRIGGERS_MARK)
 
 
@@ -274,7 +275,7 @@ def damaged(path: Path) -> list[str]:
                 return ["%s: %r" % (path, meta)]
     except (ValueError, EOFError) as error:
         return ["%s: %s" % (path, error)]
-    is_mark = path.parent.name in (settings.LAST_RUN_DIR, settings.DIRTY_DIR) or path.name in _EMPTY_FILES
+    is_mark = path.parent.name in _MARKS or path.name in _EMPTY_FILES
     return [] if text or is_mark else ["%s is empty" % path]
 
 

@@ -22,6 +22,7 @@ Facts = Dict[Tuple[str, ...], Any]
 _EPISODE = ("asked", "what_was_done", "what_remains", "files_changed", "branch", "thread")
 _TASK = ("title", "remaining", "blockers", "status", "sessions")
 _EVENT = ("event", "rule", "tool", "command")
+_SESSION = re.compile(r"^session: .*\n", re.MULTILINE)  # whose note it is, where that could be known
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:?\d\d:?\d\d(\.\d+)?Z?")
 
 
@@ -50,7 +51,7 @@ def _project(store: Path, project: Path) -> Facts:
         elif "/" + settings.LOCAL_DIR + "/" in path:
             found["local note", path] = data.decode("utf-8")
     for path in project.glob("LEARNING/topics/*.md"):
-        found["note", path.name] = _text(path)
+        found["note", path.name] = _SESSION.sub("", _text(path))
     for path in project.glob("STATE/progress/*.json"):
         value = json.loads(_text(path))
         found["task", path.name] = ([value.get(key) for key in _TASK], [each["note"] for each in value["checkpoints"]])
@@ -108,7 +109,7 @@ def damage(store: Path) -> list[str]:
             found += storm.damaged(path)
             if path.stat().st_mode & 0o077:
                 found.append("%s is open to others" % name)
-        if name.endswith(settings.TEMP_SUFFIX) and "/recall/" not in name:
+        if name.endswith(settings.TEMP_SUFFIX):
             found.append("%s is in the way" % name)
         if path.parent.name == settings.DIRTY_DIR:
             found.append("%s is not shown in the views" % name)
@@ -124,8 +125,15 @@ def complaints(world: World) -> list[str]:
     before = world.files()
     world.memory("rebuild")
     after = world.files()
-    found += ["rebuild changed %s" % name for name in {*before, *after} if before.get(name) != after.get(name)]
-    return found
+    changed = [name for name in {*before, *after} if before.get(name) != after.get(name)]
+    return found + ["rebuild changed %s" % name for name in changed if not name.endswith(settings.LOCK_SUFFIX)]
+
+
+def unhealed(world: World) -> list[str]:
+    """What a rebuild should make anew, and does not."""
+    world.memory("rebuild")
+    told = world.memory("verify").stdout
+    return ["after a rebuild: " + told] if "harness memory rebuild" in told else []
 
 
 def mixtures(found: Facts, old: Facts, new: Facts) -> list[str]:

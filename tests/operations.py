@@ -9,7 +9,18 @@ import protocol
 from interposer import Outcome, Plan
 from scene import IDS, Scene
 
-_ADDS = ("prompt", "first prompt", "denied", "asked", "checkpoint", "briefing rollback", "rate", "allow-once", "task ")
+_ADDS = (
+    "prompt",
+    "first prompt",
+    "denied",
+    "asked",
+    "checkpoint",
+    "briefing rollback",
+    "rate",
+    "allow-once",
+    "task ",
+    "note promote",
+)
 
 
 class Operation:

@@ -23,7 +23,7 @@ from interposer import Outcome, Plan
 from life import Life
 
 from harness_memory import cli
-from harness_memory.setup import entries, installation
+from harness_memory.setup import entries, installation, settingsfile
 
 Saved = Tuple[int, int, Optional[bytes]]  # mode, time in ns, content (None: a directory)
 
@@ -106,11 +106,16 @@ class Scene:
         place = installation.Place(str(support.ROOT), "user", settings_path, memory)
         wanted = entries.entries(str(support.ROOT), sys.executable, [memory], str(self.home))
 
-        def work() -> None:
-            if out:
-                installation.uninstall(place, installation.plan_uninstall(place, wanted))
-            else:
-                installation.install(place, wanted, sys.executable, installation.plan_install(place, wanted))
+        def work() -> int:
+            try:
+                if out:
+                    installation.uninstall(place, installation.plan_uninstall(place, wanted))
+                else:
+                    installation.install(place, wanted, sys.executable, installation.plan_install(place, wanted))
+            except (settingsfile.Refused, OSError) as error:  # as install.py does
+                print(error, file=sys.stderr)
+                return 1
+            return 0
 
         return interposer.run(work, plan, stdin=b"", env=support.clean_environment(self.home), cwd=str(self.home))
 
@@ -178,6 +183,7 @@ def build(scene: Scene) -> None:
     (scene.home / ".claude" / "settings.json").write_text('{\n  "model": "opus"  \n}\n', "utf-8")
     stray = scene.life("stray").transcript.turn("From before", "That was before any memory of it.", files=["early.py"])
     os.utime(str(stray.path), (time.time() - OLD, time.time() - OLD))
+    time.sleep(2)  # what has just begun is told from what was there
 
 
 def play(scene: Scene) -> None:

@@ -85,7 +85,10 @@ class Trial:
         store = self.scene.store
         after = self.known(operation)[0]
         before = after if is_repeated else self.before(operation)
-        wrong = invariants.mixtures(invariants.facts(store), before, after)
+        found = invariants.facts(store)
+        if is_repeated:
+            found["shop", "audit"] = after["shop", "audit"]  # what was tried twice is on record twice
+        wrong = invariants.mixtures(found, before, after)
         damage = invariants.damage(store)
         if damage and not is_kill:  # what was not worth the wait for the disk may be lost, and is named
             told = self.scene.world.memory("verify").stdout
@@ -113,9 +116,10 @@ class Trial:
         wrong += self._wrong(operation)
         return plan.at <= count(outcome, plan), ["%s, %r: %s" % (operation, plan, each) for each in wrong]
 
-    def complaints(self) -> list[str]:
+    def complaints(self, plan: Plan) -> list[str]:
         """What the product itself finds wrong with the scene as it is now."""
-        return invariants.complaints(self.scene.world)
+        check = invariants.complaints if plan.act == KILL else invariants.unhealed
+        return check(self.scene.world)
 
 
 def count(outcome: Outcome, plan: Plan) -> int:
@@ -160,7 +164,10 @@ def deaths(trial: Trial, operation: Operation) -> Iterator[Plan]:
     writes = sum(name == "write" for name, _ in whole.operations)
     yield from (Plan(KILL, number, changes=True) for number in range(1, changes + 1))
     yield from (Plan(TEAR, number) for number in range(1, writes + 1))
-    yield from (Plan(CUT, number, changes=True) for number in range(2, changes + 2))
+    yield from (Plan(CUT, number, changes=True) for number in range(1, changes + 2))
+
+
+LASTING = (errno.EACCES, errno.EROFS)  # what is closed to us stays so at the next attempt
 
 
 def faults(trial: Trial, operation: Operation) -> Iterator[Plan]:
@@ -168,6 +175,7 @@ def faults(trial: Trial, operation: Operation) -> Iterator[Plan]:
     _, whole = trial.known(operation)
     for code, kinds in FAULTS.items():
         total = sum(name in kinds for name, _ in whole.operations)
-        yield from (Plan(code, number) for number in range(1, total + 1))
+        if code not in LASTING:
+            yield from (Plan(code, number) for number in range(1, total + 1))
         if code != errno.EINTR:
-            yield from (Plan(code, number, stays=True) for number in range(1, total + 1, 5))
+            yield from (Plan(code, number, stays=True) for number in range(1, total + 1, 1 if code in LASTING else 5))

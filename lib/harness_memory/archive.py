@@ -116,7 +116,9 @@ def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
             continue
         try:
             reading = transcript.Reading(path, transcript.cursor_of(known))
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if store.is_passing(error):
+                raise
             continue
         try:
             for entry in reading.entries(_has_time(place), is_sidechain=True):
@@ -133,7 +135,9 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
     except store.Foreign as error:
         health.note_failure(place.store_root, "transcript", error)
         return state, True
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise
         return state, True  # not written yet, cleaned up, or never kept
     try:
         if reading.is_restart:
@@ -208,7 +212,8 @@ def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any]) 
     is_mine = _ownership(place, session, state)
     checkpoint.collect(place.folders, session.artifacts, session.id, is_mine, place.store_root)
     checkpoint.merge(session.artifacts, state["checkpoints"])
-    state["wrote_checkpoint"] = False
+    # One that could not be taken now is still known to be this session's.
+    state["wrote_checkpoint"] = state["wrote_checkpoint"] and checkpoint.is_any_left(place.folders)
 
 
 def _find_parent(place: Place, session: Session, state: dict[str, Any]) -> None:

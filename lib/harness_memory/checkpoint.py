@@ -85,6 +85,14 @@ def collect(
                     _archive(claimed, artifacts, root)
 
 
+def is_any_left(folders: list[str]) -> bool:
+    """Whether an unclaimed checkpoint file lies in one of these folders."""
+    names = [name for folder in folders for name in store.names(folder)]
+    return any(
+        name.startswith(settings.CHECKPOINT_PREFIX) and name.endswith(settings.CHECKPOINT_SUFFIX) for name in names
+    )
+
+
 def save(artifacts: str, value: object, now: float) -> str:
     """Write one checkpoint given directly (the command line); returns the artifact's name."""
     text = jsontext.pretty(redact_tree(value))
@@ -106,7 +114,9 @@ def merge(artifacts: str, known: dict[str, Any]) -> None:
     for name in [name for name in kept if name not in known]:
         try:
             value = jsontext.loads(store.read(os.path.join(artifacts, name)) or b"")
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if isinstance(error, OSError) and not isinstance(error, store.Unreadable):
+                continue  # the next run may be able to read it
             value = None
         known[name] = normalize(value) or {}
 

@@ -60,7 +60,7 @@ def carry_out(plan: Plan, now: float) -> list[str]:
     with notebook.Writing(plan.shelf) as writing:
         for slug in plan.slugs:
             note = plan.shelf.note(slug)
-            if note is None:
+            if note is None or note.is_unreadable:
                 continue
             kept.append(writing.archive(slug, now))
             if slug in plan.removed:

@@ -36,7 +36,9 @@ def load(project_dir: str) -> dict[str, Any]:
     try:
         data = store.read(path(project_dir))
         value = jsontext.loads(data) if data else {}
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise  # else what was forgotten would come back
         value = {}
     told = value if isinstance(value, dict) else {}
     texts, salt = told.get("texts"), told.get("salt")
@@ -74,6 +76,7 @@ def add(
         if not held:
             raise TimeoutError(errno.ETIMEDOUT, "another process is forgetting something; try again", path(project_dir))
         known = load(project_dir)
+        _put_aside_if_damaged(path(project_dir), known)
         salt = known["salt"] or os.urandom(16).hex()
         texts = known["texts"]
         for words in phrases:
@@ -86,6 +89,12 @@ def add(
             "texts": texts,
         }
         store.write(path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"), durable=True)
+
+
+def _put_aside_if_damaged(file: str, known: dict[str, Any]) -> None:
+    """What nobody can read is kept for whoever may, before a new file takes its place."""
+    if not known["salt"] and os.path.lexists(file):
+        store.move(file, file + settings.DAMAGED_SUFFIX)
 
 
 def sieve(project_dir: str) -> Callable[[dict[str, Any]], dict[str, Any]] | None:

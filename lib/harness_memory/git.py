@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from . import settings
+from . import settings, store
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEX = frozenset("0123456789abcdef")
@@ -42,8 +42,9 @@ def find(start: str) -> Repository | None:
                 break
             directory = parent
         return bare  # inside a work tree a bare repository is but content of it: anybody may commit one
-    except (OSError, ValueError):  # ValueError: NUL in a path
-        pass
+    except (OSError, ValueError) as error:  # ValueError: NUL in a path
+        if store.is_passing(error):
+            raise  # without its repository a directory would be another project
     return None
 
 
@@ -67,7 +68,7 @@ def branch(repo: Repository) -> str:
 def origin_url(repo: Repository) -> str:
     """The URL git would fetch `origin` from, by the repository's own configuration (includes are not followed)."""
     for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
-        data = _read(path, settings.GIT_CONFIG_MAX_BYTES)
+        data = _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=True)
         if len(data) == settings.GIT_CONFIG_MAX_BYTES:
             data = data[: data.rfind(b"\n") + 1]
         # One character for each byte, so that positions hold in lower case too.
@@ -142,16 +143,19 @@ def _has(directory: str, name: str) -> bool:
     return True
 
 
-def _read(path: str, limit: int) -> bytes:
-    """The first `limit` bytes of a regular file, links followed; nothing when there is none."""
+def _read(path: str, limit: int, *, is_needed: bool = False) -> bytes:
+    """The first `limit` bytes of a regular file, links followed; nothing when there is none.
+
+    One that `is_needed` and closed to us is an error: git itself does nothing without its configuration.
+    """
     try:
         fd = os.open(path, _O_READ)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error) or (is_needed and isinstance(error, PermissionError)):
+            raise
         return b""
     try:
         return os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
-    except OSError:
-        return b""
     finally:
         os.close(fd)
 

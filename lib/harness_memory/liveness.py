@@ -39,10 +39,13 @@ def is_alive(process: dict[str, Any]) -> bool | None:
         return None
     start = process.get("start")
     if start:
-        if process.get("boot") != _boot():
+        boot = _boot()
+        if not boot:
+            return None
+        if process.get("boot") != boot:
             # Same machine, other boot: it cannot have survived. Another container: cannot know.
             return False if _same_namespace(process) else None
-        return bool(_start_time(pid) == start)
+        return bool(_start_time(pid) == start) if _can_look(pid) else None
     if os.name != "posix":
         return None
     try:
@@ -70,6 +73,17 @@ def _ancestor() -> int:
             return pid if pid > 1 else 0
         pid = parent
     return 0
+
+
+def _can_look(pid: int) -> bool:
+    """False when nobody can tell: out of descriptors, or the system keeps processes from each other."""
+    try:
+        os.close(os.open("/proc/%d/stat" % pid, os.O_RDONLY))
+    except (FileNotFoundError, ProcessLookupError):
+        return True  # it is gone
+    except OSError:
+        return False
+    return True
 
 
 def _start_time(pid: int) -> str:

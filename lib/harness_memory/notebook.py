@@ -11,6 +11,7 @@ and its index (see `notes_index`) is made anew before the lock is let go.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from . import clock, notes, settings, store
@@ -60,6 +61,8 @@ class Shelf:
         try:
             data = store.read(path, settings.NOTE_MAX_BYTES)
         except OSError as error:
+            if store.is_passing(error):
+                raise
             note = Note(slug, {}, [])
             note.is_unreadable = True
             note.problems.append((1, "cannot be read: %s" % error.strerror))
@@ -222,8 +225,10 @@ class Writing:
         return is_changed
 
     def put(self, note: Note) -> str:
-        """Write a note and name its file."""
+        """Write a note and name its file; one that could not be read is not overwritten."""
         path = self.shelf.path(note.slug)
+        if note.is_unreadable:
+            raise store.Unreadable(errno.EACCES, note.problems[0][1], path)
         store.write(path, notes.render(note).encode("utf-8", "replace"), durable=True)
         return path
 

@@ -383,7 +383,9 @@ def _read_facts(directory: str) -> dict[str, Any] | None:
 def _read_file(directory: str) -> bytes | None:
     try:
         return store.read(os.path.join(directory, settings.PROJECT_FILE), settings.PROJECT_FILE_MAX_BYTES)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise  # it is no other project for that
         return b""
 
 

@@ -8,6 +8,7 @@ find the session that was at work when they were written.
 from __future__ import annotations
 
 import os
+import time
 
 from . import archive, checkpoint, clock, health, liveness, settings, store
 from . import session as sessions
@@ -72,7 +73,7 @@ def _evidence(
 def _last_sign(place: Place, marker: dict[str, Any]) -> float:
     session = sessions.at_marker(place.project_dir, marker)
     if not session:
-        return 0.0
+        return store.modified(sessions.marker_path(place.project_dir, marker["claude_session"]))
     paths = [os.path.join(session.dir, settings.META_FILE), os.path.join(session.dir, settings.CAPTURE_FILE)]
     return max(store.modified(path) for path in (*paths, str(session.meta.get("transcript") or "")))
 
@@ -87,6 +88,8 @@ def _bury(place: Place, marker: dict[str, Any], evidence: str) -> None:
         if session:
             seen = _last_sign(place, marker)
             there = _place_of(place, marker)
+            if _is_out_of_reach(session, seen):
+                return
             gathered = archive.gather(there, session, is_over=True)
             if not gathered.is_whole:
                 return
@@ -99,6 +102,18 @@ def _bury(place: Place, marker: dict[str, Any], evidence: str) -> None:
         lock.discard()
 
 
+def _is_out_of_reach(session: Session, seen: float) -> bool:
+    """Whether its transcript is there and closed to us: by tomorrow that may be put right."""
+    path = str(session.meta.get("transcript") or "")
+    try:
+        os.close(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)))
+    except PermissionError:
+        return time.time() - seen < settings.DAY_SECONDS
+    except (OSError, ValueError):
+        pass
+    return False
+
+
 def _place_of(place: Place, marker: dict[str, Any]) -> Place:
     """The dead session may have worked in another work tree of the project."""
     root = marker.get("root")
@@ -108,12 +123,14 @@ def _place_of(place: Place, marker: dict[str, Any]) -> Place:
 
 def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
     written = min(store.modified(path), now)
+    if not written:
+        return  # gone, or nobody can tell when it was written: there will be another start
     markers = sessions.live_markers(place.project_dir)
     living = [(marker["claude_session"], sessions.at_marker(place.project_dir, marker)) for marker in markers]
     for id, session in living:
         began = (clock.parse(session.started) or 0.0) if session else 0.0
-        # One that starts cannot have written it, unless it was there before: resumed, or compacted in mid-turn.
-        if written >= (began + 1 if id == claude_id else began):
+        is_just_born = id == claude_id and now - began <= 1  # and not resumed, or compacted in mid-turn
+        if written >= began and not is_just_born:
             return  # may be a living session's: its own Stop will take it
     owner = _at_work(place, written, claude_id)
     if owner is None:

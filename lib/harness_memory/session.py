@@ -103,22 +103,22 @@ def safe_id(claude_id: str) -> str:
 
 def lock(project_dir: str, claude_id: str, seconds: float) -> Lock:
     """Serialises the hooks of one session; different sessions never wait for each other here."""
-    return Lock(_marker_path(project_dir, claude_id)[: -len(".json")] + settings.LOCK_SUFFIX, seconds)
+    return Lock(marker_path(project_dir, claude_id)[: -len(".json")] + settings.LOCK_SUFFIX, seconds)
 
 
 def read_marker(project_dir: str, claude_id: str) -> dict[str, Any]:
-    return load_marker(_marker_path(project_dir, claude_id))
+    return load_marker(marker_path(project_dir, claude_id))
 
 
 def load_marker(path: str) -> dict[str, Any]:
-    """{} when there is none, or it cannot be read; for one that is damaged what its name tells."""
+    """{} when there is none; for one that is damaged, or cannot be read, what its name tells."""
+    data: bytes | None = b""
+    marker: Any = None
     try:
         data = store.read(path)
         marker = jsontext.loads(data) if data else None
-    except OSError:
-        return {}
-    except ValueError:
-        marker = None
+    except (OSError, ValueError):
+        pass
     if not isinstance(marker, dict) or not isinstance(marker.get("claude_session"), str):
         return {} if data is None else _told_by_name(path)
     process = marker.get("process")
@@ -126,13 +126,13 @@ def load_marker(path: str) -> dict[str, Any]:
 
 
 def _told_by_name(path: str) -> dict[str, Any]:
-    """A marker anew, so that a session whose marker a power cut emptied is found dead one day; {} without a session."""
+    """A marker anew, so that a session whose marker a power cut emptied is found dead one day."""
     claude_id = os.path.basename(path)[: -len(".json")]
     for directory in reversed(all_directories(os.path.dirname(os.path.dirname(os.path.dirname(path))))):
         session = load(directory) if claude_id.startswith(os.path.basename(directory)) else None
         if session and session.meta["claude_session"] == claude_id:
             return {"claude_session": claude_id, "work": "/".join(directory.split(os.sep)[-2:]), "process": {}}
-    return {}
+    return {"claude_session": claude_id, "process": {}} if safe_id(claude_id) == claude_id else {}
 
 
 def mark_live(
@@ -144,24 +144,25 @@ def mark_live(
     work = "%s/%s" % (os.path.basename(os.path.dirname(session.dir)), os.path.basename(session.dir))
     marker = {"schema": settings.SCHEMA, "claude_session": claude_id, "work": work, "root": root, "process": process}
     if marker != known:
-        store.write(_marker_path(project_dir, claude_id), jsontext.pretty(marker).encode("utf-8", "replace"))
+        store.write(marker_path(project_dir, claude_id), jsontext.pretty(marker).encode("utf-8", "replace"))
 
 
 def unmark_live(project_dir: str, claude_id: str) -> None:
-    store.remove(_marker_path(project_dir, claude_id))
+    store.remove(marker_path(project_dir, claude_id))
 
 
 def live_markers(project_dir: str) -> list[dict[str, Any]]:
     """Markers of every session that has not ended, readable ones only."""
     directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
-    markers = [load_marker(os.path.join(directory, name)) for name in store.names(directory) if name.endswith(".json")]
+    names = store.listed(directory)  # a folder that cannot be listed is not one in which nobody lives
+    markers = [load_marker(os.path.join(directory, name)) for name in names if name.endswith(".json")]
     return [marker for marker in markers if marker]
 
 
 def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
     """The session a marker names, as far as its record can be read."""
     directory = _directory(os.path.join(project_dir, settings.WORK_DIR), str(marker.get("work", "")))
-    session = load(directory) if directory else None
+    session = load(directory, is_needed=True) if directory else None
     return session if session and session.meta.get("claude_session") == marker["claude_session"] else None
 
 
@@ -191,12 +192,17 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     return _fresh(work, "x" + hexdigest(claude_id)[:31], claude_id, now, project_name)
 
 
-def load(directory: str) -> Session | None:
-    """The session recorded in a WORK directory; None when META is missing or damaged."""
+def load(directory: str, *, is_needed: bool = False) -> Session | None:
+    """The session recorded in a WORK directory; None when META is missing or damaged.
+
+    Where it `is_needed`, one that merely cannot be read now is an OSError, for it is neither.
+    """
     try:
         text = store.read_text(os.path.join(directory, settings.META_FILE)) or ""
         meta = yaml.load(text)
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if is_needed and isinstance(error, OSError) and not isinstance(error, store.Unreadable):
+            raise
         return None
     if is_cut_off(text, meta) or not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
         return None
@@ -262,7 +268,9 @@ def read_capture(directory: str) -> dict[str, Any] | None:
     try:
         data = store.read(os.path.join(directory, settings.CAPTURE_FILE))
         return capture.restored(jsontext.loads(data)) if data else capture.new()
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise
         return None
 
 
@@ -299,7 +307,7 @@ def set_active(session: Session, event: Event, process: dict[str, Any], branch: 
 def _at(work: str, relative: str, claude_id: str) -> Session | None:
     """A session by its place below WORK; the caller holds its lock, so a damaged record may be replaced."""
     directory = _directory(work, relative)
-    session = load(directory) if directory else None
+    session = load(directory, is_needed=True) if directory else None
     if session:
         return session if session.meta.get("claude_session") == claude_id else None
     day, _, name = relative.partition("/")
@@ -368,5 +376,5 @@ def _blank(short: str, started: str, claude_id: str, project_name: str) -> dict[
     return meta
 
 
-def _marker_path(project_dir: str, claude_id: str) -> str:
+def marker_path(project_dir: str, claude_id: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR, safe_id(claude_id) + ".json")

@@ -28,12 +28,21 @@ _O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) 
 _O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
+# What another attempt may not meet: a file that fails so is neither missing nor damaged.
+_PASSING = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.EAGAIN, errno.ETIMEDOUT)
+
+
 class Unreadable(OSError):
     """A path that exists but is not a plain file of acceptable size."""
 
 
 class Foreign(Unreadable):
     """Not ours: a link leads there out of the store, or it belongs to another user."""
+
+
+def is_passing(error: BaseException) -> bool:
+    """Whether an error says nothing of the file itself, so that nothing may be concluded from it."""
+    return isinstance(error, OSError) and error.errno in _PASSING
 
 
 _bounds = ""  # the store's root, with a separator at its end
@@ -369,6 +378,14 @@ def names(path: str) -> list[str]:
     try:
         return sorted(os.listdir(inside(path)))
     except OSError:
+        return []
+
+
+def listed(path: str) -> list[str]:
+    """Sorted names in a directory; none when there is no such directory, and OSError when nobody can tell."""
+    try:
+        return sorted(os.listdir(inside(path)))
+    except (FileNotFoundError, NotADirectoryError, Foreign):
         return []
 
 

@@ -31,10 +31,12 @@ def path(project_dir: str, thread: str) -> str:
 
 
 def read(project_dir: str, thread: str) -> dict[str, Any]:
-    """What was said; {} when nothing was, or nobody can read it."""
+    """What was said; {} when nothing was, or nobody can understand it."""
     try:
         said = jsontext.loads(store.read(path(project_dir, thread)) or b"{}")
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise
         return {}
     return said if problem(said) == "" and said["thread"] == thread else {}
 

@@ -163,8 +163,9 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
             continue
         number += len(known) - len(kept)
         _rewrite(root, project_dir, name, {key for entry in kept for key in (entry["work"], entry["episode"]) if key})
-        _write_index(os.path.join(place, name + INDEX_ENDING), kept)
-        if not kept:
+        if kept:
+            _write_index(os.path.join(place, name + INDEX_ENDING), kept)
+        else:
             store.remove(os.path.join(place, name + INDEX_ENDING))
     return number
 

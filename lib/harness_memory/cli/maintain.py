@@ -27,6 +27,7 @@ def rebuild(argv: list[str]) -> int:
     user = notebook.user_shelf(arguments.root())
     if os.path.isdir(user.folder):
         changed[user.home] = _relisted(user)
+        catalogue.refresh_notes(user)
     if args.json:
         emit_json([{"project": os.path.basename(path), "changed": names} for path, names in changed.items()])
         return 0
@@ -103,13 +104,20 @@ def _rebuilt(project_dir: str) -> list[str]:
 
 def _rewritten_summaries(project_dir: str) -> list[str]:
     """Of those that a power cut has emptied; others may have been shortened or corrected by their reader."""
+    known = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
     written = []
-    for name in episode.names(project_dir):
-        path = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name), settings.SUMMARY_FILE)
-        value = episode.load(project_dir, name) if store.is_same(path, b"") else None
+    for directory in sessions.all_directories(project_dir):
+        path = os.path.join(directory, settings.SUMMARY_FILE)
+        if not store.is_same(path, b""):
+            continue
+        day, short_id = directory.split(os.sep)[-2:]
+        name = known.get((day, short_id))
+        value = episode.load(project_dir, name) if name else None
         if value:
             store.write(path, episode.summary_page(value).encode("utf-8", "replace"))
-            written.append(os.path.relpath(path, project_dir))
+        else:
+            store.remove(path)
+        written.append(os.path.relpath(path, project_dir))
     return written
 
 
