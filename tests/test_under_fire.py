@@ -23,11 +23,9 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning"),
 ]
 
-POINTS = support.volume(3)
-TRIED = [
-    *HOOKS[:: 1 if support.VOLUME == 1 else 3],
-    *COMMANDS[sys.version_info[1] % 3 :: 3 if support.VOLUME == 1 else 9],
-]
+POINTS = support.volume(2)
+IS_WHOLE = support.VOLUME == 1
+TRIED = [*HOOKS[:: 1 if IS_WHOLE else 3], *COMMANDS[sys.version_info[1] % 3 :: 3 if IS_WHOLE else 9]]
 
 
 @pytest.fixture(scope="module")
