@@ -27,13 +27,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 # Where each part is, what it does, and its share of the time.
 PARTS: dict[str, tuple[str, str, str, float]] = {
-    "kills": ("points", "kills", "killed, torn or cut off at every change of a file", 1.0),
-    "moments": ("points", "moments", "killed before every file operation", 1.0),
-    "faults": ("points", "faults", "each file operation fails in each way", 1.0),
-    "calls": ("points", "system_calls", "killed at every system call, by strace", 0.5),
-    "damage": ("damage", "campaign", "every file damaged in every way", 0.7),
-    "load": ("load", "campaign", "many sessions and projects at once", 1.0),
-    "fuzz": ("fuzz", "campaign", "generated and mutated input of every kind", 1.0),
+    "kills": ("points", "kills", "killed, torn or cut off at every change of a file", 6),
+    "moments": ("points", "moments", "killed before every file operation", 20),
+    "faults": ("points", "faults", "each file operation fails in each way", 25),
+    "calls": ("points", "system_calls", "killed at every system call, by strace", 10),
+    "damage": ("damage", "campaign", "every file damaged in every way", 10),
+    "planted": ("planted", "campaign", "links, pipes and folders in every place", 4),
+    "load": ("load", "campaign", "50 sessions in a project and 50 projects", 20),
+    "fuzz": ("fuzz", "campaign", "generated and mutated input of every kind", 25),
 }
 _SHOWN = 40
 

@@ -45,7 +45,8 @@ def is_alive(process: dict[str, Any]) -> bool | None:
         if process.get("boot") != boot:
             # Same machine, other boot: it cannot have survived. Another container: cannot know.
             return False if _same_namespace(process) else None
-        return bool(_start_time(pid) == start) if _can_look(pid) else None
+        fields = _stat(pid)
+        return None if fields is None else bool(_start(fields) == start)
     if os.name != "posix":
         return None
     try:
@@ -75,29 +76,26 @@ def _ancestor() -> int:
     return 0
 
 
-def _can_look(pid: int) -> bool:
-    """False when nobody can tell: out of descriptors, or the system keeps processes from each other."""
-    try:
-        os.close(os.open("/proc/%d/stat" % pid, os.O_RDONLY))
-    except (FileNotFoundError, ProcessLookupError):
-        return True  # it is gone
-    except OSError:
-        return False
-    return True
-
-
 def _start_time(pid: int) -> str:
-    fields = _stat(pid)
+    return _start(_stat(pid) or [])
+
+
+def _start(fields: list[str]) -> str:
     return fields[20] if len(fields) > 20 and fields[1] not in "ZX" else ""
 
 
-def _stat(pid: int) -> list[str]:
-    """Name, state, parent, … of `/proc/<pid>/stat`: the name may hold spaces and parentheses."""
+def _stat(pid: int) -> list[str] | None:
+    """Name, state, parent, … of `/proc/<pid>/stat`: the name may hold spaces and parentheses.
+
+    Empty when there is no such process; None when nobody can tell, as when there are no descriptors left.
+    """
     try:
         with open("/proc/%d/stat" % pid, "rb") as file:
             head, _, tail = file.read(4096).decode("utf-8", "replace").rpartition(")")
-    except OSError:
+    except (FileNotFoundError, ProcessLookupError):
         return []
+    except OSError:
+        return None
     return [head.partition("(")[2], *tail.split()]
 
 

@@ -1,0 +1,173 @@
+"""What kills and faults at every point have shown, each as a case of its own."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import time
+from pathlib import Path
+
+import interposer
+import pytest
+import support
+from commandline import World
+from interposer import Plan
+from life import Life, failures
+
+from harness_memory import forgotten, liveness, notebook, project, session, store
+
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+@needs_fork
+@pytest.mark.parametrize("fault", [errno.EIO, errno.EMFILE, errno.EINTR], ids=errno.errorcode.get)
+def test_no_fault_makes_another_project_of_a_repository(life: Life, fault: int) -> None:
+    support.git(life.cwd, "remote", "add", "origin", "git@example.org:me/shop.git")
+    life.start()
+    own = life.project.name
+    seen = set()
+    for number in range(1, 200):
+        plan = Plan(fault, number)
+        outcome = interposer.run(
+            lambda: print(project.locate(str(life.store), str(life.cwd), str(life.cwd)).id),
+            plan,
+            stdin=b"",
+            env=support.clean_environment(life.home),
+            cwd=str(life.cwd),
+        )
+        seen.add(outcome.stdout.strip())
+        if sum(name in (plan.kinds or ()) for name, _ in outcome.operations) < number:
+            break
+    assert seen == {own, ""}
+
+
+@needs_fork
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="needs /proc")
+def test_nobody_is_dead_because_nobody_can_look(life: Life, tmp_path: Path) -> None:
+    assert life.pid is not None
+    process = liveness.client_process(life.pid)
+    assert liveness.is_alive(process) is True
+    for number in range(1, 5):
+        outcome = interposer.run(
+            lambda: print(liveness.is_alive(process)),
+            Plan(errno.EMFILE, number, stays=True),
+            stdin=b"",
+            env={},
+            cwd=str(tmp_path),
+        )
+        assert outcome.stdout.strip() in ("None", "True")
+
+
+def test_a_marker_that_a_power_cut_emptied_still_tells_of_its_session(life: Life) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    (marker,) = life.store.glob("*/STATE/live/*.json")
+    marker.write_bytes(b"")
+    told = session.read_marker(str(life.project), life.session.id)
+    assert told["claude_session"] == life.session.id
+    assert life.directory.as_posix().endswith(told["work"])
+    long_ago = time.time() - 86400
+    for path in (marker, life.directory / "META.yaml", life.directory / "capture.json", life.transcript.path):
+        os.utime(str(path), (long_ago, long_ago))
+    with support.Client() as other:
+        Life(life.home, life.cwd, pid=other.pid).start()
+    assert not life.is_marked_live
+    assert failures(life.store) == []
+
+
+def test_a_checkpoint_of_a_compacted_session_is_not_given_to_a_dead_one(life: Life) -> None:
+    with support.Client() as doomed:
+        dead = Life(life.home, life.cwd, pid=doomed.pid)
+        dead.start()
+        dead.turn("count", "The stock is counted by shelf, and it adds up.", "stock.py")
+        life.start()
+        life.prompt("go on")
+    time.sleep(2.1)
+    folder = Path(life.cwd) / ".claude"
+    folder.mkdir(exist_ok=True)
+    path = folder / "completion-checkpoint.json"
+    path.write_text(json.dumps({"what_was_done": "Covered the guest cart"}), "utf-8")
+    life.start("compact")
+    assert path.exists()
+    assert not dead.is_marked_live
+    life.transcript.text("Covered.")
+    life.stop("Covered.")
+    assert life.episode["what_was_done"] == "Covered the guest cart"
+    assert "guest cart" not in dead.episode["what_was_done"]
+
+
+def test_a_checkpoint_that_could_not_be_taken_stays_known_as_ones_own(life: Life) -> None:
+    life.start()
+    life.prompt("one")
+    path = Path(life.cwd) / ".claude" / "completion-checkpoint.json"
+    path.parent.mkdir(exist_ok=True)
+    path.write_text('{"what_was_done": "Covered it"}', "utf-8")
+    life.transcript.write(path).text("Covered.")
+    with support.Client() as other:
+        Life(life.home, life.cwd, pid=other.pid).start()  # with two at work, only its writer may take it
+        os.link(str(path), str(path) + ".other")  # a file with a second name is not taken
+        life.stop("Covered.")
+        assert life.capture["wrote_checkpoint"] is path.exists()
+
+
+def test_a_note_that_cannot_be_read_is_never_written_over(world: World) -> None:
+    world.memory("note", "add", "big", "A fact", "Another fact")
+    path = world.project / "LEARNING" / "topics" / "big.md"
+    path.write_bytes(path.read_bytes() + b"- " + b"word " * 200_000)
+    before = path.read_bytes()
+    shelf = notebook.project_shelf(str(world.project))
+    note = shelf.note("big")
+    assert note is not None
+    assert note.is_unreadable
+    with pytest.raises(OSError, match="cannot be read"), notebook.Writing(shelf) as writing:
+        writing.put(note)
+    world.memory("compact")
+    assert path.read_bytes() == before
+
+
+def test_what_was_forgotten_is_put_aside_when_nobody_can_read_it(world: World, client: support.Client) -> None:
+    first = world.work("one", "The zanzibar is closed on Mondays.", ("a.py",), pid=client.pid)
+    world.memory("forget", "--text", "zanzibar", "--yes")
+    path = Path(forgotten.path(str(world.project)))
+    path.write_bytes(b"\0" * 40)
+    assert world.memory("forget", first.id[:8], "--yes").code == 0
+    assert path.with_name(path.name + ".damaged").read_bytes() == b"\0" * 40
+    assert first.id in json.loads(path.read_text("utf-8"))["sessions"]
+
+
+def test_rebuild_writes_a_summary_that_was_emptied(world: World, client: support.Client) -> None:
+    made = world.work("one", "One is done, and tested in full.", ("a.py",), pid=client.pid)
+    path = world.session_dir(made) / "summary.md"
+    before = path.read_bytes()
+    path.write_bytes(b"")
+    told = world.memory("verify")
+    assert told.code == 1
+    assert "summary.md is empty" in told.stdout
+    assert "summary.md" in world.memory("rebuild").stdout
+    assert path.read_bytes() == before
+    assert world.memory("verify").code == 0
+
+
+def test_restore_brings_back_what_a_power_cut_emptied(world: World, client: support.Client) -> None:
+    made = world.work("one", "One is done, and tested in full.", ("a.py",), pid=client.pid)
+    tomorrow = time.strftime("%Y-%m-%d", time.localtime(time.time() + 2 * 86400))
+    assert world.memory("archive", "--before", tomorrow, "--open").code == 0
+    assert world.memory("restore", "--all").code == 0
+    for path in (world.session_dir(made) / "META.yaml", world.episode(made)):
+        path.write_bytes(b"")
+    assert world.memory("restore", "--all").code == 0
+    assert world.episode(made).read_bytes()
+    assert world.memory("verify").code == 0, world.memory("verify").stdout
+
+
+def test_a_passing_error_says_nothing_of_a_file() -> None:
+    for code, is_passing in ((errno.EIO, True), (errno.EMFILE, True), (errno.ENOENT, False), (errno.EACCES, False)):
+        assert store.is_passing(OSError(code, "x")) is is_passing
+    assert not store.is_passing(ValueError())
