@@ -18,7 +18,6 @@ from life import Life, failures
 from harness_memory import forgotten, liveness, notebook, project, session, store
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-pytestmark = pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning")
 
 
 @pytest.fixture

@@ -18,10 +18,7 @@ from operations import COMMANDS, HOOKS, Operation
 from scene import Scene
 from trials import Trial
 
-pytestmark = [
-    pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork"),
-    pytest.mark.filterwarnings("ignore:.*multi-threaded.*:DeprecationWarning"),
-]
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 POINTS = support.volume(2)
 IS_WHOLE = support.VOLUME == 1

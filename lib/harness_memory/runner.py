@@ -68,7 +68,7 @@ def run(name: str) -> None:
             reply = _answer(name, env, root, ends)
     except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)
-        reply = _refusal(name, error)
+        reply = _refusal(name, root, error)
     _leave(reply)
 
 
@@ -130,7 +130,7 @@ def _watch(name: str, root: str, ends: float) -> None:
         pass
 
 
-def _refusal(name: str, error: BaseException) -> bytes:
+def _refusal(name: str, root: str, error: BaseException) -> bytes:
     """What the person is told at once, since no later start would come to tell it."""
     if name != "SessionStart" or not isinstance(error, OSError):
         return b""
@@ -138,9 +138,10 @@ def _refusal(name: str, error: BaseException) -> bytes:
         return b""  # it was stamped
     from .text import brief
 
-    how = "%s" if isinstance(error, store.Foreign) else "cannot be written (%s)"
-    what = brief("%s %s" % (error.filename, how % error.strerror), settings.ITEM_CHARS)
-    text = "Harness Memory: %s, so nothing is remembered. See: harness memory doctor" % what
+    is_foreign = isinstance(error, store.Foreign)
+    where = brief(str(error.filename if is_foreign else root), settings.ITEM_CHARS)
+    what = error.strerror if is_foreign else "cannot be written (%s)" % error.strerror
+    text = "Harness Memory: %s %s, so nothing is remembered. See: harness memory doctor" % (where, what)
     return jsontext.compact({"systemMessage": text}).encode("utf-8", "replace")
 
 
