@@ -11,7 +11,8 @@ not options of this script go to pytest:
 The end-to-end tests take long and do not depend on the interpreter: only the newest runs them, each file
 in a run of its own. The oldest and the newest version run every other test with all random and repeated
 cases; those in between a quarter of these, and not the long ones under faults and load (see conftest.py). All
-but the oldest run on a file system in memory where there is one. The last line sums up all runs, as in `1234 passed, 0 failed, 12 skipped`.
+but the oldest run on a file system in memory where there is one. The last line sums up all runs, as in
+`1234 passed, 0 failed, 12 skipped`.
 """
 
 from __future__ import annotations
