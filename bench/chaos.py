@@ -27,11 +27,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 # Where each part is, what it does, and its share of the time.
 PARTS: dict[str, tuple[str, str, str, float]] = {
-    "kills": ("points", "kills", "killed, torn or cut off at every change of a file", 6),
-    "moments": ("points", "moments", "killed before every file operation", 20),
-    "faults": ("points", "faults", "each file operation fails in each way", 25),
-    "calls": ("points", "system_calls", "killed at every system call, by strace", 10),
-    "damage": ("damage", "campaign", "every file damaged in every way", 10),
+    "kills": ("points", "kills", "killed, torn or cut off at changes of files", 6),
+    "moments": ("points", "moments", "killed before file operations, reading ones too", 20),
+    "faults": ("points", "faults", "file operations fail, in six ways", 25),
+    "calls": ("points", "system_calls", "hooks killed at system calls, by strace", 10),
+    "damage": ("damage", "campaign", "files emptied, cut, garbled, enormous", 10),
     "planted": ("planted", "campaign", "links, pipes and folders in every place", 4),
     "load": ("load", "campaign", "50 sessions in a project and 50 projects", 20),
     "fuzz": ("fuzz", "campaign", "generated and mutated input of every kind", 25),
@@ -83,6 +83,8 @@ def main() -> int:
     parser.add_argument("--report", help="write the table here too")
     options = parser.parse_args()
     chosen = [part for part in PARTS if part in options.only.split(",")]
+    if not chosen:
+        parser.error("--only takes some of " + ", ".join(PARTS))
     share = options.minutes * 60 * min(options.jobs, len(chosen)) / sum(PARTS[part][3] for part in chosen)
     head = "Python %s on %s, seed %d" % (platform.python_version(), platform.system(), options.seed)
     results: dict[str, dict[str, Any]] = {}

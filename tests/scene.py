@@ -183,7 +183,7 @@ def build(scene: Scene) -> None:
     (scene.home / ".claude" / "settings.json").write_text('{\n  "model": "opus"  \n}\n', "utf-8")
     stray = scene.life("stray").transcript.turn("From before", "That was before any memory of it.", files=["early.py"])
     os.utime(str(stray.path), (time.time() - OLD, time.time() - OLD))
-    time.sleep(2)  # what has just begun is told from what was there
+    time.sleep(1.5)  # what has just begun is told from what was there
 
 
 def play(scene: Scene) -> None:
@@ -191,6 +191,7 @@ def play(scene: Scene) -> None:
     dead, live = scene.life("dead"), scene.life("live")
     dead.start()
     dead.turn("Count the stock", "The stock is counted by shelf, and it adds up.", "stock.py")
+    time.sleep(1.1)  # starts are told apart by the second
     live.start()
     live.turn("Cover the cart", "The cart is covered with tests, forty of them.", "cart.py")
     note = ("note", "add", "here", "This branch is red", "--scope", "local")

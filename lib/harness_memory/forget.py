@@ -81,13 +81,16 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
         with _alone(project_dir, each.claude_id) as lock:
             if each.directory:
                 store.remove_tree(each.directory)
+                store.assert_gone(each.directory)
             sessions.unmark_live(project_dir, each.claude_id)
             lock.discard()
-        store.remove(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
+        store.erase(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
     ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
     names = [each.episode_name for each in chosen if each.episode_name]
     if names and not views.withdraw(project_dir, names, _WAIT_SECONDS):
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
+    for name in names:
+        store.assert_gone(os.path.join(project_dir, settings.EPISODES_DIR, name))
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
     strike_receipts(project_dir, marks, [each.id for each in chosen])
@@ -180,7 +183,7 @@ def _strike_tasks(project_dir: str, ids: set[str]) -> None:
             if task["sessions"]:
                 store.write(path, jsontext.pretty(task).encode("utf-8", "replace"))
             else:
-                store.remove(path)
+                store.erase(path)
 
 
 def _strike_ratings(project_dir: str, ids: set[str]) -> None:
@@ -215,10 +218,10 @@ def forget_note(shelf: Shelf, note: Note, reach: list[Shelf]) -> list[str]:
         folder = notebook.archive_folder(notebook.Shelf("", "", home))
         for name in store.names(folder):
             if notebook.archived_slug(name) == note.slug:
-                store.remove(os.path.join(folder, name))
+                store.erase(os.path.join(folder, name))
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
         for ending in (".md", settings.DRAFT_BASE_SUFFIX):
-            store.remove(os.path.join(drafts, "note-%s%s" % (note.slug, ending)))
+            store.erase(os.path.join(drafts, "note-%s%s" % (note.slug, ending)))
     return ["/%s.md)" % note.slug, found.description, *(fact.text for fact in found.facts)]
 
 
@@ -324,7 +327,7 @@ def strike(stroke: Stroke, project_dir: str, top: str, is_hit: Callable[[str], b
         if now is None:
             return
         if now.after is None:
-            store.remove(now.path)
+            store.erase(now.path)
         else:
             store.write(now.path, now.after, durable=True)
 
@@ -357,7 +360,7 @@ def drop_leftovers(tops: list[str], now: float) -> None:
             for name in names:
                 path = os.path.join(directory, name)
                 if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and _is_abandoned(path, now):
-                    store.remove(path)
+                    store.erase(path)
 
 
 def _is_abandoned(path: str, now: float) -> bool:

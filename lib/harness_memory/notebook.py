@@ -250,7 +250,7 @@ class Writing:
         return path
 
     def remove(self, slug: str) -> None:
-        store.remove(self.shelf.path(slug))
+        store.erase(self.shelf.path(slug))
 
 
 def _refresh_caches(shelf: Shelf) -> None:

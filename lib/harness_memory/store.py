@@ -352,6 +352,17 @@ def remove(path: str) -> bool:
     return True
 
 
+def erase(path: str) -> None:
+    """Remove a file, if there is one; OSError when it is still there."""
+    remove(path)
+    assert_gone(path)
+
+
+def assert_gone(path: str) -> None:
+    if os.path.lexists(path):
+        raise OSError(errno.EIO, "could not be removed; run it again", path)
+
+
 def remove_tree(path: str, last: str = "") -> None:
     """Delete a directory of ours with all below it, never following a link out of it; of its files `last` goes last."""
     if os.path.islink(path):

@@ -241,7 +241,7 @@ def _header(path: str, size: int, modified: int) -> bytes:
 def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
     path = os.path.join(folder(root, project_dir), name + ENDING)
     if not owners:
-        store.remove(path)
+        store.erase(path)
         return
     temporary = os.path.join(os.path.dirname(path), ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
     try:

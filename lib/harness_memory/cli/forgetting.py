@@ -6,6 +6,7 @@ import os
 
 from .. import clock, forgotten, notebook, project, settings, vault, views
 from .. import forget as forgetting
+from .. import session as sessions
 from . import arguments, chosen, desk, listing
 from .listing import instant
 from .output import complain, count, cut, emit_json, line, local, short
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from ..forget import Stroke
     from .chosen import Chosen
     from .desk import Desk
+    from .records import Record
 
 _ABOUT = """\
 Remove what is remembered: facts, views, receipts, caches, former versions, archives. A mark without content stays,
@@ -128,13 +130,19 @@ def _described(chosen: Chosen) -> dict[str, object]:
 # Doing it ------------------------------------------------------------------------------------------
 
 
+def _all_of(project_dir: str, record: Record) -> forgetting.Session:
+    """Its directory and its episode where they are, readable or not."""
+    name = record.episode_name
+    directory = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name)) if name else ""
+    directory = record.session.dir if record.session else directory if os.path.isdir(directory) else ""
+    is_there = os.path.lexists(os.path.join(project_dir, settings.EPISODES_DIR, name))
+    return forgetting.Session(record.id, record.claude_id, directory, name if name and is_there else "")
+
+
 def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     """Files that could not be rid of the text."""
     project.record(at.project, clock.iso(at.now))
-    gone = [
-        forgetting.Session(r.id, r.claude_id, r.session.dir if r.session else "", r.episode_name if r.episode else "")
-        for r in chosen.sessions
-    ]
+    gone = [_all_of(at.project.dir, record) for record in chosen.sessions]
     if not text:
         gone += [forgetting.Session(e["id"], e["session_id"], "", "") for e in chosen.archived]
     if gone:
