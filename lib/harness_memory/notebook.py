@@ -49,7 +49,8 @@ class Shelf:
         return os.path.join(self.home, settings.NOTES_INDEX_FILE)
 
     def slugs(self) -> list[str]:
-        return [name[: -len(_ENDING)] for name in store.names(self.folder) if name.endswith(_ENDING) and name[0] != "."]
+        names = store.listed(self.folder)
+        return [name[: -len(_ENDING)] for name in names if name.endswith(_ENDING) and name[0] != "."]
 
     def read(self) -> list[Note]:
         found = (self.note(slug) for slug in self.slugs())
