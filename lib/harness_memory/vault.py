@@ -102,7 +102,7 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
 
 def names(root: str, project_dir: str) -> list[str]:
     """The archives of a project, oldest first: whole ones, with their index."""
-    listed = store.names(folder(root, project_dir))
+    listed = store.listed(folder(root, project_dir))
     stems = [name[: -len(ENDING)] for name in listed if name.endswith(ENDING)]
     stamp = len("sessions-2026-11-16T060048Z")  # those of one second are numbered: -2, … -10
     stems.sort(key=lambda stem: (stem[:stamp], len(stem), stem))
@@ -120,7 +120,9 @@ def _index(root: str, project_dir: str, name: str) -> list[dict[str, Any]]:
     try:
         path = os.path.join(folder(root, project_dir), name + INDEX_ENDING)
         data = store.read(path, settings.ARCHIVE_MAX_BYTES) or b""
-    except OSError:
+    except OSError as error:
+        if store.is_passing(error):
+            raise
         return []
     found = [_entry(line) for line in data.split(b"\n")]
     return [entry for entry in found if entry]
