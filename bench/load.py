@@ -290,7 +290,8 @@ class Load:
         asks = _first_and_last([worker.ask(turn) for turn in range(worker.turns)])
         said = "".join(path.read_text(encoding="utf-8") for path in folder.glob("artifacts/checkpoint-*"))
         kept, shown = worker.files[-settings.FILES_KEPT :], worker.files[-settings.FILES_IN_EPISODE :]
-        if worker.archived:  # its transcripts were read anew: what subagents did comes last
+        # Where transcripts were read anew, what subagents did comes last.
+        if worker.archived or sorted(state["files"]) == sorted(kept):
             kept, shown = state["files"], state["files"][-settings.FILES_IN_EPISODE :]
         died_active = worker.killed and worker.is_active
         pairs = (
