@@ -166,6 +166,35 @@ def test_restore_brings_back_what_a_power_cut_emptied(world: World, client: supp
     assert world.memory("verify").code == 0, world.memory("verify").stdout
 
 
+@pytest.mark.parametrize("key", ["id", "title", "sessions"])
+def test_a_ledger_that_lost_its_shape_is_made_anew(life: Life, key: str) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    path = life.project / "STATE" / "conversation_state.json"
+    value = json.loads(path.read_text("utf-8"))
+    del value["threads"][0][key]
+    path.write_text(json.dumps(value), "utf-8")
+    life.turn("two", "Two done.", "two.py")
+    assert failures(life.store) == []
+    assert life.threads()[0][key]
+
+
+def test_a_task_deeper_than_we_write_is_left_alone(life: Life) -> None:
+    life.start()
+    path = life.project / "STATE" / "progress" / "parser.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    task = '{"task_id": "parser", "title": "x", "created": "", "updated": "", "sessions": [], "checkpoints": [],'
+    path.write_text(task + '"remaining": [], "blockers": [], "deep": %s1%s}' % ("[" * 300, "]" * 300), "utf-8")
+    before = path.read_bytes()
+    checkpoint = Path(life.cwd) / ".claude" / "completion-checkpoint.json"
+    checkpoint.parent.mkdir(exist_ok=True)
+    said = {"what_was_done": "Half", "task": {"id": "parser", "title": "x", "remaining": ["rest"]}}
+    checkpoint.write_text(json.dumps(said), "utf-8")
+    life.turn("one", "One done.", "one.py")
+    assert failures(life.store) == []
+    assert path.read_bytes() == before
+
+
 def test_a_passing_error_says_nothing_of_a_file() -> None:
     for code, is_passing in ((errno.EIO, True), (errno.EMFILE, True), (errno.ENOENT, False), (errno.EACCES, False)):
         assert store.is_passing(OSError(code, "x")) is is_passing

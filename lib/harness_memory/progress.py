@@ -30,11 +30,12 @@ def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
         path = os.path.join(directory(project_dir), file_name(entry["id"]))
         try:
             known = _load(path)
+            task = _grown(known, entry, episode)
+            data = render(task)
         except (OSError, ValueError):
-            continue  # damaged or newer: left as it is, `verify` names it
-        task = _grown(known, entry, episode)
+            continue  # damaged, newer, or deeper than we write: left as it is, `verify` names it
         if task != known:
-            store.write(path, render(task))
+            store.write(path, data)
             changed.append(settings.PROGRESS_DIR + "/" + os.path.basename(path))
     return changed
 

@@ -134,7 +134,7 @@ def refresh(project_dir: str) -> None:
             raise ValueError("a view is missing or damaged, or much has changed")
         _update(project_dir, [name for name in marked if is_episode_name(name)], index, lines)
         _write_views(project_dir, index, lines, old)
-    except ValueError:
+    except (ValueError, KeyError, TypeError, AttributeError):  # a view whose lines have lost their shape
         _rebuild(project_dir)
     else:
         _unmark(project_dir, marked)
