@@ -136,7 +136,7 @@ def test_a_garbled_record_of_the_cache_is_damage(tmp_path: Path) -> None:
     table.add(documents.Digest({"word": 1}, [1, 2], 1, 1.0, 1.0, ROW[5]))
     data = table.dump()
     path = tmp_path / "x.idx"
-    begin = data.index(b'["id"') - 12
+    begin = data.index(b'["id"') - 12  # the number of its pairs
     for number in (0, 1, 3, 500, 2**32 - 1):
         path.write_bytes(data[:begin] + number.to_bytes(4, "little") + data[begin + 4 :])
         found = segment.Segment(str(path))

@@ -6,7 +6,7 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import support
@@ -40,6 +40,7 @@ SHOP = [
         "mail/mahnung.py",
     ),
 ]
+SECTIONS = ("columns", "directory", "entries", "ids", "blobs", "records")  # of a file of postings
 FILLER = ["rename helper %d", "bump dependency %d", "tidy module %d", "format file %d", "document endpoint %d"]
 
 
@@ -232,20 +233,58 @@ def test_recall_can_be_switched_off(shop: Life) -> None:
 
 
 # The cache -------------------------------------------------------------------------------------
-@pytest.mark.parametrize("size", [0, 10, 200, 5000])
-def test_a_damaged_cache_is_silent_and_made_anew(shop: Life, home: Path, repo: Path, size: int) -> None:
-    world = World(home, repo)
+@pytest.mark.parametrize("size", [0, 10, 200])
+def test_a_cut_cache_is_silent_and_made_anew(shop: Life, home: Path, repo: Path, size: int) -> None:
+    damage_and_heal(shop, World(home, repo), lambda data: data[:size])
+
+
+@pytest.mark.parametrize("section", SECTIONS)
+def test_a_garbled_cache_is_silent_and_made_anew(shop: Life, home: Path, repo: Path, section: str) -> None:
+    damage_and_heal(shop, World(home, repo), lambda data: garbled(data, section))
+
+
+def garbled(data: bytes, section: str) -> bytes:
+    """A file of postings with a bit of every fourth byte of a section turned over."""
+    head, line, body = data.split(b"\n", 2)
+    header = json.loads(line)
+    ends = sorted(at for at in (*(header[name] for name in SECTIONS), header["size"]) if at > header[section])
+    changed = bytearray(body)
+    for at in range(header[section], ends[0], 4):
+        changed[at] ^= 1
+    return b"\n".join([head, line, bytes(changed)])
+
+
+def damage_and_heal(shop: Life, world: World, damage: Callable[[bytes], bytes]) -> None:
     assert world.memory("rebuild").code == 0
     path = world.project / "STATE" / "recall" / "episodes.idx"
-    data = bytearray(path.read_bytes())
-    if size == 5000:
-        for at in range(len(data) // 4, len(data), 97):
-            data[at] ^= 0x55
-    path.write_bytes(data[:size] if size < 5000 else data)
+    path.write_bytes(damage(path.read_bytes()))
+    assert world.memory("verify").code == 1
     shop.prompt("cart totals rounded at the end, off by a cent")
     assert not failures(shop.store)
     shop.start()
     assert "cart/totals.py" in shop.prompt("cart totals rounded at the end, off by one cent").context
+    assert world.memory("verify").code == 0
+
+
+@pytest.mark.parametrize("scope", ["project", "user"])
+@pytest.mark.parametrize("section", ["", "directory", "entries", "blobs", "records"])
+def test_a_lost_or_garbled_cache_of_notes_is_made_anew(
+    shop: Life, home: Path, repo: Path, section: str, scope: str
+) -> None:
+    world = World(home, repo)
+    text = "The zeppelin hangar closes at dusk; book the tether before."
+    assert world.memory("remember", text, "--scope", scope).code == 0
+    place = world.project if scope == "project" else world.root / "user"
+    path = place / "STATE" / "recall" / "notes.idx"
+    if section:
+        path.write_bytes(garbled(path.read_bytes(), section))
+    else:
+        path.unlink()
+    shop.prompt("when does the zeppelin hangar close? dusk, tether")
+    assert not failures(shop.store)
+    shop.start()
+    found = shop.prompt("the zeppelin hangar closes at dusk, with the tether").context
+    assert "zeppelin" in found
     assert world.memory("verify").code == 0
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 def catch_up(store_root: str, project_dir: str, ends: float) -> None:
     """Take in what came and drop what went since, as far as there is time until `ends`; newest first."""
     listed = [name for name in names(os.path.join(project_dir, settings.EPISODES_DIR)) if _is_episode(name)]
-    base = open_segment(base_path(project_dir))
+    base = open_segment(base_path(project_dir), is_whole=True)
     known = [id for id in base.ids() if id] if base else []
     if base:
         base.close()
@@ -44,6 +44,8 @@ def catch_up(store_root: str, project_dir: str, ends: float) -> None:
     if is_much and time.monotonic() + len(known) * settings.FOLD_SECONDS_PER_DOCUMENT < ends:
         fold(project_dir, missing, ends)
     _catch_up_archived(store_root, project_dir)
+    for scope, home in (("project", project_dir), ("user", os.path.join(store_root, settings.USER_DIR))):
+        _catch_up_notes(scope, home)
 
 
 def fold(project_dir: str, more: Iterable[str] = (), ends: float = 0.0, wait_seconds: float = 0.0) -> bool:
@@ -58,7 +60,7 @@ def _fold(project_dir: str, more: Iterable[str], ends: float) -> None:
     listed = {name for name in names(os.path.join(project_dir, settings.EPISODES_DIR)) if _is_episode(name)}
     rows = {name: _bytes(os.path.join(recent_dir(project_dir), name)) for name in names(recent_dir(project_dir))}
     table = Table()
-    base = open_segment(base_path(project_dir))
+    base = open_segment(base_path(project_dir), is_whole=True)
     if base:
         try:
             table.take(base, {number for number, id in enumerate(base.ids()) if id not in listed or id in rows})
@@ -120,7 +122,7 @@ def refresh_notes(shelf: Shelf) -> None:
 
     path = os.path.join(folder(shelf.home), settings.NOTES_CACHE)
     found = notebook.Book(shelf.read()).holding if os.path.isdir(shelf.folder) else []
-    if not found:
+    if not os.path.isdir(shelf.folder):
         store.remove(path)
         return
     table = Table()
@@ -138,11 +140,24 @@ def is_behind(shelf: Shelf) -> bool:
     return store.modified(shelf.folder) >= made or store.is_changed_since(shelf.folder, made)
 
 
+def _catch_up_notes(scope: str, home: str) -> None:
+    """What the notes' own writers keep up to date (see `notebook`) is made anew when it is lost or damaged."""
+    topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
+    if os.path.isdir(topics) and not _is_sound(os.path.join(folder(home), settings.NOTES_CACHE)):
+        from . import notebook
+
+        try:
+            with notebook.Writing(notebook.Shelf(scope, topics, home), 0):
+                pass
+        except notebook.Busy:
+            pass  # whoever is at it makes it
+
+
 def _catch_up_archived(store_root: str, project_dir: str) -> None:
     place = os.path.join(store_root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
     path = os.path.join(folder(project_dir), settings.ARCHIVED_CACHE)
     changed = store.modified(place)
-    if not changed or changed <= store.modified(path):
+    if not changed or (_is_sound(path) and changed <= store.modified(path)):
         if not changed:
             store.remove(path)
         return
@@ -161,14 +176,23 @@ def drop(home: str) -> None:
     store.remove_tree(folder(home))
 
 
-def open_segment(path: str, on_damage: Callable[[str], object] = store.remove) -> Segment | None:
+def open_segment(
+    path: str, on_damage: Callable[[str], object] = store.remove, *, is_whole: bool = False
+) -> Segment | None:
     try:
-        return Segment(path)
+        return Segment(path, is_whole=is_whole)
     except Damaged:
         on_damage(path)
     except OSError:
         pass
     return None
+
+
+def _is_sound(path: str) -> bool:
+    found = open_segment(path, is_whole=True)
+    if found:
+        found.close()
+    return found is not None
 
 
 def base_path(project_dir: str) -> str:

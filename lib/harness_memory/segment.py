@@ -1,16 +1,16 @@
 """A file of postings: what ranking needs of many documents, read term by term without loading the rest.
 
     harness-recall <version> <crc of the header>\\n
-    {"count", "total", "order", "columns", "directory", "entries", "blobs", "records", …}\\n
+    {"count", "total", "order", "columns", "directory", "entries", "ids", "blobs", "records", …}\\n
 
 then, at the offsets that the header tells, in this machine's byte order:
 
     columns     lengths (4 bytes each), times (8), strengths (4), ends of records (8); with a CRC of them all
     directory   for each value of the first bits of a term's CRC, where its entries begin (4 bytes)
     entries     CRC of the term, offset, number of postings, bytes of the term, CRC of the blob (4 bytes each)
+    ids         of all documents, one a line; with a CRC of directory, entries and ids
     blobs       document numbers (4 bytes each), counts (1 each), the term
-    records     number of pairs (4), pairs (4 each), [id, kind, day, line, files] as JSON
-    ids         of all documents, one a line
+    records     CRC of the rest (4), number of pairs (4), pairs (4 each), [id, kind, day, line, files] as JSON
 
 The file is written whole and replaced, never changed. It is a cache: anything odd about it is `Damaged`.
 """
@@ -47,14 +47,19 @@ class Segment:
 
     __slots__ = ("_data", "_fd", "_start", "ends", "header", "lengths", "strengths", "times")
 
-    def __init__(self, path: str) -> None:
-        """OSError when there is none, Damaged when it is not what it should be."""
+    def __init__(self, path: str, *, is_whole: bool = False) -> None:
+        """OSError when there is none, Damaged when it is not what it should be.
+
+        `is_whole` looks at all ways into it, too: a garbled one looks like a term that no document has.
+        """
         self._fd = store.open_plain(path)
         try:
             size = os.fstat(self._fd).st_size
             self._data = _read_all(self._fd, size) if size <= _WHOLE_BYTES else b""
             self.header, self._start = self._read_header(size)
             self._read_columns()
+            if is_whole:
+                self._check_ways()
         except (KeyError, TypeError, ValueError, IndexError) as error:
             self.close()
             raise Damaged("%s: %s" % (path, error)) from None
@@ -92,25 +97,24 @@ class Segment:
 
     def record(self, number: int) -> tuple[frozenset[int], list[Any]]:
         """The pairs of a document, and what is shown of it."""
-        ends = memoryview(self.ends).cast("Q")
-        begin = ends[number - 1] if number else 0
-        data = self._at(self.header["records"] + begin, ends[number] - begin)
+        data = self.raw_record(number)
         try:
-            (pairs,) = memoryview(data[:4]).cast("I")
-            end = 4 + 4 * pairs
+            code, pairs = memoryview(data[:8]).cast("I")
+            end = 8 + 4 * pairs
             shown = jsontext.loads(data[end:])
-            known = frozenset(memoryview(data[4:end]).cast("I"))
+            known = frozenset(memoryview(data[8:end]).cast("I"))
         except (TypeError, ValueError) as error:
             raise Damaged("a record is garbled: %s" % error) from None
-        if not is_shown(shown):
-            raise Damaged("a record is none")
+        if crc32(data[4:]) != code or not is_shown(shown):
+            raise Damaged("a record is garbled")
         return known, shown
 
     def terms(self) -> Iterator[tuple[int, bytes, bytes, bytes]]:
         """Everything: each term with its CRC, its document numbers and counts, as they lie in the file."""
-        begin, middle, end = (self.header[name] for name in ("entries", "blobs", "records"))
-        fields = memoryview(self._at(begin, middle - begin)).cast("I").tolist()
-        blobs = self._at(middle, end - middle)
+        begin, end = self.header["entries"], self.header["ids"]
+        fields = memoryview(self._at(begin, end - begin)).cast("I").tolist()
+        begin, end = self.header["blobs"], self.header["records"]
+        blobs = self._at(begin, end - begin)
         for number in range(0, len(fields), 5):
             code, offset, count, length, crc = fields[number : number + 5]
             split, last = offset + count * 4, offset + count * 5
@@ -120,7 +124,7 @@ class Segment:
 
     def ids(self) -> list[str]:
         at = self.header["ids"]
-        return self._at(at, self.header["size"] - at).decode("utf-8", "replace").split("\n")[: self.count]
+        return self._at(at, self.header["blobs"] - at).decode("utf-8", "replace").split("\n")[: self.count]
 
     def raw_record(self, number: int) -> bytes:
         ends = memoryview(self.ends).cast("Q")
@@ -158,6 +162,11 @@ class Segment:
         if header["order"] != sys.byteorder or start + header["size"] != size:
             raise Damaged("of another machine, or incomplete")
         return header, start
+
+    def _check_ways(self) -> None:
+        begin = self.header["directory"]
+        if crc32(self._at(begin, self.header["blobs"] - begin)) != self.header["ways"]:
+            raise Damaged("its directory is garbled")
 
     def _read_columns(self) -> None:
         count = self.header["count"]
@@ -215,9 +224,9 @@ class Table:
         self.lengths.append(digest.length)
         self.times.append(digest.time)
         self.strengths.append(digest.strength)
-        pairs = b"".join([code.to_bytes(4, sys.byteorder) for code in digest.pairs])
-        shown = jsontext.compact(digest.record).encode("utf-8", "replace")
-        self._add_record(digest.id, len(digest.pairs).to_bytes(4, sys.byteorder) + pairs + shown)
+        pairs = b"".join([code.to_bytes(4, sys.byteorder) for code in (len(digest.pairs), *digest.pairs)])
+        record = pairs + jsontext.compact(digest.record).encode("utf-8", "replace")
+        self._add_record(digest.id, crc32(record).to_bytes(4, sys.byteorder) + record)
         for term, count in (*digest.counts.items(), (ID_MARK + digest.id, 1)):
             word = term.encode("utf-8", "surrogatepass")
             known = self._added.get(word)
@@ -234,11 +243,12 @@ class Table:
         bits = max(1, min(24, len(codes).bit_length() - 2))
         entries, blobs = self._blobs(codes)
         columns = b"".join([column.tobytes() for column in (self.lengths, self.times, self.strengths, self.ends)])
-        sections = {"columns": columns, "directory": _directory([code for code, _ in codes], bits)}
-        sections.update(entries=entries, blobs=blobs, records=b"".join(self.records))
-        sections["ids"] = "\n".join(self.ids).encode("utf-8", "replace")
+        directory = _directory([code for code, _ in codes], bits)
+        ids = "\n".join(self.ids).encode("utf-8", "replace")
+        sections = {"columns": columns, "directory": directory, "entries": entries, "ids": ids, "blobs": blobs}
+        sections["records"] = b"".join(self.records)
         header: dict[str, Any] = {"count": len(self.lengths), "total": sum(self.lengths), "order": sys.byteorder}
-        header.update(extra, bits=bits, crc=crc32(columns))
+        header.update(extra, bits=bits, crc=crc32(columns), ways=crc32(ids, crc32(entries, crc32(directory))))
         offset = 0
         for name, data in sections.items():
             header[name] = offset

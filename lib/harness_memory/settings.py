@@ -252,7 +252,7 @@ INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 DIRS_IN_INDEX = 3
 
 # Recall ----------------------------------------------------------------------------------------
-RECALL_FORMAT = 1  # of the cache: another one is made anew
+RECALL_FORMAT = 2  # of the cache: another one is made anew
 TRIGGERED_NOTES = 3
 RECALL_UNITS = 1200
 RECALL_LINE_CHARS = 200

@@ -7,6 +7,7 @@ import time
 
 from . import catalogue, jsontext, recent, settings, store
 from .documents import HIDES, ID_MARK, NEVER, NOTE, SESSION
+from .segment import Damaged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -173,7 +174,10 @@ def known_episodes(project_dir: str) -> dict[str, tuple[int, tuple[int, ...], st
     if base:
         lengths = base.columns[0]
         for number, id in enumerate(base.ids()):
-            pairs, shown = base.record(number)
+            try:
+                pairs, shown = base.record(number)
+            except Damaged:
+                continue  # as if it were not known
             known[id] = (lengths[number], tuple(sorted(pairs)), jsontext.compact(shown))
         base.close()
     for digest in since:

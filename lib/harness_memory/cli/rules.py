@@ -160,13 +160,15 @@ def check_note(path: str) -> None:
 
 def check_postings(path: str) -> None:
     try:
-        found = segment.Segment(path)
+        found = segment.Segment(path, is_whole=True)
     except segment.Damaged as error:
         what = str(error).partition(": ")[2]
         raise Unfit("is a cache that cannot be used (%s)" % what, remedy=_REMAKE, kind=RULE) from None
     try:
         for _ in found.terms():
             pass
+        for number in range(found.count):
+            found.record(number)
     except segment.Damaged as error:
         raise Unfit("is a damaged cache (%s)" % error, remedy=_REMAKE, kind=RULE) from None
     finally:

@@ -67,7 +67,8 @@ def _found(scene: Scene, session: Session, state: dict[str, Any], told: dict[str
         found.settle(run.now)
         picked = recall.pick(found, run.event.prompt, now=run.now, context=context, limit=most, skip=skip)
     except (Damaged, IndexError):  # the next start makes it anew
-        catalogue.drop(scene.project.dir)
+        for home in (scene.project.dir, os.path.join(run.root, settings.USER_DIR)):
+            catalogue.drop(home)
         return []
     finally:
         found.close()
