@@ -15,7 +15,7 @@ from commandline import World
 from interposer import Plan
 from life import Life, failures
 
-from harness_memory import forgotten, liveness, notebook, project, session, store
+from harness_memory import forgotten, ledger, liveness, notebook, project, session, store
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -166,17 +166,20 @@ def test_restore_brings_back_what_a_power_cut_emptied(world: World, client: supp
     assert world.memory("verify").code == 0, world.memory("verify").stdout
 
 
-@pytest.mark.parametrize("key", ["id", "title", "sessions"])
+@pytest.mark.parametrize("key", ["id", "title", "sessions", "summary", "model"])
 def test_a_ledger_that_lost_its_shape_is_made_anew(life: Life, key: str) -> None:
     life.start()
     life.turn("one", "One done.", "one.py")
     path = life.project / "STATE" / "conversation_state.json"
-    value = json.loads(path.read_text("utf-8"))
-    del value["threads"][0][key]
-    path.write_text(json.dumps(value), "utf-8")
+    before = path.read_text("utf-8")
+    (line,) = [each for each in before.split("\n") if each.startswith("    {")]
+    thread = json.loads(line)
+    del thread[key]
+    path.write_text(before.replace(line, ledger.line_of(thread)), "utf-8")
     life.turn("two", "Two done.", "two.py")
     assert failures(life.store) == []
     assert life.threads()[0][key]
+    assert life.threads()[0]["title"] == json.loads(before)["threads"][0]["title"]
 
 
 def test_a_task_deeper_than_we_write_is_left_alone(life: Life) -> None:

@@ -29,6 +29,8 @@ _LINE_HEAD = '    {"last_activity": "'
 _TAIL = "\n  ]\n}\n"
 _EMPTY_TAIL = "]\n}\n"
 _CLOSED_AT = '", "closed_at": "'  # inside a text its quotes would be escaped
+_TEXTS = ("last_activity", "id", "title", "summary", "opened_at", "branch", "model")
+_LISTS = ("sessions", "next_steps")
 DONE = "done"
 IN_PROGRESS = "in_progress"
 
@@ -61,24 +63,33 @@ def line_of(thread: dict[str, Any]) -> str:
 def thread_at(line: str) -> dict[str, Any]:
     """The thread on a line; ValueError when somebody damaged it."""
     thread = jsontext.loads(line)
-    if not isinstance(thread, dict) or not isinstance(thread.get("sessions"), list):
+    if not isinstance(thread, dict) or not all(isinstance(thread.get(key), str) for key in _TEXTS):
         raise ValueError("not a thread")
+    lists = [thread.get(key) for key in _LISTS]
+    if not all(isinstance(found, list) and all(isinstance(each, str) for each in found) for found in lists):
+        raise ValueError("a thread without its lists")
     return thread
 
 
-def read(text: str | None) -> dict[str, str] | None:
-    """Lines by thread id; None when the text is not a ledger as we write it."""
+def threads(text: str | None, *, is_all: bool) -> list[dict[str, Any]]:
+    """All threads or the open ones, newest first; ValueError as below."""
+    return [thread_at(line) for line in ordered(read(text).values()) if is_all or is_open_line(line)]
+
+
+def read(text: str | None) -> dict[str, str]:
+    """Lines by thread id; ValueError when the text is not a ledger as we write it."""
     if text is None or not text.startswith(_HEAD):
-        return None
+        raise ValueError("no ledger")
     body = text.partition(_THREADS)[2]
     if body == _EMPTY_TAIL:
         return {}
-    if not body.endswith(_TAIL):
-        return None
     lines = [line.rstrip(",") for line in body[1 : -len(_TAIL)].split("\n")]
-    if not all(line.startswith(_LINE_HEAD) and line.endswith("}") for line in lines):
-        return None
-    return {line.partition('"id": "')[2].partition('"')[0]: line for line in lines}
+    if not body.endswith(_TAIL) or not all(line.startswith(_LINE_HEAD) and line.endswith("}") for line in lines):
+        raise ValueError("a ledger that somebody changed")
+    found = {line.partition('"id": "')[2].partition('"')[0]: line for line in lines}
+    if "" in found:
+        raise ValueError("a thread without its id")
+    return found
 
 
 def render(lines: list[str]) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from . import clock, episode, ledger, settings, store, vault, views
+from . import clock, episode, settings, store, vault, views
 from . import session as sessions
 
 TYPE_CHECKING = False
@@ -240,8 +240,8 @@ def _short_id(aged: Aged) -> str:
 
 
 def _open_sessions(project_dir: str) -> set[str]:
-    lines = [line for line in views.threads(project_dir, _LOCK_SECONDS) if ledger.is_open_line(line)]
-    return {str(session) for line in lines for session in ledger.thread_at(line)["sessions"]}
+    found = views.threads(project_dir, _LOCK_SECONDS, is_all=False)
+    return {session for thread in found for session in thread["sessions"]}
 
 
 def _living(project_dir: str) -> set[str]:

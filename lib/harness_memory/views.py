@@ -14,6 +14,7 @@ on the lock.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from . import episode, jsontext, ledger, settings, store
@@ -104,17 +105,18 @@ def catch_up(project_dir: str, wait_seconds: float) -> bool:
     return held
 
 
-def threads(project_dir: str, wait_seconds: float) -> list[str]:
-    """The lines of the thread ledger, newest first, brought up to date if a killed run left it behind."""
+def threads(project_dir: str, wait_seconds: float, *, is_all: bool = True) -> list[dict[str, Any]]:
+    """The threads, or the open ones, newest first; brought up to date if a killed run left the ledger behind."""
     path = _paths(project_dir)[1]
     if not os.path.isdir(os.path.dirname(path)):
         return []
     catch_up(project_dir, wait_seconds)
-    lines = ledger.read(_read_views(project_dir)[1])
-    if lines is None:
-        rebuild(project_dir, wait_seconds)
-        lines = ledger.read(_read_views(project_dir)[1])
-    return ledger.ordered((lines or {}).values())
+    try:
+        return ledger.threads(store.read_text(path), is_all=is_all)
+    except ValueError:
+        if rebuild(project_dir, wait_seconds) is None:
+            raise OSError(errno.EAGAIN, "cannot be used and is being made anew; try again", path) from None
+    return ledger.threads(store.read_text(path), is_all=is_all)
 
 
 def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
@@ -126,15 +128,14 @@ def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
 def refresh(project_dir: str) -> None:
     """Bring the views up to date for every marked episode; the caller holds the lock."""
     old = _read_views(project_dir)
-    index, lines = _read_index(old[0]), ledger.read(old[1])
     try:
+        index, lines = _read_index(old[0]), ledger.read(old[1])
         marked = store.names(_dirty_dir(project_dir))
-        is_much = _EVERYTHING in marked or len(marked) > settings.REBUILD_ABOVE_MARKS
-        if index is None or lines is None or is_much:
-            raise ValueError("a view is missing or damaged, or much has changed")
+        if _EVERYTHING in marked or len(marked) > settings.REBUILD_ABOVE_MARKS:
+            raise ValueError("much has changed")
         _update(project_dir, [name for name in marked if is_episode_name(name)], index, lines)
         _write_views(project_dir, index, lines, old)
-    except (ValueError, KeyError, TypeError, AttributeError):  # a view whose lines have lost their shape
+    except ValueError:
         _rebuild(project_dir)
     else:
         _unmark(project_dir, marked)
@@ -257,9 +258,9 @@ def _write_views(project_dir: str, index: dict[str, str], lines: dict[str, str],
     return changed
 
 
-def _read_index(text: str | None) -> dict[str, str] | None:
+def _read_index(text: str | None) -> dict[str, str]:
     if text is None or not text.startswith(_INDEX_HEAD):
-        return None
+        raise ValueError("not an index as we write it")
     lines = [line for line in text[len(_INDEX_HEAD) :].split("\n") if line.startswith(_LINE_HEAD)]
     return {line[len(_LINE_HEAD) :].partition("`")[0]: line for line in lines}
 

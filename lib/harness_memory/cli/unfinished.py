@@ -47,11 +47,9 @@ def unfinished(project_dir: str) -> list[dict[str, Any]]:
     tasks = [task for task in progress.load_all(project_dir) if ledger.is_open(task)]
     told = {session for task in tasks for session in task["sessions"]}
     found = [_task(project_dir, task) for task in tasks]
-    for row in views.threads(project_dir, _LOCK_SECONDS):
-        if ledger.is_open_line(row):
-            thread = ledger.thread_at(row)
-            if not told.issuperset(thread["sessions"]):
-                found.append(_thread(project_dir, thread))
+    for thread in views.threads(project_dir, _LOCK_SECONDS, is_all=False):
+        if not told.issuperset(thread["sessions"]):
+            found.append(_thread(project_dir, thread))
     return found
 
 
@@ -113,13 +111,13 @@ def thread(argv: list[str]) -> int:
     add("--all", action="store_true", help="list: closed threads too")
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
-    lines = views.threads(project_dir, _LOCK_SECONDS)
+    known = views.threads(project_dir, _LOCK_SECONDS, is_all=args.all or args.action != "list")
     if args.action == "list":
-        return _list_threads([ledger.thread_at(row) for row in lines if args.all or ledger.is_open_line(row)], args)
+        return _list_threads(known, args)
     if not args.id or (args.action == "rename") != bool(args.title):
         form = "ID TITLE" if args.action == "rename" else "ID"
         raise Refusal("give: harness memory thread %s %s" % (args.action, form))
-    found = _chosen([ledger.thread_at(row) for row in lines], args.id)
+    found = _chosen(known, args.id)
     after = _said(project_dir, found, args)
     if args.json:
         emit_json(after)
@@ -143,7 +141,7 @@ def _said(project_dir: str, found: dict[str, Any], args: argparse.Namespace) -> 
     )
     if not views_know:
         raise Refusal("a session holds the lock of the views; nothing was changed. Try again")
-    after = map(ledger.thread_at, views.threads(project_dir, _LOCK_SECONDS))
+    after = views.threads(project_dir, _LOCK_SECONDS)
     return next((each for each in after if each["id"] == found["id"]), threads.applied(found, said))
 
 
