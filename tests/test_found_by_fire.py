@@ -102,20 +102,6 @@ def test_a_checkpoint_of_a_compacted_session_is_not_given_to_a_dead_one(life: Li
     assert "guest cart" not in dead.episode["what_was_done"]
 
 
-def test_a_checkpoint_that_could_not_be_taken_stays_known_as_ones_own(life: Life) -> None:
-    life.start()
-    life.prompt("one")
-    path = Path(life.cwd) / ".claude" / "completion-checkpoint.json"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text('{"what_was_done": "Covered it"}', "utf-8")
-    life.transcript.write(path).text("Covered.")
-    with support.Client() as other:
-        Life(life.home, life.cwd, pid=other.pid).start()  # with two at work, only its writer may take it
-        os.link(str(path), str(path) + ".other")  # a file with a second name is not taken
-        life.stop("Covered.")
-        assert life.capture["wrote_checkpoint"] is path.exists()
-
-
 def test_a_note_that_cannot_be_read_is_never_written_over(world: World) -> None:
     world.memory("note", "add", "big", "A fact", "Another fact")
     path = world.project / "LEARNING" / "topics" / "big.md"
