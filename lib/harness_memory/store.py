@@ -141,31 +141,6 @@ def ensure_private(path: str) -> str:
     return "others could look into the memory folder %s (mode %04o); it is closed to them now" % (path, mode)
 
 
-def close_to_others(top: str, ends: float) -> None:
-    """Take from others what they may do with the files below `top`; no link is followed, and time is limited."""
-    for directory, folders, names in os.walk(top):
-        for name in (*folders, *names):
-            if time.monotonic() > ends:
-                return
-            _close_to_others(os.path.join(directory, name))
-
-
-def _close_to_others(path: str) -> None:
-    try:
-        fd = os.open(path, _O_READ | _O_BINARY)
-    except OSError:
-        return
-    try:
-        info = os.fstat(fd)
-        is_ours = stat.S_ISDIR(info.st_mode) or (stat.S_ISREG(info.st_mode) and info.st_nlink == 1)
-        if is_ours and info.st_mode & 0o077:
-            os.fchmod(fd, info.st_mode & 0o700)
-    except OSError:
-        pass
-    finally:
-        os.close(fd)
-
-
 def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:
     """The bytes of a plain file; None when there is none.
 
@@ -430,12 +405,12 @@ def is_changed_since(directory: str, instant: float) -> bool:
 
 def remove_temporaries(directory: str, before: float) -> None:
     """Remove what killed writers left, if last written `before` that time."""
-    for name in names(directory) if not os.path.islink(directory) else []:
-        path = os.path.join(directory, name)
-        # One of tomorrow was written under a clock that was set back since.
-        is_old = not before <= modified(path) <= time.time() + settings.DAY_SECONDS
-        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and is_old:
-            remove(path)
+    for name in names(directory):
+        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX):
+            path = os.path.join(directory, name)
+            # One of tomorrow was written under a clock that was set back since.
+            if not before <= modified(path) <= time.time() + settings.DAY_SECONDS:
+                remove(path)
 
 
 def touch(path: str) -> None:

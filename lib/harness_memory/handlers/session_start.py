@@ -18,7 +18,6 @@ from .. import (
     reply,
     settings,
     sources,
-    store,
 )
 from .. import session as sessions
 from ..text import brief
@@ -42,7 +41,9 @@ def handle(run: Run) -> dict[str, Any] | None:
         _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
     if run.problems:
-        store.close_to_others(run.root, scene.place().ends)
+        from .. import modes
+
+        modes.close_to_others(run.root, scene.place().ends)
     problems = [*run.problems, *settled.problems, *_guard_problems(scene), *_failures(run)]
     message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
     with scene as session:
