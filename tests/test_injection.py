@@ -359,6 +359,11 @@ def test_a_subagent_gets_a_small_slice(life: Life) -> None:
     assert "Totals are rounded" not in told
 
 
+@pytest.mark.parametrize("text", ["", "plain", "für ’alle’", "a\U0001f600b\U0001f600", "\uffff\U00010000"])
+def test_units_are_those_of_utf_16(text: str) -> None:
+    assert inject.units(text) == len(text.encode("utf-16-le")) // 2
+
+
 # Budget ----------------------------------------------------------------------------------------
 def part(name: str, count: int, width: int = 60) -> inject.Part:
     return inject.Part(name, name, ["%s %03d %s" % (name, n, "😀" * width) for n in range(count)], "/x/" + name)

@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 def catch_up(store_root: str, project_dir: str, ends: float) -> None:
     """Take in what came and drop what went since, as far as there is time until `ends`; newest first."""
-    listed = [name for name in names(os.path.join(project_dir, settings.EPISODES_DIR)) if _is_episode(name)]
+    listed = {*names(os.path.join(project_dir, settings.EPISODES_DIR))}
     base = open_segment(base_path(project_dir), is_whole=True)
-    known = [id for id in base.ids() if id] if base else []
+    known = {*base.ids()} - {""} if base else set()
     if base:
         base.close()
     recent = names(recent_dir(project_dir))
-    missing = sorted({*listed}.difference(known, recent), reverse=True)
-    removed = len({*known}.difference(listed))
+    missing = sorted(filter(_is_episode, listed.difference(known, recent)), reverse=True)
+    removed = len(known - listed)
     is_much = missing or len(recent) >= settings.RECENT_FOLDED or removed > max(settings.RECENT_FOLDED, len(known) // 8)
     if is_much and time.monotonic() + len(known) * settings.FOLD_SECONDS_PER_DOCUMENT < ends:
         fold(project_dir, missing, ends)

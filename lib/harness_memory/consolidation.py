@@ -37,14 +37,14 @@ def mark(project_dir: str, now: float) -> str:
 def due(project_dir: str, now: float, config: Config) -> str:
     """A line for the person when there is enough to do and it was not said today."""
     needed = config["consolidate_after_episodes"]
+    told = _path(project_dir, settings.CONSOLIDATION_TOLD_FILE)
+    if now - settings.DAY_SECONDS < store.modified(told) <= now:
+        return ""
     try:
         names = os.listdir(store.inside(os.path.join(project_dir, settings.EPISODES_DIR)))
     except OSError:
         return ""
     if len(names) < needed:
-        return ""
-    told = _path(project_dir, settings.CONSOLIDATION_TOLD_FILE)
-    if now - settings.DAY_SECONDS < store.modified(told) <= now:
         return ""
     at = last(project_dir)
     at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back since
