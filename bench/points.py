@@ -66,10 +66,12 @@ def _campaign(
                     break
                 was_met, found = attempt(trial, operation, plan)
                 counts[what] += was_met
-                problems += found
                 if counts[what] % _VIEWS_EVERY == 0:
-                    problems += ["%s, %r: %s" % (operation, plan, each) for each in trial.complaints(plan)]
+                    found += ["%s, %r: %s" % (operation, plan, each) for each in trial.complaints(plan)]
                     counts["checked by verify and rebuild too"] += 1
+                for problem in found:
+                    print(problem, file=sys.stderr, flush=True)  # nobody waits an hour for what is known now
+                problems += found
         finally:
             scene.close()
     counts["%s, of %d possible" % (what, len(planned))] = counts.pop(what)

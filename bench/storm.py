@@ -22,6 +22,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -255,28 +256,34 @@ _EMPTY_FILES = (settings.SHOWN_FILE, settings.CONSOLIDATION_TOLD_FILE, settings.
 
 
 def damaged(path: Path) -> list[str]:
-    if path.name.endswith((settings.TEMP_SUFFIX, settings.LOCK_SUFFIX)) or path.parent.name == settings.DIRTY_DIR:
+    name, folder = path.name, path.parent.name
+    if name.endswith((settings.TEMP_SUFFIX, settings.LOCK_SUFFIX)) or folder == settings.DIRTY_DIR:
         return []  # what a killed process may leave; nobody reads it
-    if settings.RECALL_DIR in path.parts or path.name == settings.AUDIT_FILE:
+    if settings.RECALL_DIR in path.parts or name == settings.AUDIT_FILE:
         return []  # a cache; a trail that seals its torn lines: `verify` looks after both
+    wrong = _wrong_with(name, path.read_bytes(), folder in _MARKS or name in _EMPTY_FILES)
+    return ["%s %s" % (path, wrong)] if wrong else []
+
+
+@lru_cache(maxsize=4096)  # a campaign looks at the same files again and again
+def _wrong_with(name: str, data: bytes, is_mark: bool) -> str:
     try:
-        if path.name.endswith(vault.ENDING):
-            gzip.decompress(path.read_bytes())
-            return []
-        text = path.read_text(encoding="utf-8")
-        if path.suffix == ".json":
+        if name.endswith(vault.ENDING):
+            gzip.decompress(data)
+            return ""
+        text = data.decode("utf-8")
+        if name.endswith(".json"):
             json.loads(text)
-        elif path.suffix == ".jsonl":
+        elif name.endswith(".jsonl"):
             for line in text.splitlines():
                 json.loads(line)
-        elif path.name == settings.META_FILE:
+        elif name == settings.META_FILE:
             meta = yaml.load(text)
             if not meta.get("session_id") or not meta.get("date") or meta.get("status") not in settings.STATUSES:
-                return ["%s: %r" % (path, meta)]
-    except (ValueError, EOFError) as error:
-        return ["%s: %s" % (path, error)]
-    is_mark = path.parent.name in _MARKS or path.name in _EMPTY_FILES
-    return [] if text or is_mark else ["%s is empty" % path]
+                return "says %r" % meta
+    except (ValueError, EOFError, OSError) as error:
+        return "is damaged: %s" % error
+    return "" if text or is_mark else "is empty"
 
 
 def rebuild(home: Path, project: Path) -> None:
