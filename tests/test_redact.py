@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import support
 
+from harness_memory.redact import _RULES as RULES
 from harness_memory.redact import redact, redact_tree
 
 HEX = "0123456789abcdef"
@@ -298,6 +299,7 @@ HOSTILE = [
     "password is ",
     "https://hooks.slack.com/services/", "sig=", "aws_secret_access_key=", "token          ", "token: x = ",
     "tokentoken", "token1",
+    *sorted({literal for _, literals, _, _ in RULES for literal in literals}),
 ]  # fmt: skip
 
 

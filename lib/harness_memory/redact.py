@@ -121,7 +121,7 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         r"(?i)(?<![a-z0-9])cookie:[ \t]{1,8}([^\s=;,\"'\[\]]{1,100}=[^\r\n\"'\\\[\]]{6,})",
     ),
     ("password", ("sshpass ",), 0, r"sshpass\s+-p\s*[\"']?" + _WORD),
-    ("password", ("mysql", "mariadb"), 0, r"(?:mysql|mariadb)[a-z]*\b[^\n|;&]{0,200}?\s-p" + _WORD),
+    ("password", ("mysql", "mariadb"), 0, r"(?:mysql|mariadb)[a-z]{0,20}\b[^\n|;&]{0,200}?\s-p" + _WORD),
     ("password", ("docker login",), 0, r"docker login\b[^\n|;&]{0,200}?\s-p[ =]?[\"']?" + _WORD),
     (
         "password",
