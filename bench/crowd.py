@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 8  # hook processes at the same time
 FRESH_SHARE = 1 / 20
-CLIENT_SECONDS = 24 * 3600
 VISITORS = 2000  # the number of the first
 MEASURED = "the same work each time"
 _EVENTS = {script: event for event, script in runner.HANDLERS.items()}
@@ -146,7 +145,7 @@ class Worker:
         self.word = "koru%04d" % number
         self.repo = repo
         self.random = random.Random("%d of %d" % (number, load.seed))
-        self.client = support.Client(CLIENT_SECONDS)
+        self.client = support.Client(support.CAMPAIGN_SECONDS)
         self.session = support.Session(repo, load.home)
         self.transcript = self.session.transcript(step_seconds=0.001)
         self.turns = 0
@@ -254,7 +253,7 @@ class Worker:
         elif chance < 1 / 40 + 1 / 60:
             self.hook("session_end", self.session.end("prompt_input_exit"))
             self.client.kill()
-            self.client = support.Client(CLIENT_SECONDS)
+            self.client = support.Client(support.CAMPAIGN_SECONDS)
             self.hook("session_start", self.session.start("resume"))
             self.is_active = True
             self._note_pruned()

@@ -68,7 +68,7 @@ class Land(scene.Scene):
     def __init__(self, top: Path) -> None:
         super().__init__(top)
         self.tree = top / "tree"
-        self.client = support.Client()
+        self.client = support.Client(support.CAMPAIGN_SECONDS)
         try:
             _furnish(self)
             self.save()

@@ -46,7 +46,7 @@ class Scene:
             shutil.rmtree(str(repo / ".git" / "hooks"))
         self.store = self.home / ".claude" / "memory"
         self.world = World(self.home, self.repo)
-        self.clients = {name: support.Client() for name in IDS}
+        self.clients = {name: support.Client(support.CAMPAIGN_SECONDS) for name in IDS}
         self.saved: dict[str, Saved] = {}
         build(self)
         self.save()

@@ -138,6 +138,9 @@ def run_hook(
     return Result(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
 
 
+CAMPAIGN_SECONDS = 24 * 3600  # how long a client may live whose campaign takes hours
+
+
 class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 

@@ -247,3 +247,33 @@ def test_the_place_of_a_project_is_found_without_its_lock(world: World) -> None:
         ours = project.locate(str(world.root), str(world.repo), str(world.repo))
         assert ours.dir == str(world.project)
         assert time.monotonic() - began < 0.5
+
+
+REPLACING = """
+import fcntl, os, sys
+sys.path.insert(0, sys.argv[1])
+from harness_memory.lock import Lock
+
+path = sys.argv[2]
+others = []
+
+def replace_it(event, arguments):
+    if event == "fcntl.flock" and not others:
+        others.append(None)
+        os.unlink(path)
+        others.append(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        fcntl.flock(others[1], fcntl.LOCK_EX)
+
+sys.addaudithook(replace_it)
+with Lock(path, 0.05) as held:
+    print(held, len(others))
+os.close(others[1])
+with Lock(path, 0.05) as held:
+    print(held)
+"""
+
+
+def test_a_lock_on_a_file_that_was_replaced_meanwhile_is_none(tmp_path: Path) -> None:
+    """Between opening and locking it, its holder discarded it and another process made a new one."""
+    command = [sys.executable, "-c", REPLACING, str(support.LIB), str(tmp_path / "x.lock")]
+    assert subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.split() == [b"False", b"2", b"True"]

@@ -61,5 +61,5 @@ def test_a_checkpoint_that_could_not_be_taken_stays_known_as_ones_own(trial: Tri
 def test_the_views_are_whole_afterwards(trial: Trial) -> None:
     for operation in TRIED[::6]:
         (plan,) = some(trials.deaths(trial, operation), 1)
-        trial.die(operation, plan)
+        assert trial.die(operation, plan) == (True, [])
         assert trial.complaints(plan) == [], operation
