@@ -122,7 +122,7 @@ SHORT_ID_CHARS = (8, 13, 18, 23, 36)
 # Input -----------------------------------------------------------------------------------------
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
-CHECKPOINT_MAX_BYTES = 256 * 1024  # no more than is redacted well within a deadline
+CHECKPOINT_MAX_BYTES = 64 * 1024  # ten thousand words, and redacted well within a deadline whatever they are
 TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
 TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory
 TEXT_FIELD_MAX_CHARS = 64 * 1024  # what is kept of a prompt or an answer before cutting
