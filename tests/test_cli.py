@@ -623,7 +623,7 @@ def test_the_present_session_may_be_named(empty: World) -> None:
         (b"[1, 2]", "no checkpoint"),
         (b'{"other": 1}', "no checkpoint"),
         (b'{"what_was_done": ""}', "no checkpoint"),
-        (b"[" * 100000, "nested too deeply"),
+        (b"[" * 50000, "nested too deeply"),
         (b'{"what_was_done": "%s"}' % (b"x" * settings.CHECKPOINT_MAX_BYTES), "larger than"),
     ],
     ids=["empty", "syntax", "bytes", "list", "foreign", "blank", "deep", "huge"],

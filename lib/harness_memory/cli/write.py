@@ -121,7 +121,8 @@ def _from_stdin() -> dict[str, Any]:
         raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _REFUSED)
     data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
     if len(data) > settings.CHECKPOINT_MAX_BYTES:
-        raise Refusal("standard input is larger than a checkpoint can be; nothing was recorded")
+        most = settings.CHECKPOINT_MAX_BYTES >> 10
+        raise Refusal("standard input is larger than a checkpoint can be (%d KB); nothing was recorded" % most)
     if not data.strip():
         raise Refusal("nothing to record: no flags, and standard input is empty.\n" + _REFUSED)
     value = _parsed(data)
