@@ -9,6 +9,7 @@ import time
 from pathlib import Path
 
 import interposer
+import pinpoint
 import pytest
 import support
 from commandline import World
@@ -188,3 +189,53 @@ def test_a_passing_error_says_nothing_of_a_file() -> None:
     for code, is_passing in ((errno.EIO, True), (errno.EMFILE, True), (errno.ENOENT, False), (errno.EACCES, False)):
         assert store.is_passing(OSError(code, "x")) is is_passing
     assert not store.is_passing(ValueError())
+
+
+# Passing faults --------------------------------------------------------------------------------------
+
+
+def remembered(world: World, client: support.Client, *answers: str) -> list[support.Session]:
+    return [
+        world.work("Ask %d" % number, answer, ("a%d.py" % number,), pid=client.pid)
+        for number, answer in enumerate(answers)
+    ]
+
+
+def indexed(world: World) -> list[str]:
+    """The episodes that the menu lists."""
+    lines = (world.project / "INDEX.md").read_text("utf-8").splitlines()
+    return sorted(line.split("`")[1].partition("/")[2] for line in lines if line.startswith("- `"))
+
+
+def kept(world: World) -> list[str]:
+    return sorted(path.name for path in (world.project / "episodes").glob("*.json"))
+
+
+@needs_fork
+@pytest.mark.parametrize("on", ["/episodes", ".json", "/STATE/progress"])
+def test_rebuild_makes_no_view_of_what_it_could_not_read(world: World, client: support.Client, on: str) -> None:
+    first, _ = remembered(world, client, "One is done, and tested in full.", "Two is done, and tested in full.")
+    world.memory("checkpoint", "--session", first.id, "--done", "Half", "--task-id", "parser", "--task-title", "Parser")
+    before = {name: (world.project / name).read_bytes() for name in ("INDEX.md", "STATE/current-work.json")}
+    assert b"Parser" in before["STATE/current-work.json"]
+    for outcome in pinpoint.everywhere(world.root, on, lambda plan: pinpoint.command(world, plan, "rebuild")):
+        assert {name: (world.project / name).read_bytes() for name in before} == before, outcome
+        assert indexed(world) == kept(world), outcome
+
+
+@needs_fork
+def test_a_stop_that_cannot_read_an_episode_leaves_it_to_the_next_hook(
+    life: Life, world: World, client: support.Client
+) -> None:
+    remembered(world, client, "One is done, and tested in full.")
+    life.start()
+    life.turn("two", "Two is half done, which is something.", "two.py")
+    life.prompt("and the rest?")
+    life.transcript.write(life.cwd / "rest.py").text("The rest of two is done as well.")
+    payload = life.session.stop("The rest of two is done as well.")
+    name = "-%s.json" % life.session.id[:8]
+    for _ in pinpoint.everywhere(life.store, name, lambda plan: pinpoint.hook(life, plan, "stop", payload)):
+        life.end()
+        Life(life.home, life.cwd, pid=life.pid).start()
+        assert indexed(world) == kept(world)
+        assert "The rest of two" in (world.project / "INDEX.md").read_text("utf-8")

@@ -52,7 +52,7 @@ def gather(
     if title:
         state["title"] = brief(title, settings.SUMMARY_LINE_CHARS)
     _date(state, seen, session, now)
-    _find_parent(place, session, state)
+    health.survive(place.store_root, "fork", _find_parent, place, session, state)
     sessions.save_capture(session, state)
     if not capture.has_substance(state):
         session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))

@@ -195,13 +195,14 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
 def load(directory: str, *, is_needed: bool = False) -> Session | None:
     """The session recorded in a WORK directory; None when META is missing or damaged.
 
-    Where it `is_needed`, one that merely cannot be read now is an OSError, for it is neither.
+    One that merely cannot be read now is an OSError, for it is neither; where it `is_needed`, one closed to us too.
     """
     try:
         text = store.read_text(os.path.join(directory, settings.META_FILE)) or ""
         meta = yaml.load(text)
     except (OSError, ValueError) as error:
-        if is_needed and isinstance(error, OSError) and not isinstance(error, store.Unreadable):
+        is_there = isinstance(error, OSError) and not isinstance(error, store.Unreadable)
+        if store.is_passing(error) or (is_needed and is_there):
             raise
         return None
     if is_cut_off(text, meta) or not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
@@ -222,7 +223,7 @@ def is_cut_off(text: str, meta: dict[str, Any]) -> bool:
 def all_directories(project_dir: str) -> list[str]:
     """Every session directory, oldest day first."""
     work = os.path.join(project_dir, settings.WORK_DIR)
-    days = [os.path.join(work, day) for day in store.names(work) if clock.is_day(day)]
+    days = [os.path.join(work, day) for day in store.listed(work) if clock.is_day(day)]
     return [path for day in days for path in store.folders(day)]
 
 
