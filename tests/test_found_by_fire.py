@@ -16,7 +16,7 @@ from commandline import World
 from interposer import Plan
 from life import Life, failures
 
-from harness_memory import forgotten, ledger, liveness, notebook, project, session, store
+from harness_memory import clock, episode, forgotten, ledger, liveness, notebook, project, session, store, views
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -239,3 +239,27 @@ def test_a_stop_that_cannot_read_an_episode_leaves_it_to_the_next_hook(
         Life(life.home, life.cwd, pid=life.pid).start()
         assert indexed(world) == kept(world)
         assert "The rest of two" in (world.project / "INDEX.md").read_text("utf-8")
+
+
+@needs_fork
+def test_retention_does_not_guess_when_an_episode_ended(life: Life, world: World) -> None:
+    """The session that began first was at work last."""
+    life.start()
+    life.turn("one", "One is begun, and it is of some length.", "one.py")
+    (path,) = support.episode_files(life.store)
+    value = json.loads(path.read_text("utf-8"))
+    for number, days in enumerate((3, 2, 1)):
+        started = clock.iso(time.time() - days * 86400)
+        short = "%08x" % number
+        ended = started if number else value["ended"]
+        made = {**value, "id": short, "session_id": short, "thread": short, "started": started, "ended": ended}
+        name = "session-%s-%s.json" % (clock.stamp(started), short)
+        views.publish(str(life.project), name, episode.render(made), 1)
+    (life.store / "config.json").write_text(json.dumps({"retention_episodes": 3}), "utf-8")
+    fresh = Life(life.home, life.cwd, pid=life.pid)
+    payload = fresh.session.start()
+    first = kept(world)[0]
+    for outcome in pinpoint.everywhere(
+        life.store, "-00000000.json", lambda plan: pinpoint.hook(fresh, plan, "session_start", payload)
+    ):
+        assert first in kept(world), outcome
