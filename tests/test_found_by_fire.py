@@ -263,3 +263,17 @@ def test_retention_does_not_guess_when_an_episode_ended(life: Life, world: World
         life.store, "-00000000.json", lambda plan: pinpoint.hook(fresh, plan, "session_start", payload)
     ):
         assert first in kept(world), outcome
+
+
+@needs_fork
+def test_a_session_that_goes_on_is_known_by_its_episode_or_not_begun(world: World, client: support.Client) -> None:
+    (made,) = remembered(world, client, "One is done, and tested in full.")
+    assert world.memory("prune", "--older-than", "0d").code == 0
+    assert not list(world.project.glob("WORK/*/*"))
+    life = Life(world.home, world.repo, made.id, pid=client.pid)
+    for on in ("/episodes", "-%s.json" % made.id[:8]):
+        for _ in pinpoint.everywhere(
+            world.root, on, lambda plan: pinpoint.hook(life, plan, "session_start", made.start("resume"))
+        ):
+            life.turn("two", "Two is done, and that is more.", "two.py")
+            assert len(kept(world)) == 1
