@@ -16,7 +16,7 @@ from life import Life
 
 from harness_memory import cli
 
-LOOKS = ("open", "read", "stat", "lstat", "listdir", "scandir")
+LOOKS = ("open", "stat", "lstat", "listdir", "scandir")
 
 
 def command(world: World, plan: Plan, *words: str) -> Outcome:

@@ -16,6 +16,7 @@ from life import Life
 
 from harness_memory import forget, forgotten
 from harness_memory.guard import audit
+from harness_memory.lock import Lock
 
 SECRETIVE = "The Zanzibar contract ends in March"
 
@@ -294,6 +295,36 @@ def test_the_audit_trail_is_said_to_keep_what_it_holds(world: World, client: sup
     assert trail.read_bytes().startswith(before)
     alone = world.json("forget", "--text", "zanzibar", code=1)
     assert alone["audit_trail"] == [str(trail)]
+
+
+# Busy and failing ------------------------------------------------------------------------------------
+
+
+def test_views_that_cannot_be_made_anew_are_said_to_tell_it_still(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    monkeypatch.setattr(forget, "_WAIT_SECONDS", 0.05)
+    with Lock(str(world.project / "STATE" / "views.lock"), 1):
+        refused = world.memory("forget", "--text", "zanzibar", "--yes")
+        assert refused.code == 2
+        assert "Forgotten" not in refused.stdout
+        assert "lock of the views" in refused.stderr
+        assert world.memory("forget", "--text", "zanzibar", "--yes").code == 2
+    started = Life(world.home, world.repo, pid=client.pid).start()
+    assert "Zanzibar" not in started.stdout
+    assert holding(world, "zanzibar") == []
+
+
+def test_a_second_run_makes_the_views_anew(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    monkeypatch.setattr(forget, "_WAIT_SECONDS", 0.05)
+    with Lock(str(world.project / "STATE" / "views.lock"), 1):
+        assert world.memory("forget", "--text", "zanzibar", "--yes").code == 2
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 1  # of facts nothing was left
+    assert holding(world, "zanzibar") == []
 
 
 # The sieve -----------------------------------------------------------------------------------------

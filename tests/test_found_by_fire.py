@@ -277,3 +277,27 @@ def test_a_session_that_goes_on_is_known_by_its_episode_or_not_begun(world: Worl
         ):
             life.turn("two", "Two is done, and that is more.", "two.py")
             assert len(kept(world)) == 1
+
+
+_SHARED = ("/progress", "/trip.json", "/session_memory_context.md", "/injected.json", "/ratings.jsonl")
+_FORGOTTEN = [("{id}", on) for on in (*_SHARED, "/WORK", "{id}.json")]
+_FORGOTTEN += [("--text zanzibar", on) for on in (*_SHARED, "/capture.json", "/summary.md", "{id}.json")]
+
+
+@needs_fork
+@pytest.mark.parametrize(("what", "on"), _FORGOTTEN)
+def test_what_is_said_to_be_forgotten_is(world: World, client: support.Client, what: str, on: str) -> None:
+    trip, _ = remembered(world, client, "The Zanzibar trip is planned in full.", "This has nothing to do with it.")
+    id = trip.id[:8]
+    world.memory("checkpoint", "--done", "Zanzibar planned", "--task-id", "trip", "--task-title", "Zanzibar",
+                 "--task-remaining", "book Zanzibar", "--skill", "melt", "--rating", "3", "--session", id)  # fmt: skip
+    words = ("forget", *what.format(id=id).split(), "--yes")
+    for outcome in pinpoint.everywhere(
+        world.root, on.format(id=id), lambda plan: pinpoint.command(world, plan, *words)
+    ):
+        if outcome.code:
+            assert outcome.stderr
+            assert "Forgotten" not in outcome.stdout
+            assert world.memory(*words).code in (0, 1, 2)  # 2: all that it was known by is gone
+        left = [name for name, data in world.files().items() if b"zanzibar" in data.lower()]
+        assert left == [], outcome

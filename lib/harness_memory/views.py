@@ -125,6 +125,11 @@ def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
         return _rebuild(project_dir) if held else None
 
 
+def doubt(project_dir: str) -> None:
+    """Have every view made anew by whoever next holds the lock."""
+    _mark(project_dir, _EVERYTHING)
+
+
 def refresh(project_dir: str) -> None:
     """Bring the views up to date for every marked episode; the caller holds the lock."""
     old = _read_views(project_dir)
