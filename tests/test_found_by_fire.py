@@ -301,3 +301,24 @@ def test_what_is_said_to_be_forgotten_is(world: World, client: support.Client, w
             assert world.memory(*words).code in (0, 1, 2)  # 2: all that it was known by is gone
         left = [name for name, data in world.files().items() if b"zanzibar" in data.lower()]
         assert left == [], outcome
+
+
+@needs_fork
+def test_a_checkpoint_that_cannot_be_read_may_be_anothers(life: Life, client: support.Client) -> None:
+    other = Life(life.home, life.cwd, pid=client.pid)
+    for each in (life, other):
+        each.start()
+        each.turn("one", "One is done, and tested in full.", "one.py")
+    path = life.cwd / ".claude" / "completion-checkpoint.json"
+    path.parent.mkdir(exist_ok=True)
+    life.transcript.write(path.with_name("completion-checkpoint-mine.json"))  # so that what names nobody is its own
+    said = json.dumps({"session_id": other.session.id, "what_was_done": "Covered the guest cart"})
+    payload = life.session.stop("Two is done.")
+
+    def stop(plan: Plan) -> interposer.Outcome:
+        path.write_text(said, "utf-8")
+        return pinpoint.hook(life, plan, "stop", payload)
+
+    for _ in pinpoint.everywhere(life.store, "/completion-checkpoint.json", stop):
+        assert "guest cart" not in life.episode["what_was_done"]
+        assert path.exists()
