@@ -7,6 +7,7 @@
     Plan(errno.ENOSPC, 7)                 the 7th operation that can fail so does
     Plan(errno.ENOSPC, 7, stays=True)     that one and all later ones
 
+With `on` only operations on files whose path ends so count.
 With `changes` only operations count that change the disk: between two of them every death leaves the same.
 """
 
@@ -50,10 +51,11 @@ FAULTS = {
 
 
 class Plan:
-    def __init__(self, act: int = 0, at: int = 0, *, stays: bool = False, changes: bool = False) -> None:
+    def __init__(self, act: int = 0, at: int = 0, *, stays: bool = False, changes: bool = False, on: str = "") -> None:
         self.act = act
         self.at = at
         self.stays = stays
+        self.on = on
         self.kinds = FAULTS[act] if act > 0 else ("write",) if act == TEAR else CHANGES if changes else None
 
     def __repr__(self) -> str:
@@ -227,7 +229,7 @@ class Interposer:
         what = self.names.get(on, str(on)) if isinstance(on, int) else os.fsdecode(on)
         self.real["write"](self.report, ("%s\t%s\n" % (name, what)).encode("utf-8", "replace"))
         plan = self.plan
-        if not plan.act or (plan.kinds and name not in plan.kinds):
+        if not plan.act or (plan.kinds and name not in plan.kinds) or not what.endswith(plan.on):
             return 0
         if name == "close" and plan.act > 0 and on not in self.written:
             return 0  # what was only read is closed without trouble

@@ -14,8 +14,9 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import forget, forgotten
+from harness_memory import clock, forget, forgotten
 from harness_memory.guard import audit
+from harness_memory.lock import Lock
 
 SECRETIVE = "The Zanzibar contract ends in March"
 
@@ -77,6 +78,43 @@ def test_a_forgotten_session_that_goes_on_brings_nothing_back(world: World, clie
     (value,) = support.episodes(world.root)  # of what it said afterwards alone
     assert (value["asked"], value["what_was_done"], value["files_changed"]) == ([], "Bye.", [])
     assert is_sound(world)
+
+
+@pytest.mark.parametrize("is_read_before", [False, True])
+def test_an_answer_given_before_it_was_forgotten_does_not_come_with_its_stop(
+    world: World, client: support.Client, is_read_before: bool
+) -> None:
+    life = Life(world.home, world.repo, pid=client.pid)
+    life.start()
+    life.prompt("Plan the Zanzibar trip for me")
+    life.transcript.text(SECRETIVE + ", so book early.")
+    world.memory("forget", life.session.id[:8], "--yes")
+    if is_read_before:
+        life.compact()
+    life.stop(SECRETIVE + ", so book early.")
+    assert holding(world, "zanzibar") == []
+    life.stop("Bye.")
+    assert life.episode["what_was_done"] == "Bye."
+
+
+def test_a_fork_may_say_what_was_said_before_it(world: World, client: support.Client) -> None:
+    life = Life(world.home, world.repo, pid=client.pid)
+    life.transcript.turn("one", "The parser is done, and tested in full.")
+    life.start("fork")
+    life.transcript.prompt("And the printer?", timestamp=clock.iso(time.time() + 2))
+    life.stop("The parser is done, and tested in full.")
+    assert life.episode["what_was_done"] == "The parser is done, and tested in full."
+
+
+def test_a_forgotten_text_is_struck_from_the_answer_that_a_stop_brings(world: World, client: support.Client) -> None:
+    life = lived(world, client, "Something else entirely", "A first answer, of Zanzibar and others.", "a.py")
+    life.prompt("Write to them. Keep it short")
+    answer = SECRETIVE + ". Wrote a letter."
+    life.transcript.text(answer)
+    world.memory("forget", "--text", "Zanzibar", "--yes")
+    life.stop(answer)
+    assert holding(world, "zanzibar") == []
+    assert "Wrote a letter." in life.episode["what_was_done"]
 
 
 def test_a_text_goes_from_facts_pages_receipts_and_versions(world: World, client: support.Client) -> None:
@@ -294,6 +332,36 @@ def test_the_audit_trail_is_said_to_keep_what_it_holds(world: World, client: sup
     assert trail.read_bytes().startswith(before)
     alone = world.json("forget", "--text", "zanzibar", code=1)
     assert alone["audit_trail"] == [str(trail)]
+
+
+# Busy and failing ------------------------------------------------------------------------------------
+
+
+def test_views_that_cannot_be_made_anew_are_said_to_tell_it_still(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    monkeypatch.setattr(forget, "_WAIT_SECONDS", 0.05)
+    with Lock(str(world.project / "STATE" / "views.lock"), 1):
+        refused = world.memory("forget", "--text", "zanzibar", "--yes")
+        assert refused.code == 2
+        assert "Forgotten" not in refused.stdout
+        assert "lock of the views" in refused.stderr
+        assert world.memory("forget", "--text", "zanzibar", "--yes").code == 2
+    started = Life(world.home, world.repo, pid=client.pid).start()
+    assert "Zanzibar" not in started.stdout
+    assert holding(world, "zanzibar") == []
+
+
+def test_a_second_run_makes_the_views_anew(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    monkeypatch.setattr(forget, "_WAIT_SECONDS", 0.05)
+    with Lock(str(world.project / "STATE" / "views.lock"), 1):
+        assert world.memory("forget", "--text", "zanzibar", "--yes").code == 2
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 1  # of facts nothing was left
+    assert holding(world, "zanzibar") == []
 
 
 # The sieve -----------------------------------------------------------------------------------------

@@ -9,13 +9,14 @@ import time
 from pathlib import Path
 
 import interposer
+import pinpoint
 import pytest
 import support
 from commandline import World
 from interposer import Plan
 from life import Life, failures
 
-from harness_memory import forgotten, ledger, liveness, notebook, project, session, store
+from harness_memory import clock, episode, forgotten, ledger, liveness, notebook, project, session, store, views
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -188,3 +189,136 @@ def test_a_passing_error_says_nothing_of_a_file() -> None:
     for code, is_passing in ((errno.EIO, True), (errno.EMFILE, True), (errno.ENOENT, False), (errno.EACCES, False)):
         assert store.is_passing(OSError(code, "x")) is is_passing
     assert not store.is_passing(ValueError())
+
+
+# Passing faults --------------------------------------------------------------------------------------
+
+
+def remembered(world: World, client: support.Client, *answers: str) -> list[support.Session]:
+    return [
+        world.work("Ask %d" % number, answer, ("a%d.py" % number,), pid=client.pid)
+        for number, answer in enumerate(answers)
+    ]
+
+
+def indexed(world: World) -> list[str]:
+    """The episodes that the menu lists."""
+    lines = (world.project / "INDEX.md").read_text("utf-8").splitlines()
+    return sorted(line.split("`")[1].partition("/")[2] for line in lines if line.startswith("- `"))
+
+
+def kept(world: World) -> list[str]:
+    return sorted(path.name for path in (world.project / "episodes").glob("*.json"))
+
+
+@needs_fork
+@pytest.mark.parametrize("on", ["/episodes", ".json", "/STATE/progress"])
+def test_rebuild_makes_no_view_of_what_it_could_not_read(world: World, client: support.Client, on: str) -> None:
+    first, _ = remembered(world, client, "One is done, and tested in full.", "Two is done, and tested in full.")
+    world.memory("checkpoint", "--session", first.id, "--done", "Half", "--task-id", "parser", "--task-title", "Parser")
+    before = {name: (world.project / name).read_bytes() for name in ("INDEX.md", "STATE/current-work.json")}
+    assert b"Parser" in before["STATE/current-work.json"]
+    for outcome in pinpoint.everywhere(world.root, on, lambda plan: pinpoint.command(world, plan, "rebuild")):
+        assert {name: (world.project / name).read_bytes() for name in before} == before, outcome
+        assert indexed(world) == kept(world), outcome
+
+
+@needs_fork
+def test_a_stop_that_cannot_read_an_episode_leaves_it_to_the_next_hook(
+    life: Life, world: World, client: support.Client
+) -> None:
+    remembered(world, client, "One is done, and tested in full.")
+    life.start()
+    life.turn("two", "Two is half done, which is something.", "two.py")
+    life.prompt("and the rest?")
+    life.transcript.write(life.cwd / "rest.py").text("The rest of two is done as well.")
+    payload = life.session.stop("The rest of two is done as well.")
+    name = "-%s.json" % life.session.id[:8]
+    for _ in pinpoint.everywhere(life.store, name, lambda plan: pinpoint.hook(life, plan, "stop", payload)):
+        life.end()
+        Life(life.home, life.cwd, pid=life.pid).start()
+        assert indexed(world) == kept(world)
+        assert "The rest of two" in (world.project / "INDEX.md").read_text("utf-8")
+
+
+@needs_fork
+def test_retention_does_not_guess_when_an_episode_ended(life: Life, world: World) -> None:
+    """The session that began first was at work last."""
+    life.start()
+    life.turn("one", "One is begun, and it is of some length.", "one.py")
+    (path,) = support.episode_files(life.store)
+    value = json.loads(path.read_text("utf-8"))
+    for number, days in enumerate((3, 2, 1)):
+        started = clock.iso(time.time() - days * 86400)
+        short = "%08x" % number
+        ended = started if number else value["ended"]
+        made = {**value, "id": short, "session_id": short, "thread": short, "started": started, "ended": ended}
+        name = "session-%s-%s.json" % (clock.stamp(started), short)
+        views.publish(str(life.project), name, episode.render(made), 1)
+    (life.store / "config.json").write_text(json.dumps({"retention_episodes": 3}), "utf-8")
+    fresh = Life(life.home, life.cwd, pid=life.pid)
+    payload = fresh.session.start()
+    first = kept(world)[0]
+    for outcome in pinpoint.everywhere(
+        life.store, "-00000000.json", lambda plan: pinpoint.hook(fresh, plan, "session_start", payload)
+    ):
+        assert first in kept(world), outcome
+
+
+@needs_fork
+def test_a_session_that_goes_on_is_known_by_its_episode_or_not_begun(world: World, client: support.Client) -> None:
+    (made,) = remembered(world, client, "One is done, and tested in full.")
+    assert world.memory("prune", "--older-than", "0d").code == 0
+    assert not list(world.project.glob("WORK/*/*"))
+    life = Life(world.home, world.repo, made.id, pid=client.pid)
+    for on in ("/episodes", "-%s.json" % made.id[:8]):
+        for _ in pinpoint.everywhere(
+            world.root, on, lambda plan: pinpoint.hook(life, plan, "session_start", made.start("resume"))
+        ):
+            life.turn("two", "Two is done, and that is more.", "two.py")
+            assert len(kept(world)) == 1
+
+
+_SHARED = ("/progress", "/trip.json", "/session_memory_context.md", "/injected.json", "/ratings.jsonl")
+_FORGOTTEN = [("{id}", on) for on in (*_SHARED, "/WORK", "{id}.json")]
+_FORGOTTEN += [("--text zanzibar", on) for on in (*_SHARED, "/capture.json", "/summary.md", "{id}.json")]
+
+
+@needs_fork
+@pytest.mark.parametrize(("what", "on"), _FORGOTTEN)
+def test_what_is_said_to_be_forgotten_is(world: World, client: support.Client, what: str, on: str) -> None:
+    trip, _ = remembered(world, client, "The Zanzibar trip is planned in full.", "This has nothing to do with it.")
+    id = trip.id[:8]
+    world.memory("checkpoint", "--done", "Zanzibar planned", "--task-id", "trip", "--task-title", "Zanzibar",
+                 "--task-remaining", "book Zanzibar", "--skill", "melt", "--rating", "3", "--session", id)  # fmt: skip
+    words = ("forget", *what.format(id=id).split(), "--yes")
+    for outcome in pinpoint.everywhere(
+        world.root, on.format(id=id), lambda plan: pinpoint.command(world, plan, *words)
+    ):
+        if outcome.code:
+            assert outcome.stderr
+            assert "Forgotten" not in outcome.stdout
+            assert world.memory(*words).code in (0, 1, 2)  # 2: all that it was known by is gone
+        left = [name for name, data in world.files().items() if b"zanzibar" in data.lower()]
+        assert left == [], outcome
+
+
+@needs_fork
+def test_a_checkpoint_that_cannot_be_read_may_be_anothers(life: Life, client: support.Client) -> None:
+    other = Life(life.home, life.cwd, pid=client.pid)
+    for each in (life, other):
+        each.start()
+        each.turn("one", "One is done, and tested in full.", "one.py")
+    path = life.cwd / ".claude" / "completion-checkpoint.json"
+    path.parent.mkdir(exist_ok=True)
+    life.transcript.write(path.with_name("completion-checkpoint-mine.json"))  # so that what names nobody is its own
+    said = json.dumps({"session_id": other.session.id, "what_was_done": "Covered the guest cart"})
+    payload = life.session.stop("Two is done.")
+
+    def stop(plan: Plan) -> interposer.Outcome:
+        path.write_text(said, "utf-8")
+        return pinpoint.hook(life, plan, "stop", payload)
+
+    for _ in pinpoint.everywhere(life.store, "/completion-checkpoint.json", stop):
+        assert "guest cart" not in life.episode["what_was_done"]
+        assert path.exists()

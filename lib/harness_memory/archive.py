@@ -44,6 +44,7 @@ def gather(
     state = sessions.load_capture(session)
     seen = state["last"]
     state, is_whole = _read(place, session, state, message)
+    message = _allowed(place, session, state, message, now)
     _take_checkpoints(place, session, state)
     _mark_notes(place, state)
     _see_what_was_used(place, session, state, message)
@@ -52,7 +53,7 @@ def gather(
     if title:
         state["title"] = brief(title, settings.SUMMARY_LINE_CHARS)
     _date(state, seen, session, now)
-    _find_parent(place, session, state)
+    health.survive(place.store_root, "fork", _find_parent, place, session, state)
     sessions.save_capture(session, state)
     if not capture.has_substance(state):
         session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))
@@ -92,7 +93,7 @@ def _read(place: Place, session: Session, state: dict[str, Any], message: str) -
     state, is_whole = _read_once(place, state, path)
     # Stop fires while the client still writes: give its last lines a moment.
     began = time.monotonic()
-    while is_whole and message and not _has_answer(state, message):
+    while is_whole and message and not _has_answer(state, message) and not capture.is_left_out(state, message):
         is_behind = state["turn"] != capture.ANSWERED and os.path.exists(path)
         patience = settings.FLUSH_WAIT_SECONDS if is_behind else settings.FLUSH_DOUBT_SECONDS
         if time.monotonic() - began > min(patience, place.left() / 2):
@@ -100,6 +101,17 @@ def _read(place: Place, session: Session, state: dict[str, Any], message: str) -
         time.sleep(settings.FLUSH_POLL_SECONDS)
         state, is_whole = _read_once(place, state, path)
     return state, _read_subagents(place, state, path) and is_whole
+
+
+def _allowed(place: Place, session: Session, state: dict[str, Any], message: str, now: float) -> str:
+    """A Stop's answer without what was forgotten since it was given, which its transcript alone can date."""
+    if not message or _has_answer(state, message):
+        return message
+    sift = _sieve(place)
+    if sift:
+        is_kept = os.path.exists(str(session.meta.get("transcript") or ""))
+        message = str(sift({"message": message, "timestamp": None if is_kept else clock.iso(now)})["message"])
+    return "" if capture.is_left_out(state, message) else message
 
 
 def _has_answer(state: dict[str, Any], message: str) -> bool:

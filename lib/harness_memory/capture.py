@@ -13,6 +13,7 @@ from __future__ import annotations
 import os
 
 from . import clock, harness, settings
+from .digest import hexdigest
 from .redact import redact
 from .text import brief, brief_of, clean, cut, identifier, passage
 
@@ -46,6 +47,7 @@ _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 _OWN_COMMAND = harness.SCRIPT + " memory "
 _SAID = "_said"
+_LEFT_OUT = "_left_out"
 _PATHS_KEPT = 256
 _paths: dict[str, str] = {}  # as told → redacted: a file is worked on many times
 _relatives: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -63,6 +65,7 @@ def new(since: float = 0.0) -> dict[str, Any]:
         "asks": [],
         "told": [],
         "answer": "",
+        "left_out": "",
         "earlier": [],
         "turn": "",
         "turn_files": 0,
@@ -288,9 +291,16 @@ def absorb(state: dict[str, Any], entries: Iterable[dict[str, Any]], roots: tupl
 
 
 def _settle(state: dict[str, Any]) -> None:
-    said = state.pop(_SAID, "")
+    said, left_out = state.pop(_SAID, ""), state.pop(_LEFT_OUT, None)
     if said:
         state["answer"] = answer_text(said)
+    if left_out is not None:
+        state["left_out"] = hexdigest(answer_text(left_out)) if left_out else ""
+
+
+def is_left_out(state: dict[str, Any], message: str) -> bool:
+    """Whether it is the transcript's last word, and from before `since`."""
+    return bool(state["left_out"]) and state["left_out"] == hexdigest(answer_text(message))
 
 
 def _absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]) -> None:
@@ -304,8 +314,10 @@ def _absorb(state: dict[str, Any], entry: dict[str, Any], roots: tuple[str, ...]
     if kind == "user" and not state["root"]:
         state["root"] = identifier(entry.get("uuid"))
     at = clock.parse(entry.get("timestamp"))
-    if at is not None and at < state["since"]:
-        return
+    if state["since"] and at is not None:
+        state[_LEFT_OUT] = (_words(entry) or state.get(_LEFT_OUT, "")) if at < state["since"] else ""
+        if at < state["since"]:
+            return
     _tick(state, at)
     branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
     if branch != "HEAD":  # detached, or no repository at all
@@ -350,6 +362,14 @@ def _tick(state: dict[str, Any], at: float | None) -> None:
     if 0 < gap <= settings.ACTIVE_GAP_SECONDS:
         state["worked_seconds"] = round(state["worked_seconds"] + gap, 3)
     state["last"] = max(at, state["last"])
+
+
+def _words(entry: dict[str, Any]) -> str:
+    """The last text in an entry of Claude's; "" in one of anybody else."""
+    message = entry.get("message")
+    blocks = _blocks(message.get("content")) if entry.get("type") == "assistant" and isinstance(message, dict) else []
+    texts = [clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS) for block in blocks if block.get("type") == "text"]
+    return next((text for text in reversed(texts) if text.strip()), "")
 
 
 def _assistant(state: dict[str, Any], entry: dict[str, Any], message: dict[str, Any]) -> None:

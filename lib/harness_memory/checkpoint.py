@@ -122,10 +122,12 @@ def merge(artifacts: str, known: dict[str, Any]) -> None:
 
 
 def peek(path: str) -> dict[str, Any]:
-    """What an unclaimed checkpoint file says, for finding its owner; {} when unreadable."""
+    """What an unclaimed checkpoint file says, for finding its owner; {} when it says nothing that can be understood."""
     try:
         value = jsontext.loads(store.read(path, settings.CHECKPOINT_MAX_BYTES) or b"")
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise  # it may name another session
         return {}
     return value if isinstance(value, dict) else {}
 

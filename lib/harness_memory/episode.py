@@ -104,10 +104,20 @@ def render(episode: dict[str, Any]) -> bytes:
 def load(project_dir: str, name: str) -> dict[str, Any] | None:
     """An episode of a form we know; None when it is missing, damaged or newer than us."""
     try:
-        value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
-    except (OSError, ValueError):
+        value = jsontext.loads(_read(project_dir, name))
+    except ValueError:
         return None
     return value if problem(value) == "" else None
+
+
+def _read(project_dir: str, name: str) -> bytes:
+    """The bytes of an episode, none when it is missing or closed to us; OSError when nobody can tell."""
+    try:
+        return store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b""
+    except OSError as error:
+        if store.is_passing(error):
+            raise
+        return b""
 
 
 def problem(value: object) -> str:
@@ -135,17 +145,13 @@ def problem(value: object) -> str:
 
 def names(project_dir: str) -> list[str]:
     """Names of all episode files, oldest first (the name starts with the session's start)."""
-    listed = store.names(os.path.join(project_dir, settings.EPISODES_DIR))
+    listed = store.listed(os.path.join(project_dir, settings.EPISODES_DIR))
     return [name for name in listed if is_episode_name(name)]
 
 
 def audit_head(project_dir: str, name: str) -> str:
     """The head of the audit trail that an episode knows; "" when it knows none."""
-    try:
-        data = store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b""
-    except OSError:
-        return ""
-    value = load(project_dir, name) if b'"audit_head"' in data else None
+    value = load(project_dir, name) if b'"audit_head"' in _read(project_dir, name) else None
     return str(value.get("audit_head") or "") if value else ""
 
 
@@ -153,11 +159,7 @@ def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any]
     """The newest other episode whose history began with the same entry: what a fork came from."""
     wanted = root.encode()
     for name in reversed(names(project_dir)):
-        try:
-            data = store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b""
-        except OSError:
-            continue
-        if name != other_than and wanted in data:
+        if name != other_than and wanted in _read(project_dir, name):
             found = load(project_dir, name)
             if found and found.get("root") == root:
                 return found

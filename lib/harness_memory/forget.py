@@ -24,7 +24,6 @@ from . import (
     notes,
     progress,
     receipt,
-    recent,
     settings,
     store,
     usefulness,
@@ -75,8 +74,13 @@ class Session:
 
 
 def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
-    forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     marks = _marks(store_root, project_dir, chosen)
+    forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
+    doubt(project_dir)
+    ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
+    names = [each.id for each in chosen]
+    # While the sessions can still be named, should it have to be run again.
+    _strike_elsewhere(store_root, project_dir, ids, marks, names)
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
             if each.directory:
@@ -85,25 +89,43 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
             sessions.unmark_live(project_dir, each.claude_id)
             lock.discard()
         store.erase(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
-    ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
-    names = [each.episode_name for each in chosen if each.episode_name]
-    if names and not views.withdraw(project_dir, names, _WAIT_SECONDS):
+    episodes = [each.episode_name for each in chosen if each.episode_name]
+    if episodes and not views.withdraw(project_dir, episodes, _WAIT_SECONDS):
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
-    for name in names:
+    for name in episodes:
         store.assert_gone(os.path.join(project_dir, settings.EPISODES_DIR, name))
+    _strike_elsewhere(store_root, project_dir, ids, marks, names)  # what hooks have told and shown meanwhile
+    renew(store_root, project_dir)
+
+
+def _strike_elsewhere(store_root: str, project_dir: str, ids: set[str], marks: list[str], names: list[str]) -> None:
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
-    strike_receipts(project_dir, marks, [each.id for each in chosen])
+    strike_receipts(project_dir, marks, names)
     drop_archived(store_root, project_dir, ids)
-    views.rebuild(project_dir, _WAIT_SECONDS)
-    renew_recall(store_root, project_dir)
 
 
-def renew_recall(store_root: str, project_dir: str) -> None:
-    """What recall searches in holds words of everything: it goes at once, and is made anew of what is left."""
-    if os.path.isdir(recent.folder(project_dir)):
-        catalogue.drop(project_dir)
-        catalogue.rebuild(store_root, project_dir, _WAIT_SECONDS)
+def doubt(project_dir: str) -> None:
+    """What is derived holds words of everything: whatever becomes of us, it is made anew of what is left."""
+    if _has_views(project_dir):
+        views.doubt(project_dir)
+    catalogue.drop(project_dir)
+
+
+def renew(store_root: str, project_dir: str) -> None:
+    """Make anew what is derived; Busy, with the rest left to the next hook, when a session is at work on it."""
+    if _has_views(project_dir):
+        views.doubt(project_dir)  # whoever held the lock since may have made them of what was still there
+        if views.rebuild(project_dir, _WAIT_SECONDS) is None:
+            raise Busy(11, "a session holds the lock of the views, which tell it still; run it again", project_dir)
+    catalogue.drop(project_dir)
+    if not catalogue.rebuild(store_root, project_dir, _WAIT_SECONDS):
+        raise Busy(11, "a session is at work on what recall searches in; run it again", project_dir)
+
+
+def _has_views(project_dir: str) -> bool:
+    state = os.path.join(project_dir, settings.STATE_DIR)
+    return settings.INDEX_FILE in store.listed(project_dir) or settings.CONVERSATION_FILE in store.listed(state)
 
 
 def _marks(store_root: str, project_dir: str, chosen: list[Session]) -> list[str]:
@@ -146,17 +168,14 @@ def strike_receipts(project_dir: str, marks: list[str], names: list[str]) -> Non
 def _strike_receipt(directory: str, marks: list[str], names: list[str]) -> None:
     _strike_items(directory, names)
     path = os.path.join(directory, settings.RECEIPT_FILE)
-    try:
-        page = store.read_text(path)
-    except OSError:
-        return
-    kept = [line for line in (page or "").split("\n") if not any(_tells(line, mark) for mark in marks)]
+    page = _text(path)
+    kept = [line for line in page.split("\n") if not any(_tells(line, mark) for mark in marks)]
     if page and "\n".join(kept) != page:
         store.write(path, "\n".join(kept).encode("utf-8", "replace"))
 
 
 def _strike_items(directory: str, names: list[str]) -> None:
-    told = receipt.load(directory)
+    told = receipt.load(directory, is_needed=True)
     kept = [item for item in told["items"] if usefulness.name_of(item) not in names]
     if len(kept) < len(told["items"]):
         told["items"] = kept
@@ -172,8 +191,8 @@ def _tells(line: str, mark: str) -> bool:
 
 def _strike_tasks(project_dir: str, ids: set[str]) -> None:
     folder = progress.directory(project_dir)
-    with Lock(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK), _WAIT_SECONDS):
-        for name in store.names(folder):
+    with _Held(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK)):
+        for name in store.listed(folder):
             path = os.path.join(folder, name)
             task = _object(path)
             if not task or not ids.intersection(map(str, task.get("sessions") or ())):
@@ -208,21 +227,24 @@ def archived_with(store_root: str, project_dir: str, text: str) -> list[dict[str
 # Notes ---------------------------------------------------------------------------------------------
 
 
-def forget_note(shelf: Shelf, note: Note, reach: list[Shelf]) -> list[str]:
-    """The note and every former version of it, also from before it came to this shelf from another in `reach`; what
-    receipts may have said of it."""
+def marks_of_note(shelf: Shelf, note: Note) -> list[str]:
+    """What receipts may have said of it."""
+    found = shelf.note(note.slug) or note
+    return ["/%s.md)" % note.slug, found.description, *(fact.text for fact in found.facts)]
+
+
+def forget_note(shelf: Shelf, note: Note, reach: list[Shelf]) -> None:
+    """The note and every former version of it, also from before it came to this shelf from another in `reach`."""
     with notebook.Writing(shelf) as writing:
-        found = shelf.note(note.slug) or note
         writing.remove(note.slug)
     for home in {each.home for each in (shelf, *reach) if each.home}:
         folder = notebook.archive_folder(notebook.Shelf("", "", home))
-        for name in store.names(folder):
+        for name in store.listed(folder):
             if notebook.archived_slug(name) == note.slug:
                 store.erase(os.path.join(folder, name))
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
         for ending in (".md", settings.DRAFT_BASE_SUFFIX):
             store.erase(os.path.join(drafts, "note-%s%s" % (note.slug, ending)))
-    return ["/%s.md)" % note.slug, found.description, *(fact.text for fact in found.facts)]
 
 
 # Text ----------------------------------------------------------------------------------------------
@@ -257,7 +279,8 @@ def find_text(top: str, text: str) -> Iterator[Stroke]:
 def stroke_of(path: str, top: str, is_hit: Callable[[str], bool]) -> Stroke | None:
     try:
         data = store.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
-    except OSError:
+    except OSError as error:
+        _pass_over(error)
         return None
     if not data:
         return None
@@ -295,7 +318,8 @@ def left(top: str, text: str) -> list[str]:
     for path in _files(top, with_views=True):
         try:
             data = store.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
-        except OSError:
+        except OSError as error:
+            _pass_over(error)
             continue
         if is_hit((data or b"").decode("utf-8", "replace")):
             found.append(path)
@@ -306,13 +330,14 @@ def in_audit_trail(project_dir: str, text: str) -> list[str]:
     """Files of the audit trail that hold a text, and keep it."""
     is_hit = hits(text)
     found = []
-    for directory, folders, names in os.walk(os.path.join(project_dir, settings.SECURITY_DIR)):
+    for directory, folders, names in os.walk(os.path.join(project_dir, settings.SECURITY_DIR), onerror=_pass_over):
         folders.sort()
         for name in sorted(names):
             path = os.path.join(directory, name)
             try:
                 data = store.read(path, settings.ARCHIVE_MAX_BYTES) if name == settings.AUDIT_FILE else b""
-            except OSError:
+            except OSError as error:
+                _pass_over(error)
                 continue
             lines = (data or b"").decode("utf-8", "replace").split("\n")
             if any(is_hit(leaf) for line in lines for leaf in _leaves(_value(line))):
@@ -356,7 +381,7 @@ def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:
 def drop_leftovers(tops: list[str], now: float) -> None:
     """Remove what killed writers left: nobody else looks there, and it may hold anything."""
     for top in tops:
-        for directory, _, names in os.walk(top):
+        for directory, _, names in os.walk(top, onerror=_pass_over):
             for name in names:
                 path = os.path.join(directory, name)
                 if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and _is_abandoned(path, now):
@@ -374,7 +399,7 @@ def _is_abandoned(path: str, now: float) -> bool:
 
 
 def _files(top: str, *, with_views: bool = False) -> Iterator[str]:
-    for directory, folders, names in os.walk(top):
+    for directory, folders, names in os.walk(top, onerror=_pass_over):
         folders[:] = sorted(name for name in folders if not (directory == top and name == settings.SECURITY_DIR))
         if not with_views and os.path.basename(directory) == settings.STATE_DIR:
             folders[:] = [name for name in folders if name != settings.RECALL_DIR]  # made anew, too
@@ -521,7 +546,7 @@ class _Held(Lock):
 
 def _rewrite_lines(path: str, change: Callable[[dict[str, Any]], dict[str, Any] | None]) -> None:
     """Each record of a JSONL file as `change` leaves it; None drops it."""
-    if not os.path.isfile(path):
+    if store.read(path) is None:
         return
     with _Held(path + settings.LOCK_SUFFIX):
         kept, is_changed = [], False
@@ -549,8 +574,19 @@ def _value(text: str) -> Any:
 
 
 def _object(path: str) -> dict[str, Any]:
-    try:
-        value = jsontext.loads(store.read(path) or b"")
-    except (OSError, ValueError):
-        return {}
+    value = _value(_text(path))
     return value if isinstance(value, dict) else {}
+
+
+def _text(path: str) -> str:
+    try:
+        return store.read_text(path) or ""
+    except OSError as error:
+        _pass_over(error)
+        return ""
+
+
+def _pass_over(error: OSError) -> None:
+    """What is closed to us, or was removed meanwhile, is left alone; of what fails just now nobody can tell."""
+    if store.is_passing(error):
+        raise error

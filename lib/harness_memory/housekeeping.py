@@ -97,7 +97,7 @@ def forget_the_old(place: Place, now: float, config: Config) -> None:
     excess = _longest_over(place.project_dir, names, len(names) - most)
     # A session that began long ago may have been at work yesterday.
     aged = [name for name in names if name < oldest and _is_dated(name) and name not in excess]
-    aged = [name for name in aged if store.modified(os.path.join(directory, name)) < days]
+    aged = [name for name in aged if 0 < store.modified(os.path.join(directory, name)) < days]
     if excess or aged:
         from . import views
 

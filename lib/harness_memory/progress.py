@@ -32,7 +32,9 @@ def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
             known = _load(path)
             task = _grown(known, entry, episode)
             data = render(task)
-        except (OSError, ValueError):
+        except (OSError, ValueError) as error:
+            if store.is_passing(error):
+                raise
             continue  # damaged, newer, or deeper than we write: left as it is, `verify` names it
         if task != known:
             store.write(path, data)
@@ -43,12 +45,13 @@ def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
 def load_all(project_dir: str) -> list[dict[str, Any]]:
     """Every readable task, by file name."""
     tasks = []
-    for name in store.names(directory(project_dir)):
+    for name in store.listed(directory(project_dir)):
         if name.endswith(".json"):
             try:
                 tasks.append(_load(os.path.join(directory(project_dir), name)))
-            except (OSError, ValueError):
-                continue
+            except (OSError, ValueError) as error:
+                if store.is_passing(error):
+                    raise
     return [task for task in tasks if task]
 
 

@@ -30,10 +30,13 @@ _TITLE = "# What Harness Memory told this session\n"
 _FENCE = "~" * 12
 
 
-def load(session_dir: str) -> dict[str, Any]:
+def load(session_dir: str, *, is_needed: bool = False) -> dict[str, Any]:
+    """What a session was told. Where it `is_needed`, one that merely cannot be read now is an OSError."""
     try:
         told = jsontext.loads(store.read(os.path.join(session_dir, settings.INJECTED_FILE)) or b"")
-    except (OSError, ValueError):
+    except (OSError, ValueError) as error:
+        if is_needed and store.is_passing(error):
+            raise
         told = {}
     return _checked(told)
 

@@ -175,10 +175,10 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
         if found:
             return found
     name = safe_id(claude_id)
-    days = [day for day in reversed(store.names(work)) if clock.is_day(day)]
+    days = [day for day in reversed(store.listed(work)) if clock.is_day(day)]
     for length in settings.SHORT_ID_CHARS:
         head = name[:length]
-        taken = [day for day in days if os.path.isdir(os.path.join(work, day, head))]
+        taken = [day for day in days if store.is_directory(os.path.join(work, day, head))]
         for day in taken:
             found = _at(work, day + "/" + head, claude_id)
             if found:
@@ -195,13 +195,14 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
 def load(directory: str, *, is_needed: bool = False) -> Session | None:
     """The session recorded in a WORK directory; None when META is missing or damaged.
 
-    Where it `is_needed`, one that merely cannot be read now is an OSError, for it is neither.
+    One that merely cannot be read now is an OSError, for it is neither; where it `is_needed`, one closed to us too.
     """
     try:
         text = store.read_text(os.path.join(directory, settings.META_FILE)) or ""
         meta = yaml.load(text)
     except (OSError, ValueError) as error:
-        if is_needed and isinstance(error, OSError) and not isinstance(error, store.Unreadable):
+        is_there = isinstance(error, OSError) and not isinstance(error, store.Unreadable)
+        if store.is_passing(error) or (is_needed and is_there):
             raise
         return None
     if is_cut_off(text, meta) or not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
@@ -222,7 +223,7 @@ def is_cut_off(text: str, meta: dict[str, Any]) -> bool:
 def all_directories(project_dir: str) -> list[str]:
     """Every session directory, oldest day first."""
     work = os.path.join(project_dir, settings.WORK_DIR)
-    days = [os.path.join(work, day) for day in store.names(work) if clock.is_day(day)]
+    days = [os.path.join(work, day) for day in store.listed(work) if clock.is_day(day)]
     return [path for day in days for path in store.folders(day)]
 
 
@@ -335,7 +336,7 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
 
 def _known_start(project_dir: str, day: str, short_id: str) -> str:
     """When a session of that day began, as the name of its episode tells."""
-    for name in store.names(os.path.join(project_dir, settings.EPISODES_DIR)):
+    for name in store.listed(os.path.join(project_dir, settings.EPISODES_DIR)):
         if name.startswith(settings.EPISODE_PREFIX + day) and name.endswith("-%s.json" % short_id):
             return clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) or day + "T00:00:00Z"
     return day + "T00:00:00Z"
@@ -344,11 +345,13 @@ def _known_start(project_dir: str, day: str, short_id: str) -> str:
 def _known_by_episode(project_dir: str, short_id: str) -> tuple[str, float] | None:
     """Claude's id and the start of the session whose episode has this short id, and nothing else of it is left."""
     ending = "-%s.json" % short_id
-    for name in store.names(os.path.join(project_dir, settings.EPISODES_DIR)):
+    for name in store.listed(os.path.join(project_dir, settings.EPISODES_DIR)):
         if name.endswith(ending) and is_episode_name(name):
             try:
                 value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
-            except (OSError, ValueError):
+            except (OSError, ValueError) as error:
+                if store.is_passing(error):
+                    raise  # else what goes on would begin anew
                 value = {}
             known = value.get("session_id") if isinstance(value, dict) else ""
             return str(known), clock.parse(clock.unstamp(name[len(settings.EPISODE_PREFIX) :])) or 0.0

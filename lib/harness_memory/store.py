@@ -376,12 +376,24 @@ def listed(path: str) -> list[str]:
 
 
 def folders(path: str) -> list[str]:
-    """Paths of the directories in a directory, sorted; none when it cannot be listed."""
+    """Paths of the directories in a directory, sorted; none when it is closed to us, OSError when nobody can tell."""
     try:
         with os.scandir(inside(path)) as entries:
             return sorted([entry.path for entry in entries if entry.is_dir(follow_symlinks=False)])
-    except OSError:
+    except OSError as error:
+        if is_passing(error):
+            raise
         return []
+
+
+def is_directory(path: str) -> bool:
+    """Whether there is such a directory; OSError when nobody can tell."""
+    try:
+        return stat.S_ISDIR(os.stat(path).st_mode)
+    except (OSError, ValueError) as error:
+        if is_passing(error):
+            raise
+        return False
 
 
 def modified(path: str) -> float:

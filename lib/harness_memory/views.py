@@ -125,6 +125,11 @@ def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
         return _rebuild(project_dir) if held else None
 
 
+def doubt(project_dir: str) -> None:
+    """Have every view made anew by whoever next holds the lock."""
+    _mark(project_dir, _EVERYTHING)
+
+
 def refresh(project_dir: str) -> None:
     """Bring the views up to date for every marked episode; the caller holds the lock."""
     old = _read_views(project_dir)
@@ -186,7 +191,7 @@ def _update(project_dir: str, marked: list[str], index: dict[str, str], lines: d
 def _line(project_dir: str, key: str, chain: list[dict[str, Any]]) -> str:
     """The ledger's line of a thread: what its sessions left, and what a person said of it."""
     thread = ledger.thread_of(chain)
-    if os.path.isdir(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)):
+    if store.is_directory(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)):
         from . import threads
 
         thread = threads.applied(thread, threads.read(project_dir, key))
@@ -202,7 +207,7 @@ def _grow_tasks(project_dir: str, value: dict[str, Any]) -> list[str]:
 
 
 def _tasks(project_dir: str) -> list[dict[str, Any]]:
-    if not os.path.isdir(os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)):
+    if not store.is_directory(os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)):
         return []
     from . import progress
 

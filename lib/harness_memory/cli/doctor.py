@@ -269,7 +269,7 @@ def _leftovers(project_root: str) -> Iterator[Check]:
     malformed = _named(folder, settings.REJECT_SUFFIX)
     waiting = []
     for path in arguments.all_dirs():
-        for session in sessions.all_directories(path):
+        for session in _session_directories(path):
             malformed += _named(os.path.join(session, settings.ARTIFACTS_DIR), settings.MALFORMED_SUFFIX)
         waiting += _named(os.path.join(path, settings.STATE_DIR, settings.DIRTY_DIR), ".json")
     waiting = [path for path in waiting if _modified(path) < time.time() - settings.CLAIM_STALE_SECONDS]
@@ -280,6 +280,13 @@ def _leftovers(project_root: str) -> Iterator[Check]:
     if waiting:
         text = "%s not shown in the views yet" % count(len(waiting), "episode")
         yield Check(WARN, "views", text, "run: harness memory rebuild --all-projects", _some(waiting))
+
+
+def _session_directories(project_dir: str) -> list[str]:
+    try:
+        return sessions.all_directories(project_dir)
+    except OSError:
+        return []  # told among the files
 
 
 def _recall(project_dirs: list[str]) -> Check:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 
-from .. import clock, forgotten, notebook, project, settings, vault, views
+from .. import clock, forgotten, notebook, project, settings, store, vault, views
 from .. import forget as forgetting
 from .. import session as sessions
 from . import arguments, chosen, desk, listing
 from .listing import instant
 from .output import complain, count, cut, emit_json, line, local, short
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..forget import Stroke
+    from ..notes import Note
     from .chosen import Chosen
     from .desk import Desk
     from .records import Record
@@ -52,7 +54,10 @@ def forget(argv: list[str]) -> int:
     at = desk.Desk(args)
     if args.yes:
         forgetting.drop_leftovers([at.project.dir, vault.folder(at.root, at.project.dir), *_common(at)], at.now)
+        views.catch_up(at.project.dir, settings.LOCK_WAIT_SECONDS)  # with what an earlier run could not finish
     found = chosen.choose(at, args)
+    if args.yes and args.text and not found:
+        _renew(at)  # which may be all that the last time left to do
     trail = forgetting.in_audit_trail(at.project.dir, args.text) if args.text else []
     if not args.json:
         shown = [*_preview(found, at), *_outlook(args.text)] if found else ["Nothing that is remembered here matches."]
@@ -134,9 +139,9 @@ def _all_of(project_dir: str, record: Record) -> forgetting.Session:
     """Its directory and its episode where they are, readable or not."""
     name = record.episode_name
     directory = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name)) if name else ""
-    directory = record.session.dir if record.session else directory if os.path.isdir(directory) else ""
-    is_there = os.path.lexists(os.path.join(project_dir, settings.EPISODES_DIR, name))
-    return forgetting.Session(record.id, record.claude_id, directory, name if name and is_there else "")
+    directory = record.session.dir if record.session else directory
+    is_there = name in store.listed(os.path.join(project_dir, settings.EPISODES_DIR))
+    return forgetting.Session(record.id, record.claude_id, directory, name if is_there else "")
 
 
 def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
@@ -148,31 +153,51 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     if gone:
         forgetting.forget_sessions(at.root, at.project.dir, gone, at.now)
     for note in chosen.notes:
-        forgotten.add(at.project.dir, at.now, notes=[note.ref])
-        marks = forgetting.forget_note(at.shelf(note.scope), note, at.shelves)
-        for directory in arguments.all_dirs() if note.scope == "user" else [at.project.dir]:
-            forgetting.strike_receipts(directory, marks, [note.slug])
+        _forget_note(at, note)
     if text:
         _strike(at, chosen.strokes, text)
         forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
-        forgetting.renew_recall(at.root, at.project.dir)
+        _renew(at)
     _audit(at, chosen, text)
-    tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
+    return _left(at, text) if text else []
+
+
+def _forget_note(at: Desk, note: Note) -> None:
+    forgotten.add(at.project.dir, at.now, notes=[note.ref])
+    marks = forgetting.marks_of_note(at.shelf(note.scope), note)
+    told = arguments.all_dirs() if note.scope == "user" else [at.project.dir]
+    for directory in told:  # while the note can still be named, should it have to be run again
+        forgetting.strike_receipts(directory, marks, [note.slug])
+    forgetting.forget_note(at.shelf(note.scope), note, at.shelves)
+    for directory in told:  # which hooks may have told meanwhile
+        forgetting.strike_receipts(directory, marks, [note.slug])
+
+
+def _left(at: Desk, text: str) -> list[str]:
+    """Files that hold the text in names and paths; Refusal when one has it otherwise, written by another meanwhile."""
+    tops = (at.project.dir, notebook.user_shelf(at.root).home)
+    unstruck = [short(stroke.path) for top in tops for stroke in forgetting.find_text(top, text)]
+    if unstruck:
+        raise Refusal("not forgotten in %s; run it again" % line(", ".join(unstruck)))
     return [path for top in tops for path in forgetting.left(top, text)]
 
 
 def _strike(at: Desk, strokes: list[tuple[str, Stroke]], text: str) -> None:
     is_hit = forgetting.hits(text)
+    forgetting.doubt(at.project.dir)
     phrases = forgetting.phrases(text, [stroke for _, stroke in strokes])
     forgotten.add(at.project.dir, at.now, phrases=phrases)
     for top, stroke in strokes:
         forgetting.strike(stroke, at.project.dir, top, is_hit)
-    if os.path.lexists(os.path.join(at.project.dir, settings.INDEX_FILE)):
-        views.rebuild(at.project.dir, settings.LOCK_WAIT_SECONDS)
+
+
+def _renew(at: Desk) -> None:
     for shelf in (notebook.project_shelf(at.project.dir), notebook.user_shelf(at.root)):
-        if os.path.isdir(shelf.folder):
+        if store.is_directory(shelf.folder):
             with notebook.Writing(shelf):
                 pass
+    if store.is_directory(at.project.dir):
+        forgetting.renew(at.root, at.project.dir)
 
 
 def _audit(at: Desk, chosen: Chosen, text: str) -> None:

@@ -64,8 +64,12 @@ def check_store(root: str) -> Iterator[Finding]:
 
 def check_project(project_dir: str) -> Iterator[Finding]:
     yield from check_files(project_dir)
-    if os.path.isdir(project_dir):
-        yield from check_views(project_dir)
+    try:
+        if os.path.isdir(project_dir):
+            yield from check_views(project_dir)
+    except OSError as error:
+        what = "cannot be compared with the views (%s)" % error.strerror
+        yield Finding(str(error.filename or project_dir), what, "run it again; the disk may be failing", DAMAGED)
 
 
 def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
