@@ -227,10 +227,10 @@ def all_directories(project_dir: str) -> list[str]:
 
 
 def find_short(project_dir: str, short_id: str) -> Session | None:
-    """The newest session with this short id."""
+    """The newest session with this short id; OSError when its record cannot be read now."""
     for directory in reversed(all_directories(project_dir)):
         if os.path.basename(directory) == short_id:
-            return load(directory)
+            return load(directory, is_needed=True)
     return None
 
 
