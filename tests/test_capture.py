@@ -337,6 +337,13 @@ def test_a_replaced_transcript_tells_nothing_twice(life: Life, has_ids: bool) ->
     assert life.episode["what_was_done"] == "\n\n".join(said % number for number in range(1, 5))
 
 
+def test_what_a_transcript_no_longer_tells_was_asked_before(paper: support.Transcript) -> None:
+    state = absorbed(paper.turn("one", "One done.").turn("two", "Two done."))
+    paper.path.unlink()
+    state = absorbed(paper.turn("three", "Three done.").turn("four", "Four done."), capture.restarted(state))
+    assert capture.asks(state) == ["one", "two", "three", "four"]
+
+
 def test_damaged_and_foreign_lines_are_stepped_over(paper: support.Transcript) -> None:
     paper.prompt("one").raw(b'{"type":"user","message":\n').raw(
         b"\xff\xfe\x00\n\n[1,2]\nnull\n" + b'{"type":"assistant","message":7}\n'

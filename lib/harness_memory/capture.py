@@ -226,8 +226,11 @@ def _asked(state: dict[str, Any], prompt_id: str, prompt: str) -> None:
     ask = _ask(state, prompt_id, prompt)
     if ask is None:
         return
-    missed = _waiting(state, "known", ask)
-    missed = _waiting(state, "told", ask) if missed is None else missed
+    missed = _waiting(state, "known", ["", ask[1]])
+    if missed is None:
+        missed = _waiting(state, "told", ask)
+        if not state["asks"]:  # the transcript begins in another way than it did
+            state["asks"], state["known"] = state["known"], []
     if prompt_id and ask in state["asks"]:
         return
     _begin_turn(state)
