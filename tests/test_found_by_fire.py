@@ -235,3 +235,27 @@ def test_an_orphan_survives_the_death_of_whoever_adopts_it(life: Life, tmp_path:
         assert [value["learnings"] for value in found] == [["It is slow"]], seen[number - 1]
         assert not list(folder.iterdir())
         assert failures(killed.store) == []
+
+
+@needs_fork
+def test_no_fault_makes_another_session_of_a_pruned_one(life: Life, world: World) -> None:
+    life.start()
+    life.turn("one", "One done.")
+    life.end()
+    known, folder = life.episode, str(life.project)
+    world.memory("prune", "--older-than", "0d")
+    seen = set()
+    for number in range(1, 50):
+        plan = Plan(errno.EIO, number)
+        plan.kinds = ("open", "read", "listdir")
+        outcome = interposer.run(
+            lambda: print(session.open_session(folder, life.session.id, time.time() + 60, "").episode_name),
+            plan,
+            stdin=b"",
+            env=support.clean_environment(life.home),
+            cwd=str(life.cwd),
+        )
+        seen.add(outcome.stdout.strip())
+        if sum(name in plan.kinds for name, _ in outcome.operations) < number:
+            break
+    assert seen == {session.episode_name(known["started"], known["id"]), ""}

@@ -175,7 +175,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
         if found:
             return found
     name = safe_id(claude_id)
-    days = [day for day in reversed(store.names(work)) if clock.is_day(day)]
+    days = [day for day in reversed(store.listed(work)) if clock.is_day(day)]
     for length in settings.SHORT_ID_CHARS:
         head = name[:length]
         taken = [day for day in days if os.path.isdir(os.path.join(work, day, head))]
@@ -373,7 +373,7 @@ def _known_by_episode(project_dir: str, short_id: str) -> tuple[str, float, str]
     """Claude's id, the start and the parent of the session whose episode has this short id, and nothing else of it
     is left."""
     ending = "-%s.json" % short_id
-    for name in store.names(os.path.join(project_dir, settings.EPISODES_DIR)):
+    for name in store.listed(os.path.join(project_dir, settings.EPISODES_DIR)):
         if name.endswith(ending) and is_episode_name(name):
             try:
                 value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
