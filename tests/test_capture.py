@@ -321,6 +321,29 @@ def test_a_transcript_that_is_another_file_is_read_anew(paper: support.Transcrip
     assert fresh["files"][0] == "one.py"
 
 
+@pytest.mark.parametrize("has_ids", [True, False])
+def test_a_replaced_transcript_tells_nothing_twice(life: Life, has_ids: bool) -> None:
+    path = life.transcript.path
+    said = "Step %s is done as it was planned, with every part of it in place and nothing left to do."
+    life.start()
+    for number, ask in enumerate(("Ask A", "go on", "Ask B", "go on"), 1):
+        life.turn(ask, said % number, "%d.py" % number)
+        lines = [json.loads(line) for line in path.read_bytes().splitlines()]
+        copy = path.with_suffix(".new")
+        copy.write_bytes(b"".join(support.encode({k: e[k] for k in e if has_ids or k != "promptId"}) for e in lines))
+        copy.replace(path)
+    life.end()
+    assert life.episode["asked"] == ["Ask A", "go on", "Ask B", "go on"]
+    assert life.episode["what_was_done"] == "\n\n".join(said % number for number in range(1, 5))
+
+
+def test_what_a_transcript_no_longer_tells_was_asked_before(paper: support.Transcript) -> None:
+    state = absorbed(paper.turn("one", "One done.").turn("two", "Two done."))
+    paper.path.unlink()
+    state = absorbed(paper.turn("three", "Three done.").turn("four", "Four done."), capture.restarted(state))
+    assert capture.asks(state) == ["one", "two", "three", "four"]
+
+
 def test_damaged_and_foreign_lines_are_stepped_over(paper: support.Transcript) -> None:
     paper.prompt("one").raw(b'{"type":"user","message":\n').raw(
         b"\xff\xfe\x00\n\n[1,2]\nnull\n" + b'{"type":"assistant","message":7}\n'

@@ -275,6 +275,14 @@ def test_an_orphan_without_any_session_gets_a_record_of_its_own(life: Life) -> N
     assert life.meta["status"] == "ACTIVE"
 
 
+def test_a_claim_whose_session_has_no_record_is_adopted(life: Life) -> None:
+    claim = put(life, FLAT, "completion-checkpoint.json.orphan-1.%d.claimed" % (time.time_ns() - 10**12), age=86400)
+    life.start()
+    (episode,) = support.episodes(life.store)
+    assert episode["what_was_done"] == "Fixed the race."
+    assert not claim.exists()
+
+
 def test_a_living_sessions_checkpoint_is_no_orphan(life: Life) -> None:
     life.start()
     life.prompt("one")

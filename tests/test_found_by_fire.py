@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import os
+import shutil
+import sys
 import time
 from pathlib import Path
 
@@ -322,3 +324,43 @@ def test_a_checkpoint_that_cannot_be_read_may_be_anothers(life: Life, client: su
     for _ in pinpoint.everywhere(life.store, "/completion-checkpoint.json", stop):
         assert "guest cart" not in life.episode["what_was_done"]
         assert path.exists()
+
+
+def started(life: Life, plan: Plan) -> interposer.Outcome:
+    return pinpoint.hook(life, plan, "session_start", life.session.start())
+
+
+@needs_fork
+@pytest.mark.parametrize("has_session", [False, True])
+def test_an_orphan_survives_the_death_of_whoever_adopts_it(life: Life, tmp_path: Path, has_session: bool) -> None:
+    folder = life.cwd / ".claude"
+    if has_session:  # it ended, so that nothing but the checkpoint leads to it
+        life.start()
+        life.turn("one", "One done.")
+        life.end()
+
+    def begin(number: int) -> Life:
+        home = tmp_path / ("home %d" % number)
+        shutil.copytree(str(life.home), str(home))
+        shutil.rmtree(str(folder), ignore_errors=True)
+        folder.mkdir()
+        path = folder / "completion-checkpoint.json"
+        path.write_text(json.dumps({"what_was_done": "Wrote the parser.", "learnings": ["It is slow"]}), "utf-8")
+        written = time.time() - (0 if has_session else 3 * 86400)
+        os.utime(str(path), (written, written))
+        return Life(home, life.cwd, pid=life.pid)
+
+    seen = [each for each in started(begin(0), Plan()).operations if each[0] in interposer.CHANGES]
+    named = [number for number, (_, on) in enumerate(seen, 1) if "completion-checkpoint" in on]
+    moments = [n for n in range(named[0], named[-1] + 2) if seen[n - 1][0] not in ("create", "write", "fsync")]
+    for number in moments[sys.version_info[1] % 3 :: 3]:  # other versions try the others
+        killed = begin(number)
+        assert started(killed, Plan(interposer.KILL, number, changes=True)).is_killed
+        for claim in folder.glob("*.claimed"):
+            stem, _, _ = claim.name[: -len(".claimed")].rpartition(".")
+            claim.rename(claim.with_name("%s.%d.claimed" % (stem, time.time_ns() - 10**12)))
+        started(Life(killed.home, life.cwd, pid=life.pid), Plan())
+        found = [value for value in support.episodes(killed.store) if "Wrote the parser." in value["what_was_done"]]
+        assert [value["learnings"] for value in found] == [["It is slow"]], seen[number - 1]
+        assert not list(folder.iterdir())
+        assert failures(killed.store) == []

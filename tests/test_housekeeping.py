@@ -163,6 +163,7 @@ def test_a_lost_capture_is_read_again_from_the_transcript(life: Life) -> None:
     life.turn("one", "One done.", "one.py")
     (life.directory / "capture.json").unlink()
     life.turn("two", "Two done.", "two.py")
+    assert (life.episode["asked"], life.episode["what_was_done"]) == (["one", "two"], "One done.\n\nTwo done.")
     assert life.episode["asked"] == ["one", "two"]
     assert life.episode["files_changed"] == ["one.py", "two.py"]
 

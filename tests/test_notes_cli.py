@@ -422,3 +422,40 @@ def test_every_verb_explains_itself(world: World) -> None:
         told = world.memory(verb, "--help")
         assert told.code == 0
         assert "examples:\n  harness memory %s" % verb in told.stdout
+
+
+# Two at once ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_superseded", [False, True])
+def test_compact_leaves_a_fact_that_came_meanwhile(world: World, is_superseded: bool) -> None:
+    world.memory("note", "add", "alpha", "The gateway closes idle sockets after thirty seconds")
+    world.memory("note", "add", "beta", "The gateway closes idle sockets after thirty seconds")
+    come = ["remember", "Tin melts at low heat", "--topic", "beta"]
+    if is_superseded:
+        world.memory("note", "supersede", "beta", "alpha")
+        come = ["note", "remove", "alpha"]
+    with world.meanwhile("LEARNING/notes.lock", *come):
+        told = world.memory("compact")
+    assert told.code == 0
+    texts = [path.read_text("utf-8") for path in (world.project / "LEARNING" / "topics").glob("*.md")]
+    assert sum("The gateway closes idle sockets" in text for text in texts) == 1
+    assert is_superseded or sum("Tin melts at low heat" in text for text in texts) == 1
+    assert "removed" not in told.stdout
+    assert is_sound(world)
+
+
+def test_promote_takes_a_fact_along_that_came_meanwhile(world: World) -> None:
+    world.memory("note", "add", "deploy", "Deploys are on Tuesday", "--scope", "project")
+    with world.meanwhile("LEARNING/notes.lock", "remember", "Deploys need the VPN", "--topic", "deploy"):
+        assert world.memory("note", "promote", "deploy").code == 0
+    assert refs(world) == ["user/deploy"]
+    assert facts(world, "deploy") == ["Deploys are on Tuesday", "Deploys need the VPN"]
+
+
+def test_promote_does_not_bring_back_a_note_that_went_meanwhile(world: World) -> None:
+    world.memory("note", "add", "deploy", "Deploys are on Tuesday", "--scope", "project")
+    with world.meanwhile("LEARNING/notes.lock", "note", "remove", "deploy"):
+        told = world.memory("note", "promote", "deploy")
+    assert (told.code, refs(world)) == (2, [])
+    assert 'no note "deploy"' in told.stderr

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import support
 from commandline import World
 
 from harness_memory import signals
@@ -123,3 +124,26 @@ class TestProfile:
             world.memory("rate", "melt", str(rating))
         life.start()
         assert "Rated poorly" not in life.prompt("/melt the totals").context
+
+
+@pytest.mark.parametrize("is_held", [True, False])
+def test_a_checkpoint_says_that_its_rating_was_not_recorded(world: World, is_held: bool) -> None:
+    session = world.work("Melt the tin", "The tin is melted.")
+    log = world.project / "LEARNING" / "SIGNALS" / "ratings.jsonl"
+    log.parent.mkdir(parents=True)
+    holder = support.hold_lock(log.with_name("ratings.jsonl.lock")) if is_held else None
+    if not holder:
+        log.mkdir()
+    try:
+        words = ("--session", session.id, "--done", "Melted it", "--skill", "melt", "--rating", "2")
+        told = world.memory("checkpoint", *words)
+    finally:
+        if holder:
+            holder.kill()
+            holder.communicate()
+    assert told.code == 2
+    assert told.stdout.startswith("Recorded for session")
+    assert "its rating was not" in told.stderr
+    assert "harness memory rate melt 2" in told.stderr
+    assert json.loads(world.episode(session).read_text("utf-8"))["what_was_done"] == "Melted it"
+    assert not log.is_file()

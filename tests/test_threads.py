@@ -248,6 +248,18 @@ def test_a_change_waits_for_no_hook_for_ever(world: World, monkeypatch: pytest.M
         holder.communicate()
 
 
+@pytest.mark.parametrize("first", ["rename", "close"])
+def test_what_two_say_of_a_thread_at_once_is_both_kept(world: World, first: str) -> None:
+    thread = left_open(world, "Correct the totals")
+    said = {"rename": ("thread", "rename", thread, "Totals to the cent"), "close": ("thread", "close", thread)}
+    with world.meanwhile("STATE/views.lock", *said.pop(first)):
+        (words,) = said.values()
+        assert world.memory(*words).code == 0
+    (found,) = world.json("thread", "list", "--all")
+    assert (found["title"], found["status"]) == ("Totals to the cent", "closed")
+    assert_views_are_whole(world)
+
+
 def test_many_episodes_at_once_are_what_rebuild_makes(world: World) -> None:
     for number in range(3):
         world.work("Ask %d" % number, "An answer of some substance, number %d." % number, ("a%d.py" % number,))

@@ -30,10 +30,11 @@ if TYPE_CHECKING:
 class Gathered:
     """What a session's record will say. Its META has it already; `publish` writes the episode."""
 
-    __slots__ = ("episode", "is_whole")
+    __slots__ = ("claims", "episode", "is_whole")
 
-    def __init__(self, episode: dict[str, Any] | None, is_whole: bool) -> None:
+    def __init__(self, episode: dict[str, Any] | None, claims: list[str], is_whole: bool) -> None:
         self.episode = episode
+        self.claims = claims  # files of checkpoints that it holds
         self.is_whole = is_whole  # False: time ran out before the transcript's end, the next run goes on
 
 
@@ -45,7 +46,7 @@ def gather(
     seen = state["last"]
     state, is_whole = _read(place, session, state, message)
     message = _allowed(place, session, state, message, now)
-    _take_checkpoints(place, session, state)
+    claims = _take_checkpoints(place, session, state)
     _mark_notes(place, state)
     _see_what_was_used(place, session, state, message)
     if message:
@@ -57,29 +58,34 @@ def gather(
     sessions.save_capture(session, state)
     if not capture.has_substance(state):
         session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))
-        return Gathered(None, is_whole)
+        return Gathered(None, claims, is_whole)
     head = _audit_head(place.project_dir, session.episode_name)
     value = episode.build(session, state, place.root, place.remote, is_over, head)
     session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
     for key in ("branch", "model"):
         session.meta[key] = value[key] or session.meta.get(key)
-    return Gathered(value, is_whole)
+    return Gathered(value, claims, is_whole)
 
 
 def publish(place: Place, session: Session, gathered: Gathered) -> None:
     """Write the episode and the views, after META: no trouble with a view keeps a record open."""
-    if gathered.episode is None:
-        return
-    data = episode.render(gathered.episode)
+    if gathered.episode is not None:
+        _publish(place, session, gathered.episode)
+    for claim in gathered.claims:
+        store.remove(claim)
+
+
+def _publish(place: Place, session: Session, value: dict[str, Any]) -> None:
+    data = episode.render(value)
     if store.is_same(os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name), data):
         return
-    page = episode.summary_page(gathered.episode)
+    page = episode.summary_page(value)
     store.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
-    _note_for_recall(place, session, gathered.episode)
+    _note_for_recall(place, session, value)
     patience = min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
     views.publish(place.project_dir, session.episode_name, data, patience)
     if not recent.has(place.project_dir, session.episode_name):  # a rebuild may have gone by the episode before
-        _note_for_recall(place, session, gathered.episode)
+        _note_for_recall(place, session, value)
 
 
 def _note_for_recall(place: Place, session: Session, value: dict[str, Any]) -> None:
@@ -204,11 +210,13 @@ def _date(state: dict[str, Any], seen: float | None, session: Session, now: floa
         state["ended"] = max(session.started, clock.iso(state["last"] or 0.0))
 
 
-def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
+def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> list[str]:
+    claims: list[str] = []
     names = [name for folder in place.folders for name in store.names(folder)]
     is_left = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names)
     if is_left or state["wrote_checkpoint"] or _is_behind(state["checkpoints"], store.names(session.artifacts)):
-        health.survive(place.store_root, "checkpoint", _archive_checkpoints, place, session, state)
+        health.survive(place.store_root, "checkpoint", _archive_checkpoints, place, session, state, claims)
+    return claims
 
 
 def _is_behind(known: dict[str, Any], artifacts: list[str]) -> bool:
@@ -218,12 +226,14 @@ def _is_behind(known: dict[str, Any], artifacts: list[str]) -> bool:
     return any(name.endswith(settings.CHECKPOINT_SUFFIX) and name not in known for name in found)
 
 
-def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> None:
+def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any], claims: list[str]) -> None:
     from . import checkpoint
 
     is_mine = _ownership(place, session, state)
-    checkpoint.collect(place.folders, session.artifacts, session.id, is_mine, place.store_root)
+    found = checkpoint.collect(place.folders, session.artifacts, session.id, is_mine, place.store_root)
     checkpoint.merge(session.artifacts, state["checkpoints"])
+    if not _is_behind(state["checkpoints"], store.names(session.artifacts)):
+        claims += found
     # One that could not be taken now is still known to be this session's.
     state["wrote_checkpoint"] = state["wrote_checkpoint"] and checkpoint.is_any_left(place.folders)
 

@@ -62,6 +62,7 @@ def new(since: float = 0.0) -> dict[str, Any]:
         "since": since,
         "cursor": {},
         "subagents": {},
+        "known": [],
         "asks": [],
         "told": [],
         "answer": "",
@@ -97,7 +98,8 @@ def new(since: float = 0.0) -> dict[str, Any]:
 def restarted(state: dict[str, Any]) -> dict[str, Any]:
     """The state for reading a replaced transcript from its start: what only we knew is kept."""
     fresh = new(state["since"])
-    for key in ("asks", "told", "answer", "checkpoints", "skills", "ended", "thread"):
+    fresh["known"] = [*state["asks"], *state["known"]]
+    for key in ("told", "answer", "checkpoints", "skills", "ended", "thread"):
         fresh[key] = state[key]
     return fresh
 
@@ -113,6 +115,7 @@ def restored(value: object) -> dict[str, Any] | None:
 
 
 _ITEMS: dict[str, tuple[Any, ...]] = {
+    "known": (str, str),
     "asks": (str, str),
     "told": (str, str),
     "earlier": (str, int),
@@ -202,8 +205,9 @@ def open_todos(state: dict[str, Any]) -> list[str]:
 
 
 def asks(state: dict[str, Any]) -> list[str]:
-    """What was asked, in order: as the transcript has it, then what only the hooks were told yet."""
-    return [text for _, text in (*state["asks"], *state["told"])]
+    """What was asked, in order: as the transcript has it, what was known of it before it was read anew, then
+    what only the hooks were told yet."""
+    return [text for _, text in (*_ends([*state["asks"], *state["known"]]), *state["told"])]
 
 
 def is_prompt(text: str) -> bool:
@@ -225,15 +229,30 @@ def _asked(state: dict[str, Any], prompt_id: str, prompt: str) -> None:
     ask = _ask(state, prompt_id, prompt)
     if ask is None:
         return
-    at = next((number for number, known in enumerate(state["told"]) if _is_same(ask, known)), -1)
-    # What was told before this one and never came up in the transcript was asked all the same.
-    missed, state["told"] = state["told"][: max(at, 0)], state["told"][at + 1 :]
+    missed = _waiting(state, "known", ["", ask[1]])
+    if missed is None:
+        missed = _waiting(state, "told", ask)
+        if not state["asks"]:  # the transcript begins in another way than it did
+            state["asks"], state["known"] = state["known"], []
     if prompt_id and ask in state["asks"]:
-        return  # a replaced transcript is read again
+        return
     _begin_turn(state)
-    state["asks"] += [*missed, ask]
-    while len(state["asks"]) > settings.ASKS_KEPT_FIRST + settings.ASKS_KEPT_LAST:
-        del state["asks"][settings.ASKS_KEPT_FIRST]
+    state["asks"] = _ends([*state["asks"], *(missed or ()), ask])
+
+
+def _waiting(state: dict[str, Any], key: str, ask: list[str]) -> list[list[str]] | None:
+    """Take an ask from those the transcript was to bring, None when it is not among them.
+
+    What stands before it there and did not come up in the transcript was asked all the same: that is returned."""
+    at = next((number for number, known in enumerate(state[key]) if _is_same(ask, known)), -1)
+    if at < 0:
+        return None
+    missed, state[key] = state[key][:at], state[key][at + 1 :]
+    return list(missed)
+
+
+def _ends(asked: list[list[str]]) -> list[list[str]]:
+    return asked[: settings.ASKS_KEPT_FIRST] + asked[settings.ASKS_KEPT_FIRST :][-settings.ASKS_KEPT_LAST :]
 
 
 def _ask(state: dict[str, Any], prompt_id: str, prompt: str) -> list[str] | None:
@@ -262,9 +281,9 @@ def _keep_answer(state: dict[str, Any]) -> None:
     answer, files = state["answer"], state["turn_files"]
     if not answer or not (files or len(answer) >= settings.SUBSTANTIAL_CHARS):
         return
-    kept = [cut(answer, settings.EARLIER_CHARS), files]
-    if kept not in state["earlier"]:
-        state["earlier"].append(kept)
+    kept = cut(answer, settings.EARLIER_CHARS)
+    files = max([files, *(changed for text, changed in state["earlier"] if text == kept)])
+    state["earlier"] = [*(each for each in state["earlier"] if each[0] != kept), [kept, files]]
     if len(state["earlier"]) > settings.EARLIER_KEPT:
         idle = [number for number, (_, changed) in enumerate(state["earlier"][:-1]) if not changed]
         del state["earlier"][(idle or [1])[0]]

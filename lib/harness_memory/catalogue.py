@@ -134,7 +134,7 @@ def refresh_notes(shelf: Shelf) -> None:
 def is_behind(shelf: Shelf) -> bool:
     """Whether a note was written, or removed, after the notes were indexed, or just then."""
     path = os.path.join(folder(shelf.home), settings.NOTES_CACHE)
-    made = store.modified(path)
+    made = store.made(path)
     if not made or not os.path.isdir(shelf.folder):
         return bool(made) or os.path.isdir(shelf.folder)
     return store.modified(shelf.folder) >= made or store.is_changed_since(shelf.folder, made)
@@ -157,7 +157,7 @@ def _catch_up_archived(store_root: str, project_dir: str) -> None:
     place = os.path.join(store_root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
     path = os.path.join(folder(project_dir), settings.ARCHIVED_CACHE)
     changed = store.modified(place)
-    if not changed or (_is_sound(path) and changed <= store.modified(path)):
+    if not changed or (_is_sound(path) and changed <= store.made(path)):
         if not changed:
             store.remove(path)
         return

@@ -9,9 +9,9 @@ and flat: {"what_was_done", "what_remains", "files_changed", "skill_used", "outc
 "learnings", "task": {"id", "title", "remaining", "blockers"}, "rating"}. Both become the flat form.
 
 A file `completion-checkpoint*.json` in the project's `.claude/` is claimed by renaming it there
-(atomic, so that one session gets it, once), then written redacted to the session's `artifacts/`,
-then removed. A process killed in between leaves the claim, which the next run completes; the name
-in `artifacts/` comes from the content, so completing it twice changes nothing.
+(atomic, so that one session gets it, once), then written redacted to the session's `artifacts/`, and
+removed when the session's episode has it. A process killed in between leaves the claim, which the next
+run completes; the name in `artifacts/` comes from the content, so completing it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -70,19 +70,23 @@ def normalize(value: object) -> dict[str, Any] | None:
 
 def collect(
     folders: list[str], artifacts: str, short_id: str, is_mine: Callable[[str, dict[str, Any]], bool], root: str
-) -> None:
-    """Archive every checkpoint file of one session from the project's `.claude` folders."""
+) -> list[str]:
+    """Archive every checkpoint file of one session from the project's `.claude` folders.
+
+    Returns the claims, to be removed when nothing more can be lost with them.
+    """
+    done: list[str] = []
     for folder in folders:
         for name in store.names(folder):
             if not name.startswith(settings.CHECKPOINT_PREFIX):
                 continue
             path = os.path.join(folder, name)
-            if claim_owner(name) == short_id:
-                _archive(path, artifacts, root)
-            elif name.endswith(settings.CHECKPOINT_SUFFIX) and is_mine(path, peek(path)):
-                claimed = _claim(path, short_id, root)
-                if claimed:
-                    _archive(claimed, artifacts, root)
+            if claim_owner(name) != short_id:
+                is_free = name.endswith(settings.CHECKPOINT_SUFFIX)
+                path = claim(path, short_id, root) if is_free and is_mine(path, peek(path)) else ""
+            if path and _archive(path, artifacts, root):
+                done.append(path)
+    return done
 
 
 def is_any_left(folders: list[str]) -> bool:
@@ -139,7 +143,7 @@ def pid_in_name(path: str) -> int:
 
 def fingerprint(path: str) -> str:
     """A name for a checkpoint file that no known session wrote."""
-    return hexdigest("%s %r" % (os.path.basename(path), peek(path)))[:12]
+    return hexdigest("%s %r" % (os.path.basename(_unclaimed(path)), peek(path)))[:12]
 
 
 def claim_owner(name: str) -> str:
@@ -153,7 +157,13 @@ def is_stale_claim(name: str, now: float) -> bool:
     return stamp.isdecimal() and abs(now - int(stamp) / 1e9) > settings.CLAIM_STALE_SECONDS
 
 
-def _claim(path: str, short_id: str, root: str) -> str:
+def _unclaimed(path: str) -> str:
+    """What a claimed file was called before."""
+    return path.rsplit(".", 3)[0] if claim_owner(os.path.basename(path)) else path
+
+
+def claim(path: str, short_id: str, root: str) -> str:
+    """Make a file, or a claim that nobody will complete, one session's; its new path, "" when that cannot be."""
     try:
         info = os.lstat(path)
         if not store.is_trusted(info.st_uid, os.path.dirname(path)):
@@ -168,21 +178,21 @@ def _claim(path: str, short_id: str, root: str) -> str:
                 "%s is no plain file of reasonable size; it was renamed to *%s" % (path, settings.REJECT_SUFFIX),
             )
             return ""
-        claimed = "%s.%s.%d%s" % (path, short_id, time.time_ns(), settings.CLAIM_SUFFIX)
+        claimed = "%s.%s.%d%s" % (_unclaimed(path), short_id, time.time_ns(), settings.CLAIM_SUFFIX)
         os.rename(path, claimed)
     except OSError:
         return ""  # another session was quicker, or the folder is not ours to change
     return claimed
 
 
-def _archive(path: str, artifacts: str, root: str) -> None:
+def _archive(path: str, artifacts: str, root: str) -> bool:
     try:
         data = store.read(path, settings.CHECKPOINT_MAX_BYTES)
         written = os.stat(path).st_mtime
     except OSError:
-        return
+        return False
     if data is None:
-        return
+        return False
     try:
         value = jsontext.loads(data)
         if normalize(value) is None:
@@ -195,7 +205,7 @@ def _archive(path: str, artifacts: str, root: str) -> None:
         )
         store.write(kept, text.encode("utf-8", "replace"), durable=True)
         health.note_failure(root, "checkpoint", "a malformed checkpoint was kept as %s" % kept)
-    store.remove(path)
+    return True
 
 
 def _artifact_name(when: float, text: str) -> str:

@@ -54,42 +54,37 @@ def plan(places: list[Shelf]) -> tuple[list[Plan], list[Finding]]:
     return list(plans.values()), minded
 
 
-def carry_out(plan: Plan, now: float) -> list[str]:
-    """Do it, originals first into the archive; where they are. Works on what is there now."""
+def carry_out(planned: Plan, now: float) -> list[str]:
+    """Do it, originals first into the archive; where they are.
+
+    It is planned again when nobody else can write: a fact may have come to a note since, or gone from one.
+    """
     kept = []
-    with notebook.Writing(plan.shelf) as writing:
-        for slug in plan.slugs:
-            note = plan.shelf.note(slug)
+    with notebook.Writing(planned.shelf) as writing:
+        (due,), _ = plan([planned.shelf])
+        planned.reasons = due.reasons
+        for slug in due.slugs:
+            note = due.shelf.note(slug)
             if note is None or note.is_unreadable:
                 continue
             kept.append(writing.archive(slug, now))
-            if slug in plan.removed:
+            if slug in due.removed:
                 writing.remove(slug)
                 continue
-            gone = {alike.key(fact.text): fact.text for fact in plan.dropped.get(slug, [])}
-            note.body = _tidy(notes.without(note.body, _found(note, plan.dropped.get(slug, []), gone)))
+            gone = due.dropped.get(slug, [])
+            note.body = _tidy(notes.without(note.body, gone))
             _describe(note, gone)
             writing.put(note)
     return [path for path in kept if path]
 
 
-def _describe(note: Note, gone: dict[str, str]) -> None:
+def _describe(note: Note, gone: list[Fact]) -> None:
     """A description that was the wording of a fact which is gone is made anew of those that are left."""
     told = str(note.fields.get("description") or "")
     size = settings.NOTE_DESCRIPTION_CHARS
-    if told in [cut(text, size) for text in gone.values()] and told not in [cut(f.text, size) for f in note.facts]:
+    if told in [cut(f.text, size) for f in gone] and told not in [cut(f.text, size) for f in note.facts]:
         note.fields["description"] = ""
         note.fields["description"] = note.description
-
-
-def _found(note: Note, dropped: list[Fact], keys: dict[str, str]) -> list[Fact]:
-    """The facts to drop, in the note as it is now: by place if nothing moved, else the last of each wording."""
-    there = {(fact.first, fact.text): fact for fact in note.facts}
-    exact = [there[fact.first, fact.text] for fact in dropped if (fact.first, fact.text) in there]
-    if len(exact) == len(dropped):
-        return exact
-    last = {alike.key(fact.text): fact for fact in note.facts}
-    return [last[key] for key in keys if key in last]
 
 
 def _merge(book: Book, plans: dict[str, Plan]) -> list[Finding]:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from .session import Session
 
 
+UNFINISHED = "Unfinished: "
 _REQUIRED_TEXTS = ("id", "started", "ended", "what_was_done", "outcome", "thread")
 _OPTIONAL_TEXTS = (
     "session_id",
@@ -222,7 +223,7 @@ def _joined(texts: list[str]) -> str:
 
 
 def _task(artifact: str, point: dict[str, Any]) -> dict[str, Any]:
-    note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
+    note = point["task"].get("note") or first_sentence(point["what_was_done"], settings.ITEM_CHARS)
     return {**point["task"], "note": note, "artifact": artifact}
 
 
@@ -233,7 +234,7 @@ def _what_remains(state: dict[str, Any], said: dict[str, Any], is_over: bool) ->
         and state["turn"] in (capture.ASKED, capture.WORKING, capture.INTERRUPTED, capture.FAILED)
         and capture.asks(state)
     ):
-        remains.append("Unfinished: " + capture.asks(state)[-1])
+        remains.append(UNFINISHED + capture.asks(state)[-1])
     return remains[: settings.REMAINS_ITEMS]
 
 

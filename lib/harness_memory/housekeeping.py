@@ -50,7 +50,7 @@ def _catch_up_notes(place: Place) -> None:
     """Notes may have been written by hand, or by a process that was killed before it listed them."""
     for home in (place.project_dir, os.path.join(place.store_root, settings.USER_DIR)):
         topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
-        if store.is_changed_since(topics, store.modified(os.path.join(home, settings.NOTES_INDEX_FILE))):
+        if store.is_changed_since(topics, store.made(os.path.join(home, settings.NOTES_INDEX_FILE))):
             from . import notebook
 
             scope = "project" if home == place.project_dir else "user"

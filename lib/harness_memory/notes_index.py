@@ -114,7 +114,7 @@ def is_ours(data: bytes) -> bool:
 
 def is_behind(shelf: Shelf) -> bool:
     """Whether a note was written, or removed, after the index: by hand, or by a process that was killed."""
-    return store.is_changed_since(shelf.folder, store.modified(shelf.index))
+    return store.is_changed_since(shelf.folder, store.made(shelf.index))
 
 
 def _remove_empty(folder: str) -> None:

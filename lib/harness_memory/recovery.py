@@ -43,10 +43,8 @@ def adopt_checkpoints(place: Place, claude_id: str, now: float) -> None:
             path = os.path.join(folder, name)
             if not name.startswith(settings.CHECKPOINT_PREFIX) or place.left() <= 0:
                 continue
-            if checkpoint.claim_owner(name):
-                if checkpoint.is_stale_claim(name, now):
-                    owner = sessions.find_short(place.project_dir, checkpoint.claim_owner(name))
-                    health.survive(place.store_root, _NAME, _finish_claim, place, owner)
+            if checkpoint.is_stale_claim(name, now):
+                health.survive(place.store_root, _NAME, _finish_stale, place, path, claude_id, now)
             elif name.endswith(settings.CHECKPOINT_SUFFIX):
                 health.survive(place.store_root, _NAME, _adopt, place, path, claude_id, now)
 
@@ -121,17 +119,36 @@ def _place_of(place: Place, marker: dict[str, Any]) -> Place:
     return Place(place.store_root, place.project_dir, root, place.remote, place.ends)
 
 
+def _finish_stale(place: Place, path: str, claude_id: str, now: float) -> None:
+    """A claim that a killed process left goes to its session, and to another if there is no record of that one."""
+    short_id = checkpoint.claim_owner(os.path.basename(path))
+    owner = sessions.find_short(place.project_dir, short_id)
+    if owner:
+        _finish_claim(place, owner)
+    elif not any(sessions.safe_id(id).startswith(short_id) for id in _living(place)):
+        _hand_over(place, path, claude_id, now)
+
+
+def _living(place: Place) -> dict[str, Session | None]:
+    markers = sessions.live_markers(place.project_dir)
+    return {marker["claude_session"]: sessions.at_marker(place.project_dir, marker) for marker in markers}
+
+
 def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
     written = min(store.modified(path), now)
-    if not written:
-        return  # gone, or nobody can tell when it was written: there will be another start
-    markers = sessions.live_markers(place.project_dir)
-    living = [(marker["claude_session"], sessions.at_marker(place.project_dir, marker)) for marker in markers]
-    for id, session in living:
+    for id, session in _living(place).items():
         began = (clock.parse(session.started) or 0.0) if session else 0.0
         is_just_born = id == claude_id and now - began <= 1  # and not resumed, or compacted in mid-turn
         if written >= began and not is_just_born:
             return  # may be a living session's: its own Stop will take it
+    _hand_over(place, path, claude_id, now)
+
+
+def _hand_over(place: Place, path: str, claude_id: str, now: float) -> None:
+    """Give a checkpoint to the session that was at work, or to one made for it."""
+    written = min(store.modified(path), now)
+    if not written:
+        return  # gone, or nobody can tell when it was written: there will be another start
     owner = _at_work(place, written, claude_id)
     if owner is None:
         owner = sessions.open_session(place.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
@@ -152,21 +169,19 @@ def _at_work(place: Place, written: float, claude_id: str) -> Session | None:
     return None
 
 
-def _finish_claim(place: Place, session: Session | None, path: str = "") -> None:
+def _finish_claim(place: Place, session: Session, path: str = "") -> None:
     """Archive to `session` its leftover claims, and `path` if given."""
-    if session is None:
-        return
     claude_id = str(session.meta["claude_session"])
     with sessions.lock(place.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
         if not held:
             return
-        session = sessions.load(session.dir) or session  # as it is now that nobody else writes it
-        checkpoint.collect(
-            place.folders, session.artifacts, session.id, lambda found, _: found == path, place.store_root
-        )
-        gathered = archive.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
+        session = sessions.load(session.dir, is_needed=True) or session  # as it is now that nobody else writes it
+        if path and not checkpoint.claim(path, session.id, place.store_root):
+            return
         if session.is_new:
             reason = "a checkpoint was found without its session"
             session.meta.update(status=settings.ABANDONED, ended=session.started, reason=reason)
+            session.save(durable=True)  # by which the claim is known to be this one's
+        gathered = archive.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
         session.save(durable=True)
         archive.publish(place, session, gathered)

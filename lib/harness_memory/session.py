@@ -188,7 +188,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
             if known is None:
                 return _fresh(work, head, claude_id, now, project_name)
             if known[0] == claude_id:  # its directory was pruned, and it goes on
-                return _fresh(work, head, claude_id, known[1], project_name)
+                return _fresh(work, head, claude_id, known[1], project_name, known[2])
     return _fresh(work, "x" + hexdigest(claude_id)[:31], claude_id, now, project_name)
 
 
@@ -228,15 +228,15 @@ def all_directories(project_dir: str) -> list[str]:
 
 
 def find_short(project_dir: str, short_id: str) -> Session | None:
-    """The newest session with this short id."""
+    """The newest session with this short id; OSError when its record cannot be read now."""
     for directory in reversed(all_directories(project_dir)):
         if os.path.basename(directory) == short_id:
-            return load(directory)
+            return load(directory, is_needed=True)
     return None
 
 
 def load_capture(session: Session) -> dict[str, Any]:
-    """What was gathered so far; an empty state when there is none. A damaged one is put aside."""
+    """What was gathered so far; when there is none, what its episode tells. A damaged one is put aside."""
     from . import capture
 
     state = read_capture(session.dir)
@@ -246,15 +246,43 @@ def load_capture(session: Session) -> dict[str, Any]:
             store.move(path, path + settings.DAMAGED_SUFFIX)  # kept for whoever can read it
         except OSError:
             pass
-    state = state or capture.new()
-    if not state["cursor"] and not state["since"]:
+    is_read = bool(state and state["cursor"])
+    if not state or state == capture.new():
+        state = _told_by_episode(session) or capture.new()
+    if not is_read and not state["since"]:
         state["since"] = _forgotten_until(session)
     return state
 
 
+def _told_by_episode(session: Session) -> dict[str, Any] | None:
+    """The state of a session that was pruned, or whose capture was lost; None when there is no episode of it."""
+    path = os.path.join(_project_dir(session.dir), settings.EPISODES_DIR, session.episode_name)
+    try:
+        data = store.read(path)
+        value = jsontext.loads(data) if data else None
+    except (OSError, ValueError) as error:
+        if store.is_passing(error):
+            raise
+        return None
+    if value is None:
+        return None
+    from . import revival
+
+    archived = store.names(session.artifacts)
+    return revival.revived(
+        value,
+        str(session.meta.get("claude_session")),
+        any(name.startswith(settings.ARTIFACT_PREFIX) for name in archived),
+    )
+
+
+def _project_dir(directory: str) -> str:
+    return os.path.dirname(os.path.dirname(os.path.dirname(directory)))
+
+
 def _forgotten_until(session: Session) -> float:
     """What a forgotten session said before then is not taken in again; 0 for all others."""
-    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
+    project_dir = _project_dir(session.dir)
     if not os.path.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return 0.0
     from . import forgotten
@@ -330,8 +358,8 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
             store.move(path, path + settings.DAMAGED_SUFFIX)
         except OSError:
             return None
-    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(directory)))
-    return Session(directory, _blank(name, _known_start(project_dir, day, name), claude_id, ""), is_new=True)
+    started = _known_start(_project_dir(directory), day, name)
+    return Session(directory, _blank(name, started, claude_id, ""), is_new=True)
 
 
 def _known_start(project_dir: str, day: str, short_id: str) -> str:
@@ -342,8 +370,9 @@ def _known_start(project_dir: str, day: str, short_id: str) -> str:
     return day + "T00:00:00Z"
 
 
-def _known_by_episode(project_dir: str, short_id: str) -> tuple[str, float] | None:
-    """Claude's id and the start of the session whose episode has this short id, and nothing else of it is left."""
+def _known_by_episode(project_dir: str, short_id: str) -> tuple[str, float, str] | None:
+    """Claude's id, the start and the parent of the session whose episode has this short id, and nothing else of it
+    is left."""
     ending = "-%s.json" % short_id
     for name in store.listed(os.path.join(project_dir, settings.EPISODES_DIR)):
         if name.endswith(ending) and is_episode_name(name):
@@ -353,14 +382,16 @@ def _known_by_episode(project_dir: str, short_id: str) -> tuple[str, float] | No
                 if store.is_passing(error):
                     raise  # else what goes on would begin anew
                 value = {}
-            known = value.get("session_id") if isinstance(value, dict) else ""
-            return str(known), clock.parse(clock.unstamp(name[len(settings.EPISODE_PREFIX) :])) or 0.0
+            known = value if isinstance(value, dict) else {}
+            began = clock.parse(clock.unstamp(name[len(settings.EPISODE_PREFIX) :])) or 0.0
+            return str(known.get("session_id") or ""), began, str(known.get("parent") or "")
     return None
 
 
-def _fresh(work: str, short_id: str, claude_id: str, now: float, project_name: str) -> Session:
+def _fresh(work: str, short_id: str, claude_id: str, now: float, project_name: str, parent: str = "") -> Session:
     started = clock.iso(now)
     meta = _blank(short_id, started, claude_id, project_name)
+    meta["parent"] = parent or None
     return Session(os.path.join(work, started[:10], short_id), meta, is_new=True)
 
 

@@ -194,7 +194,7 @@ def is_gone(store_root: str, project_dir: str, id: str, kind: str) -> bool:
         written = store.modified(path)
         if written > time.time() + settings.DAY_SECONDS:
             return False  # a wrong clock's: it cannot tell
-        return not 0 < written <= store.modified(_notes_cache(store_root, project_dir, id))
+        return not 0 < written <= store.made(_notes_cache(store_root, project_dir, id))
     return False
 
 
@@ -208,7 +208,7 @@ def are_notes_newer(store_root: str, project_dir: str) -> bool:
     """Whether a note came, went or was replaced since the notes were indexed."""
     for scope in ("project", "user"):
         topics = os.path.dirname(note_path(store_root, project_dir, scope + "/x"))
-        if store.modified(topics) > store.modified(_notes_cache(store_root, project_dir, scope + "/x")):
+        if store.modified(topics) > store.made(_notes_cache(store_root, project_dir, scope + "/x")):
             return True
     return False
 

@@ -404,6 +404,13 @@ def modified(path: str) -> float:
         return 0.0
 
 
+def made(path: str) -> float:
+    """As `modified`, of what is made from other files: 0 too when a clock that was set back since has dated it, for
+    then nobody can tell what is newer."""
+    written = modified(path)
+    return written if written <= time.time() + settings.DAY_SECONDS else 0.0
+
+
 def is_changed_since(directory: str, instant: float) -> bool:
     """Whether a directory, or a file in it, was written after an instant; False when there is none."""
     if modified(directory) > instant:

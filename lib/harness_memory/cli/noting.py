@@ -273,7 +273,8 @@ def promote(at: Desk, args: argparse.Namespace) -> int:
     if shelf.scope == "user":
         raise Refusal("%s is a user note already: there is no wider scope" % found.ref)
     target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
-    with at.open(target) as writing:
+    with at.open(shelf.scope) as leaving, at.open(target) as writing:
+        _, found = _readable(at, found.ref, None)  # as it is now that nobody else can write it
         there = writing.shelf.note(found.slug)
         merged = _joined(there, found) if there else found
         if there:
@@ -285,10 +286,9 @@ def promote(at: Desk, args: argparse.Namespace) -> int:
         merged.fields.pop("scope", None)
         merged.scope, merged.path = target, ""
         code = _save(at, writing, merged, args, "Promoted to %s" % target)
-    with at.open(shelf.scope) as writing:
-        writing.archive(found.slug, at.now)
-        writing.remove(found.slug)
-    return code
+        leaving.archive(found.slug, at.now)
+        leaving.remove(found.slug)
+        return code
 
 
 def _joined(there: Note, more: Note) -> Note:

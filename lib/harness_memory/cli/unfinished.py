@@ -128,18 +128,20 @@ def thread(argv: list[str]) -> int:
 
 def _said(project_dir: str, found: dict[str, Any], args: argparse.Namespace) -> dict[str, Any]:
     """Keep what was said, show it in the views; the thread as it is afterwards."""
-    at, known = clock.iso(time.time()), threads.read(project_dir, found["id"])
-    if args.action == "rename":
-        title = brief(args.title, settings.SUMMARY_LINE_CHARS)
-        if not title:
-            raise Refusal("the title is empty; nothing was changed")
-        said = threads.renaming(found, known, at, title)
-    else:
-        said = (threads.closing if args.action == "close" else threads.reopening)(found, known, at)
-    views_know = views.change(
-        project_dir, _episodes(project_dir, found), _LOCK_SECONDS, lambda: threads.write(project_dir, said)
-    )
-    if not views_know:
+    at, title = clock.iso(time.time()), brief(args.title or "", settings.SUMMARY_LINE_CHARS)
+    if args.action == "rename" and not title:
+        raise Refusal("the title is empty; nothing was changed")
+    said: dict[str, Any] = {}
+
+    def say() -> None:
+        known = threads.read(project_dir, found["id"])  # another may have had a word since the thread was found
+        if args.action == "rename":
+            said.update(threads.renaming(found, known, at, title))
+        else:
+            said.update((threads.closing if args.action == "close" else threads.reopening)(found, known, at))
+        threads.write(project_dir, said)
+
+    if not views.change(project_dir, _episodes(project_dir, found), _LOCK_SECONDS, say):
         raise Refusal("a session holds the lock of the views; nothing was changed. Try again")
     after = views.threads(project_dir, _LOCK_SECONDS)
     return next((each for each in after if each["id"] == found["id"]), threads.applied(found, said))

@@ -59,12 +59,14 @@ def checkpoint(argv: list[str]) -> int:
         raise Refusal("%s is set to off here, so nothing was recorded" % settings.ENV_SWITCH)
     value = _from_flags(args) or _from_stdin()
     name, session = _record(args, value)
-    _rate(session, value)
+    unrated = _rate(session, value)
     path = os.path.join(session.artifacts, name)
     if args.json:
         emit_json({"session": session.id, "artifact": path, "episode": session.episode_name})
     else:
         print("Recorded for session %s in %s" % (line(session.id), short(path)))
+    if unrated:
+        raise Refusal("the checkpoint was recorded, its rating was not: %s" % unrated)
     return 0
 
 
@@ -146,14 +148,20 @@ def _parsed(data: bytes) -> object:
     raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _REFUSED))
 
 
-def _rate(session: sessions.Session, value: dict[str, Any]) -> None:
-    """A rating in a checkpoint is one of the skill it names."""
+def _rate(session: sessions.Session, value: dict[str, Any]) -> str:
+    """A rating in a checkpoint is one of the skill it names; "" or why it could not be recorded."""
     said = checkpoints.normalize(value) or {}
     skill, rating = sources.skill_name(said.get("skill_used") or ""), said.get("rating")
-    if skill and rating and 1 <= rating <= 5:
-        project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
-        note = first_sentence(said["what_was_done"], settings.ITEM_CHARS)
-        signals.append(project_dir, session.id, skill, round(rating), note, time.time())
+    if not skill or not rating or not 1 <= rating <= 5:
+        return ""
+    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
+    note = first_sentence(said["what_was_done"], settings.ITEM_CHARS)
+    again = "Give it: harness memory rate %s %d" % (line(skill), round(rating))
+    try:
+        is_done = signals.append(project_dir, session.id, skill, round(rating), note, time.time())
+    except OSError as error:
+        return "%s: %s. %s" % (short(str(error.filename or "")), error.strerror, again)
+    return "" if is_done else "another process holds the lock of the ratings. %s" % again
 
 
 # Whose it is ---------------------------------------------------------------------------------------

@@ -57,7 +57,7 @@ def _register(scene: Scene, session: Session, process: dict[str, Any]) -> None:
     is_fork = session.is_new and _is_fork(scene.run)
     scene.activate(session, process, scene.marker())
     if is_fork:
-        sessions.save_capture(session, capture.new(since=scene.run.now))
+        sessions.save_capture(session, {**sessions.load_capture(session), "since": scene.run.now})
 
 
 def _is_fork(run: Run) -> bool:
