@@ -9,14 +9,15 @@ import sys
 import tarfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Iterator
 
 import pytest
 import support
 from commandline import HARNESS, World
 
-from harness_memory import capture, clock, episode, project, retention, store, vault, views
+from harness_memory import capture, clock, episode, project, retention, settings, store, vault, views
 from harness_memory import session as sessions
+from harness_memory.lock import Lock
 
 DAY = 86400
 
@@ -274,6 +275,92 @@ class TestArchive:
         assert not list((world.root / "archive").rglob("*.*"))
 
 
+class TestAtOnce:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("archive", "--before", "2099-01-01"),
+            ("prune",),
+            ("restore", "--all"),
+            ("forget", "{id}", "--yes"),
+        ],
+    )
+    def test_one_command_at_a_time(self, world: World, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+        mine = aged(world, 50, "old")
+        world.json("archive", "--before", TestArchive().before(20))
+        other = aged(world, 40, "another")
+        put_away = sorted((world.root / "archive").rglob("*"))
+        monkeypatch.setattr(vault, "_LOCK_SECONDS", 0.02)
+        with support.hold_lock(world.project / "STATE" / settings.ARCHIVE_LOCK) as holder:
+            refused = world.memory(*(word.format(id=mine) for word in words))
+            assert (refused.code, refused.stdout) == (2, "") or words[0] == "forget"
+            assert "another command is at work on the archives" in refused.stderr
+            assert world.memory("prune", "--dry-run").code == 0
+            holder.kill()
+        assert other in work(world)
+        assert sorted((world.root / "archive").rglob("*")) == put_away
+        assert world.memory(*(word.format(id=mine) for word in words)).code == 0
+
+    def test_what_is_done_is_found_out_alone(self, world: World) -> None:
+        """Another command may have put away by then what was to be."""
+        aged(world, 50, "old")
+        memory, read = str(world.project), os.listdir
+        seen: list[bool] = []
+
+        def is_busy(path: str) -> Any:
+            if path == os.path.join(memory, "WORK"):
+                with Lock(os.path.join(memory, "STATE", settings.ARCHIVE_LOCK), 0) as held:
+                    seen.append(held)
+            return read(path)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "listdir", is_busy)
+            world.json("archive", "--before", TestArchive().before(20))
+            looked = len(seen)
+            world.json("restore", "--all")
+        assert 0 < looked < len(seen)
+        assert not any(seen)
+
+    def test_no_archive_takes_the_place_of_another(self, tmp_path: Path) -> None:
+        """Even where there are no locks."""
+        root = str(tmp_path)
+        inner: list[str] = []
+
+        def bundles() -> Iterator[vault.Bundle]:
+            yield bundle("a")
+            inner.append(vault.pack(root, "/p", [bundle("b")], 1e9))
+            vault.tidy(root, "/p")
+
+        outer = vault.pack(root, "/p", bundles(), 1e9)
+        assert [*vault.files(root, "/p", outer, lambda _: True)] == [*bundle("a").files.items()]
+        assert [*vault.files(root, "/p", *inner, lambda _: True)] == [*bundle("b").files.items()]
+        assert {entry["id"] for _, entry in vault.entries(root, "/p")} == {"a", "b"}
+
+    def test_one_that_could_not_be_packed_leaves_nothing(self, tmp_path: Path) -> None:
+        def bundles() -> Iterator[vault.Bundle]:
+            raise OSError(28, "No space left on device")
+            yield
+
+        with pytest.raises(OSError, match="No space"):
+            vault.pack(str(tmp_path), "/p", bundles(), 1e9)
+        assert vault.pack(str(tmp_path), "/p", [], 1e9) == ""
+        assert os.listdir(vault.folder(str(tmp_path), "/p")) == []
+
+    def test_an_index_that_a_killed_run_left_is_forgotten_too(self, world: World) -> None:
+        mine = aged(world, 50, "the secret plan")
+        world.json("archive", "--before", TestArchive().before(20))
+        (path,) = (world.root / "archive").rglob("*.tar.gz")
+        path.unlink()
+        assert vault.drop(str(world.root), str(world.project), lambda entry: entry["id"] == mine) == 1
+        assert not list((world.root / "archive").rglob("*.*"))
+
+
+def bundle(name: str) -> vault.Bundle:
+    entry = {"id": name, "session_id": "", "started": "", "ended": "", "headline": "", "episode": ""}
+    path = "WORK/2026-01-01/%s/META.yaml" % name
+    return vault.Bundle({**entry, "work": "2026-01-01/" + name, "digest": "d" + name}, {path: name.encode()})
+
+
 INTERRUPTED = """
 import os, sys
 sys.path.insert(0, %r)
@@ -294,7 +381,7 @@ sys.exit(main(["memory", "archive", "--before", sys.argv[2]]))
 """
 
 
-@pytest.mark.parametrize("at", [1, 2, 4, 7, 11])
+@pytest.mark.parametrize("at", [1, 2, 4, 7, 11, 14, 16, 18])
 def test_killed_at_any_point_nothing_is_lost(world: World, at: int) -> None:
     mine = aged(world, 50, "old")
     day = TestArchive().before(20)

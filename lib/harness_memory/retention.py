@@ -81,7 +81,7 @@ def strip(project_dir: str, aged: Aged) -> bool:
 
 
 def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> list[str]:
-    """Archive sessions, then remove the live files of each; the archives' names."""
+    """Archive sessions, then remove the live files of each; the archives' names. The caller is alone with them."""
     vault.tidy(root, project_dir)
     made = []
     for start in range(0, len(found), settings.SESSIONS_IN_ARCHIVE):
@@ -127,9 +127,15 @@ def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[A
 def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
     """Bring sessions back from the archives, which stay; ids of those of which something was not here, and of those
     in the way of whom a session is at work here again."""
+    with vault.Alone(root, project_dir):
+        return _restore(root, project_dir, wanted)
+
+
+def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
     restored: dict[str, None] = {}
     refused: dict[str, None] = {}
-    episodes: dict[str, bytes] = {}
+    last: dict[str, bytes] = {}
+    lives: dict[str, str] = {}
     chosen = _chosen(root, project_dir, wanted)
     taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
     for name, owners in chosen.items():
@@ -137,24 +143,25 @@ def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool
             if taken.get(entry["id"], entry["started"]) != entry["started"]:
                 refused[str(entry["id"])] = None
                 del owners[owner]
-        for owner in _extract(root, project_dir, name, {*owners}, episodes):
+            elif lives.setdefault(owner, entry["started"]) != entry["started"]:
+                del owners[owner]  # it went on as if it were another, in the same place
+        for owner in _extract(root, project_dir, name, {*owners}, last):
             restored[str(owners[owner]["id"])] = None
-    if episodes:
-        views.add(project_dir, episodes, _LOCK_SECONDS)
+    _complete(project_dir, last)
     return [*restored], [*refused]
 
 
 def _chosen(
     root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """The wanted entries by archive and by what they own there: of each session's directory and episode the newest."""
-    newest: dict[str, tuple[str, dict[str, Any]]] = {}
-    for name, entry in vault.entries(root, project_dir):
-        if wanted(entry):
-            newest.update({owner: (name, entry) for owner in (entry["work"], entry["episode"]) if owner})
+    """The wanted entries by archive, newest first, and by what they own there.
+
+    The newest of a session stands before its older ones, but those may hold more: when a run is killed
+    while it removes a directory, the next one packs what is left."""
     chosen: dict[str, dict[str, dict[str, Any]]] = {}
-    for owner, (name, entry) in newest.items():
-        chosen.setdefault(name, {})[owner] = entry
+    for name, entry in reversed([*vault.entries(root, project_dir)]):
+        if wanted(entry):
+            chosen.setdefault(name, {}).update(dict.fromkeys(vault.owned(entry), entry))
     return chosen
 
 
@@ -179,24 +186,31 @@ def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
     return taken
 
 
-def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes: dict[str, bytes]) -> set[str]:
-    """Write what is not there; whose files were written, or are to be."""
-    records = {}
+def _extract(root: str, project_dir: str, name: str, owners: set[str], last: dict[str, bytes]) -> set[str]:
+    """Write what is not there; whose files were written, or are to be at `last`: records and episodes."""
     written = set()
     for path, data in vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners):
         target = os.path.join(project_dir, *path.split("/"))
-        if _is_there(target, data):
+        if path in last or _is_there(target, data):
             continue
         written.add(vault.owner_of(path))
-        if path.startswith(settings.EPISODES_DIR + "/"):
-            episodes[os.path.basename(path)] = data
-        elif path.endswith("/" + settings.META_FILE):
-            records[target] = data
+        if path.startswith(settings.EPISODES_DIR + "/") or path.endswith("/" + settings.META_FILE):
+            last[path] = data
         else:
             store.write(target, data)
-    for target, data in records.items():  # last: what has a record is whole
-        store.write(target, data)
     return written
+
+
+def _complete(project_dir: str, last: dict[str, bytes]) -> None:
+    """What has a record is whole, and what has an episode has its record."""
+    episodes = {}
+    for path, data in last.items():
+        if path.startswith(settings.EPISODES_DIR + "/"):
+            episodes[os.path.basename(path)] = data
+        else:
+            store.write(os.path.join(project_dir, *path.split("/")), data)
+    if episodes:
+        views.add(project_dir, episodes, _LOCK_SECONDS)
 
 
 def _bundles(project_dir: str, batch: list[Aged], packed: list[Aged]) -> Iterator[vault.Bundle]:

@@ -6,6 +6,8 @@
 
 An archive takes its name when it and its index are whole; only then do the live files go. A process
 killed in between leaves both, and packing the same content again is told by its digest.
+
+Whoever packs, removes what was packed, drops or restores is `Alone`: what one command deletes no other reads.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import zlib
 from . import clock, episode, jsontext, settings, store
 from . import session as sessions
 from .digest import hexdigest
+from .lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +34,8 @@ INDEX_ENDING = ".jsonl"
 _LEVEL = 4  # half the time of the default, a few percent larger
 _BLOCK = 512
 _NAME_BYTES = 100
+_LOCK_SECONDS = 5.0
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _REST = b"0" + bytes(_NAME_BYTES) + b"ustar\x0000"  # a plain file, no link, the POSIX form
 
 
@@ -42,6 +47,26 @@ class Bundle:
     def __init__(self, entry: dict[str, Any], files: dict[str, bytes]) -> None:
         self.entry = entry
         self.files = files
+
+
+class Alone:
+    """With a project's archives, and with the sessions that go there; TimeoutError when another command is."""
+
+    __slots__ = ("_is_needed", "_lock")
+
+    def __init__(self, root: str, project_dir: str) -> None:
+        self._lock = Lock(os.path.join(project_dir, settings.STATE_DIR, settings.ARCHIVE_LOCK), _LOCK_SECONDS)
+        # Where nothing is remembered nothing is made.
+        self._is_needed = os.path.isdir(project_dir) or os.path.isdir(folder(root, project_dir))
+
+    def __enter__(self) -> None:
+        if self._is_needed and not self._lock.__enter__():
+            what = "another command is at work on the archives; run this again"
+            raise TimeoutError(errno.ETIMEDOUT, what, self._lock.path)
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.discard()
+        self._lock.__exit__(*exc)
 
 
 def folder(root: str, project_dir: str) -> str:
@@ -76,11 +101,14 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
 
 
 def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> str:
-    """Write bundles into one new archive, whole and on disk when this returns; its name, "" when all were in one."""
+    """Write bundles into one new archive, whole and on disk when this returns; its name, "" when all were in one.
+
+    The caller is `Alone`."""
     place = folder(root, project_dir)
     store.ensure_dir(place)
     known = {str(entry["digest"]) for _, entry in entries(root, project_dir)}
-    name = _new_name(place, now)
+    name = _claim(place, now)
+    index, archive = (os.path.join(place, name + ending) for ending in (INDEX_ENDING, ENDING))
     packed: list[dict[str, Any]] = []
     temporary = os.path.join(place, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
     try:
@@ -93,16 +121,18 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
                         writing.add(path, data, now)
         if not packed:
             return ""
-        _write_index(os.path.join(place, name + INDEX_ENDING), packed)
-        store.move(temporary, os.path.join(place, name + ENDING))
+        _write_index(index, packed)
+        store.move(temporary, archive)
         return name
     finally:
         store.remove(temporary)
+        if not os.path.lexists(archive):
+            store.remove(index)
 
 
 def names(root: str, project_dir: str) -> list[str]:
     """The archives of a project, oldest first: whole ones, with their index."""
-    listed = store.listed(folder(root, project_dir))
+    listed = {*store.listed(folder(root, project_dir))}
     stems = [name[: -len(ENDING)] for name in listed if name.endswith(ENDING)]
     stamp = len("sessions-2026-11-16T060048Z")  # those of one second are numbered: -2, … -10
     stems.sort(key=lambda stem: (stem[:stamp], len(stem), stem))
@@ -144,10 +174,10 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
 
 def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], str, str]]:
     """(archive, index entry, path, text) of what can be searched: episodes, summaries and records."""
-    owned: dict[str, dict[str, dict[str, Any]]] = {}
+    known: dict[str, dict[str, dict[str, Any]]] = {}
     for name, entry in entries(root, project_dir):
-        owned.setdefault(name, {}).update({key: entry for key in (entry["work"], entry["episode"]) if key})
-    for name, owners in owned.items():
+        known.setdefault(name, {}).update(dict.fromkeys(owned(entry), entry))
+    for name, owners in known.items():
         for path, data in files(root, project_dir, name, _is_searched):
             owner = owners.get(owner_of(path))
             if owner:
@@ -156,15 +186,23 @@ def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], st
 
 def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
     """Take sessions out of every archive, for good; how many copies there were."""
+    with Alone(root, project_dir):
+        return _drop(root, project_dir, is_dropped)
+
+
+def _drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
     place = folder(root, project_dir)
     number = 0
-    for name in names(root, project_dir):
+    listed = store.listed(place)
+    # A killed run may have left an index alone: it tells what the sessions were.
+    for name in [name[: -len(INDEX_ENDING)] for name in listed if name.endswith(INDEX_ENDING)]:
         known = _index(root, project_dir, name)
         kept = [entry for entry in known if not is_dropped(entry)]
         if len(kept) == len(known):
             continue
         number += len(known) - len(kept)
-        _rewrite(root, project_dir, name, {key for entry in kept for key in (entry["work"], entry["episode"]) if key})
+        if name + ENDING in listed:
+            _rewrite(root, project_dir, name, {owner for entry in kept for owner in owned(entry)})
         if kept:
             _write_index(os.path.join(place, name + INDEX_ENDING), kept)
         else:
@@ -173,19 +211,29 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
 
 
 def tidy(root: str, project_dir: str) -> None:
-    """Remove what a killed run left: indexes without an archive, and temporary files."""
+    """Remove what a killed run left: indexes without an archive, and temporary files.
+
+    A young one may be the claim of a process that packs where there are no locks."""
     place = folder(root, project_dir)
-    listed = store.names(place)
+    oldest = time.time() - settings.STRAY_FILE_SECONDS
+    listed = {*store.names(place)}
     for name in listed:
         if name.endswith(INDEX_ENDING) and name[: -len(INDEX_ENDING)] + ENDING not in listed:
-            store.remove(os.path.join(place, name))
-    store.remove_temporaries(place, time.time() - settings.STRAY_FILE_SECONDS)
+            path = os.path.join(place, name)
+            if store.modified(path) < oldest:
+                store.remove(path)
+    store.remove_temporaries(place, oldest)
 
 
 def owner_of(path: str) -> str:
     """`<day>/<id>` or the episode's name: what an index entry knows a file by."""
     parts = path.split("/")
     return "/".join(parts[1:3]) if parts[0] == settings.WORK_DIR else parts[-1]
+
+
+def owned(entry: dict[str, Any]) -> list[str]:
+    """The owners of a session's files."""
+    return [key for key in (entry["work"], entry["episode"]) if key]
 
 
 def is_ours(path: str) -> bool:
@@ -205,9 +253,8 @@ class _Writing:
     __slots__ = ("_packed", "_raw")
 
     def __init__(self, path: str) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         store.inside(os.path.dirname(path))
-        self._raw = os.fdopen(os.open(path, flags, settings.FILE_MODE), "wb")
+        self._raw = os.fdopen(os.open(path, _CREATE, settings.FILE_MODE), "wb")
         self._packed = gzip.GzipFile("", "wb", _LEVEL, self._raw)
 
     def __enter__(self) -> _Writing:
@@ -217,7 +264,8 @@ class _Writing:
         try:
             if kind is None:
                 self._packed.write(bytes(2 * _BLOCK))
-                self._packed.close()
+            self._packed.close()
+            if kind is None:
                 self._raw.flush()
                 os.fsync(self._raw.fileno())
         finally:
@@ -255,10 +303,17 @@ def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
         store.remove(temporary)
 
 
-def _new_name(place: str, now: float) -> str:
+def _claim(place: str, now: float) -> str:
+    """A name that no other archive has or takes: its index, empty so far, is made by one process alone."""
     stem = "sessions-" + clock.stamp(clock.iso(now))
-    tries = (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000)))
-    return next(name for name in tries if not os.path.lexists(os.path.join(place, name + ENDING)))
+    for name in (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000))):
+        if not os.path.lexists(os.path.join(place, name + ENDING)):
+            try:
+                os.close(os.open(os.path.join(place, name + INDEX_ENDING), _CREATE, settings.FILE_MODE))
+            except FileExistsError:
+                continue
+            return name
+    raise FileExistsError(errno.EEXIST, "holds too many archives of one second", place)
 
 
 def _write_index(path: str, packed: list[dict[str, Any]]) -> None:

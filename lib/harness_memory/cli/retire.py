@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
@@ -63,6 +64,13 @@ def _reckoned(project_dir: str) -> float:
 
 
 def _prune(
+    root: str, project_dir: str, since: float, whole: float, older: float, after: str, dry_run: bool
+) -> dict[str, Any]:
+    with contextlib.nullcontext() if dry_run else vault.Alone(root, project_dir):
+        return _prune_alone(root, project_dir, since, whole, older, after, dry_run)
+
+
+def _prune_alone(
     root: str, project_dir: str, since: float, whole: float, older: float, after: str, dry_run: bool
 ) -> dict[str, Any]:
     now = time.time()
@@ -140,8 +148,9 @@ def archive(argv: list[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
     root, project_dir = arguments.root(), arguments.locate(args).dir
-    found, left = retention.before(project_dir, args.before, with_open=args.open)
-    made = [] if args.dry_run else _put_away(root, project_dir, found)
+    with contextlib.nullcontext() if args.dry_run else vault.Alone(root, project_dir):
+        found, left = retention.before(project_dir, args.before, with_open=args.open)
+        made = [] if args.dry_run else _put_away(root, project_dir, found)
     paths = [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in made]
     if args.json:
         emit_json({"sessions": len(found), "open": left, "archives": paths, "dry_run": args.dry_run})
