@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -9,7 +10,7 @@ import sys
 import tarfile
 import time
 from pathlib import Path
-from typing import Any, Iterator
+from typing import Any, Callable, Iterator
 
 import pytest
 import support
@@ -64,6 +65,25 @@ def assert_sound(world: World) -> None:
     assert world.files() == before
     checked = world.memory("verify")
     assert checked.code == 0, checked.stdout
+
+
+def cut_off(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def garbled(data: bytes) -> bytes:
+    """What reads well and is not what it was."""
+    plain = gzip.decompress(data)
+    packed = gzip.compress(plain.replace(b"an output", b"an 0utput"))
+    return packed[:-8] + data[-8:]
+
+
+def without_a_member(data: bytes) -> bytes:
+    """A header that passes for the end, however sound the file is."""
+    plain = bytearray(gzip.decompress(data))
+    at = plain.index(b"WORK/", 512)
+    plain[at : at + 1] = b"X"
+    return gzip.compress(bytes(plain))
 
 
 class TestPrune:
@@ -247,6 +267,22 @@ class TestArchive:
         assert world.json("archive", "--before", self.before(20))["archives"] == []
         assert len(list(world.root.rglob("*.tar.gz"))) == 1
 
+    @pytest.mark.parametrize("spoil", [cut_off, garbled, without_a_member, lambda data: b""])
+    def test_the_same_is_packed_again_if_its_archive_is_damaged(
+        self, world: World, spoil: Callable[[bytes], bytes]
+    ) -> None:
+        mine = aged(world, 50, "old")
+        before = world.files()
+        (path,) = map(Path, world.json("archive", "--before", self.before(20))["archives"])
+        world.json("restore", "--all")
+        path.write_bytes(spoil(path.read_bytes()))
+        (again,) = world.json("archive", "--before", self.before(20))["archives"]
+        assert again != str(path)
+        assert mine not in work(world)
+        path.unlink()
+        assert world.json("restore", "--all")["restored"] == [mine]
+        assert {name: data for name, data in world.files().items() if not name.startswith("archive")} == before
+
     @pytest.mark.parametrize(
         ("path", "ours"),
         [
@@ -425,6 +461,19 @@ def test_search_texts_survive_a_damaged_archive(world: World) -> None:
     (index,) = world.root.rglob("sessions-*.jsonl")
     index.write_bytes(b"nonsense\n" + index.read_bytes())
     assert len({entry["id"] for _, entry in vault.entries(str(world.root), str(world.project))}) == 1
+
+
+@pytest.mark.parametrize("spoil", [cut_off, garbled, without_a_member, lambda data: b"no archive"])
+def test_a_damaged_archive_is_known_by_reading_it(world: World, spoil: Callable[[bytes], bytes]) -> None:
+    aged(world, 50, "old")
+    (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+    root, memory, name = str(world.root), str(world.project), path.name[: -len(vault.ENDING)]
+    held, trouble = vault.sound(root, memory, name)
+    assert (held, trouble) == ({entry["digest"] for _, entry in vault.entries(root, memory)}, None)
+    path.write_bytes(spoil(path.read_bytes()))
+    held, trouble = vault.sound(root, memory, name)
+    assert held == set()
+    assert trouble or spoil is without_a_member
 
 
 @pytest.mark.parametrize("name", ["a", "artifacts/" + "n" * 60, "artifacts/" + "n" * 90, "artifacts/ümläut.txt"])

@@ -33,6 +33,7 @@ ENDING = ".tar.gz"
 INDEX_ENDING = ".jsonl"
 _LEVEL = 4  # half the time of the default, a few percent larger
 _BLOCK = 512
+_CHUNK = 1024 * 1024
 _NAME_BYTES = 100
 _LOCK_SECONDS = 5.0
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
@@ -84,7 +85,6 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         _read_file(path, "%s/%s" % (settings.EPISODES_DIR, episode_name), files)
     value = episode.load(project_dir, episode_name) if episode_name else None
     known = value or {}
-    digest = hexdigest("".join("%s %s\n" % (name, hexdigest(data)) for name, data in sorted(files.items())))
     entry = {
         "schema": settings.SCHEMA,
         "id": str(meta.get("session_id") or known.get("id") or os.path.basename(session_dir)),
@@ -94,10 +94,15 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         "headline": episode.headline(value) if value else str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS],
         "work": work,
         "episode": episode_name,
-        "digest": digest,
+        "digest": _digest({name: hexdigest(data) for name, data in files.items()}),
         "bytes": sum(map(len, files.values())),
     }
     return Bundle(entry, files)
+
+
+def _digest(prints: dict[str, str]) -> str:
+    """Of a session: of its files' names and digests."""
+    return hexdigest("".join("%s %s\n" % each for each in sorted(prints.items())))
 
 
 def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> str:
@@ -106,7 +111,7 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
     The caller is `Alone`."""
     place = folder(root, project_dir)
     store.ensure_dir(place)
-    known = {str(entry["digest"]) for _, entry in entries(root, project_dir)}
+    known = _Known(root, project_dir)
     name = _claim(place, now)
     index, archive = (os.path.join(place, name + ending) for ending in (INDEX_ENDING, ENDING))
     packed: list[dict[str, Any]] = []
@@ -114,8 +119,7 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
     try:
         with _Writing(temporary) as writing:
             for bundle in bundles:
-                if bundle.entry["digest"] not in known:
-                    known.add(str(bundle.entry["digest"]))
+                if not known.has(str(bundle.entry["digest"])):
                     packed.append(bundle.entry)
                     for path, data in bundle.files.items():
                         writing.add(path, data, now)
@@ -128,6 +132,50 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
         store.remove(temporary)
         if not os.path.lexists(archive):
             store.remove(index)
+
+
+class _Known:
+    """What need not be packed again: an index may tell of what its archive no longer holds."""
+
+    __slots__ = ("_held", "_places", "_read", "_where")
+
+    def __init__(self, root: str, project_dir: str) -> None:
+        self._where = root, project_dir
+        self._held: set[str] = set()
+        self._read: set[str] = set()
+        self._places: dict[str, list[str]] = {}
+        for name, entry in entries(root, project_dir):
+            self._places.setdefault(str(entry["digest"]), []).append(name)
+
+    def has(self, digest: str) -> bool:
+        """Whether it is in an archive that reads back; from now on it is in the new one at least."""
+        for name in self._places.pop(digest, ()):
+            if name not in self._read:
+                self._read.add(name)
+                held, trouble = sound(*self._where, name)
+                self._held |= set() if trouble else held
+        is_held = digest in self._held
+        self._held.add(digest)
+        return is_held
+
+
+def sound(root: str, project_dir: str, name: str) -> tuple[set[str], OSError | None]:
+    """The digests of the sessions that read back from an archive as they were packed, and what is wrong with it."""
+    prints: dict[str, dict[str, str]] = {}
+    trouble = None
+    try:
+        for path, data in files(root, project_dir, name, lambda _: True):
+            prints.setdefault(owner_of(path), {})[path] = hexdigest(data)
+    except OSError as error:
+        trouble = error
+    held = set()
+    for entry in _index(root, project_dir, name):
+        found: dict[str, str] = {}
+        for owner in owned(entry):
+            found.update(prints.get(owner, {}))
+        if _digest(found) == entry["digest"]:
+            held.add(_digest(found))
+    return held, trouble
 
 
 def names(root: str, project_dir: str) -> list[str]:
@@ -163,12 +211,15 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
     path = os.path.join(folder(root, project_dir), name + ENDING)
     with os.fdopen(store.open_plain(path), "rb") as raw:
         try:
-            with tarfile.open(fileobj=raw, mode="r:gz") as archive:
+            with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
                 for member in archive:
                     content = archive.extractfile(member) if member.isreg() and is_ours(member.name) else None
                     if content is not None and wanted(member.name):
                         yield member.name, content.read(settings.FILE_MAX_BYTES)
-        except (tarfile.TarError, EOFError, zlib.error) as error:
+                # A garbled header passes for the end, and a garbled file for a sound one: the checksum tells.
+                while packed.read(_CHUNK):
+                    pass
+        except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise store.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
 
 
