@@ -489,6 +489,12 @@ def test_every_tar_reads_what_is_packed(tmp_path: Path, name: str, size: int) ->
     assert (found.mode, found.size, found.mtime, found.isreg()) == (0o600, size, 1e9, True)
 
 
+@pytest.mark.parametrize("now", [-1e9, 8.4e9, 8.7e9, 3.2e10])
+def test_whatever_the_clock_says_what_is_packed_is_read(tmp_path: Path, now: float) -> None:
+    packed = vault.pack(str(tmp_path), "/p", [bundle("a")], now)
+    assert dict(vault.files(str(tmp_path), "/p", packed, lambda _: True)) == bundle("a").files
+
+
 def test_plan_counts_every_session(world: World) -> None:
     aged(world, 50, "old")
     seen: list[Any] = []

@@ -35,6 +35,7 @@ _LEVEL = 4  # half the time of the default, a few percent larger
 _BLOCK = 512
 _CHUNK = 1024 * 1024
 _NAME_BYTES = 100
+_LATEST = 0o77777777777  # the year 2242: a header has no room for more
 _LOCK_SECONDS = 5.0
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _REST = b"0" + bytes(_NAME_BYTES) + b"ustar\x0000"  # a plain file, no link, the POSIX form
@@ -323,7 +324,8 @@ class _Writing:
             self._raw.close()
 
     def add(self, path: str, data: bytes, now: float) -> None:
-        self._packed.write(_header(path, len(data), int(now)) + data + bytes(-len(data) % _BLOCK))
+        modified = min(max(int(now), 0), _LATEST)
+        self._packed.write(_header(path, len(data), modified) + data + bytes(-len(data) % _BLOCK))
 
 
 def _header(path: str, size: int, modified: int) -> bytes:
