@@ -311,6 +311,42 @@ class TestArchive:
         assert not list((world.root / "archive").rglob("*.*"))
 
 
+class TestLeft:
+    """What was not done is not said to be."""
+
+    @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+    @pytest.mark.parametrize("words", [("archive", "--before", TestArchive().before(20)), ("prune",)])
+    def test_what_cannot_be_packed(self, world: World, words: tuple[str, ...]) -> None:
+        one, two = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        (directory,) = world.project.glob("WORK/*/" + one)
+        (directory / "link").symlink_to("/etc/hostname")
+        done = world.memory(*words)
+        assert done.code == 1
+        assert "Archived 1 session." in done.stdout or "1 archived" in done.stdout
+        assert "%s stays: link: is a symbolic link" % one in done.stdout
+        assert one in work(world)
+        assert two not in work(world)
+        report = world.json(*words, code=1)
+        assert one in (report if words[0] == "archive" else report[0])["left"]
+
+    @pytest.mark.parametrize("after", ["archive", "delete"])
+    def test_what_is_at_work(self, world: World, after: str) -> None:
+        mine, stripped = aged(world, 50, "old", number=1), aged(world, 20, "younger", number=2)
+        store.write(str(world.root / "config.json"), b'{"work_after": "%s"}' % after.encode())
+        values = [value for value in support.episodes(world.root) if value["id"] in (mine, stripped)]
+        live = world.project / "STATE" / "live"
+        locks = [live / (value["session_id"] + ".lock") for value in values]
+        with support.hold_lock(locks[0]) as first, support.hold_lock(locks[1]) as second:
+            (report,) = world.json("prune", code=1)
+            first.kill()
+            second.kill()
+        assert (report["artifacts_pruned"], report[after + "d"]) == (0, 0)
+        assert report["left"] == dict.fromkeys((mine, stripped), "it is at work")
+        assert "artifacts" in work(world)[mine]
+        (report,) = world.json("prune")
+        assert (report["artifacts_pruned"], report[after + "d"], report["left"]) == (1, 1, {})
+
+
 class TestAtOnce:
     @pytest.mark.parametrize(
         "words",
@@ -356,6 +392,49 @@ class TestAtOnce:
             world.json("restore", "--all")
         assert 0 < looked < len(seen)
         assert not any(seen)
+
+    @pytest.mark.parametrize("what", ["directory", "episode", "both"])
+    def test_what_went_on_after_it_was_packed_stays(self, world: World, what: str) -> None:
+        for number in (1, 2):
+            aged(world, 60 - number, "old %d" % number, number=number)
+        root, memory = str(world.root), str(world.project)
+        found, _ = retention.before(memory, time.time() - 20 * DAY, with_open=True)
+        first, second = (os.path.basename(each.directory) for each in found)
+        page, story = (os.path.join(found[1].directory, "summary.md"), found[1].episode)
+
+        def go_on() -> None:
+            if what != "episode":
+                store.write(page, b"# New work\n")
+            if what != "directory":
+                value = {**(episode.load(memory, story) or {}), "what_was_done": "New work."}
+                views.publish(memory, story, episode.render(value), 1)
+
+        steps = iter([go_on, lambda: None])
+        made = retention.put_away(root, memory, found, time.time(), lambda: next(steps)())
+        assert (made.number, made.left) == (1, {second: "it went on meanwhile"})
+        assert first not in work(world)
+        told = (episode.load(memory, story) or {})["what_was_done"]
+        assert told == ("old 2: done." if what == "directory" else "New work.")
+        assert (second in work(world)) is (what != "episode")
+        assert what == "episode" or Path(page).read_text("utf-8") == "# New work\n"
+        if what == "episode":
+            assert world.json("restore", "--all")["restored"] == [first, second]
+        assert_sound(world)
+
+    @pytest.mark.parametrize("act", ["strip", "remove"])
+    def test_what_went_on_after_the_plan_stays(self, world: World, act: str) -> None:
+        mine = aged(world, 20, "old")
+        memory = str(world.project)
+        plan = retention.plan(memory, time.time(), 7, 30 if act == "strip" else 7, lambda: None)
+        session = sessions.find_short(memory, mine)
+        assert session
+        session.meta["ended"] = clock.iso(time.time())
+        session.save()
+        if act == "strip":
+            assert retention.strip(memory, *plan.stripped) == "it went on meanwhile"
+        else:
+            assert retention.remove(memory, plan.away, lambda: None).left == {mine: "it went on meanwhile"}
+        assert "artifacts" in work(world)[mine]
 
     def test_no_archive_takes_the_place_of_another(self, tmp_path: Path) -> None:
         """Even where there are no locks."""

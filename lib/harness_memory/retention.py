@@ -7,9 +7,11 @@ before the live files go, and of a session's directory META.yaml goes last.
 from __future__ import annotations
 
 import os
+from functools import partial
 
 from . import clock, episode, settings, store, vault, views
 from . import session as sessions
+from .digest import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _LOCK_SECONDS = 5.0
+_WENT_ON = "it went on meanwhile"
 
 
 class Aged:
@@ -44,6 +47,23 @@ class Plan:
         self.unreadable: list[str] = []
 
 
+class Outcome:
+    """The archives made, how many sessions were put away or deleted, and why which others stay."""
+
+    __slots__ = ("archives", "left", "number")
+
+    def __init__(self) -> None:
+        self.archives: list[str] = []
+        self.left: dict[str, str] = {}
+        self.number = 0
+
+    def note(self, aged: Aged, why: str) -> None:
+        if why:
+            self.left[_short_id(aged)] = why
+        else:
+            self.number += 1
+
+
 def plan(project_dir: str, now: float, whole_days: float, days: float, seen: Callable[[], None]) -> Plan:
     """`seen` is called for each session looked at."""
     made = Plan()
@@ -68,40 +88,76 @@ def plan(project_dir: str, now: float, whole_days: float, days: float, seen: Cal
     return made
 
 
-def strip(project_dir: str, aged: Aged) -> bool:
-    """Prune the artifacts of a session; False when it is at work."""
-    lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-    with lock as held:
-        is_free = held and not sessions.read_marker(project_dir, aged.claude_id)
-        if is_free:
-            for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR):
-                store.remove_tree(os.path.join(aged.directory, name))
-            lock.discard()
-    return is_free
+def strip(project_dir: str, aged: Aged) -> str:
+    """Prune the artifacts of a session; why not, "" when it is done."""
+
+    def act() -> None:
+        for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR):
+            store.remove_tree(os.path.join(aged.directory, name))
+
+    return _undisturbed(project_dir, aged, partial(_is_as_seen, aged), act)
 
 
-def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> list[str]:
-    """Archive sessions, then remove the live files of each; the archives' names. The caller is alone with them."""
+def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> Outcome:
+    """Archive sessions, then remove the live files of each that is still as it was packed. The caller is alone with
+    the archives."""
     vault.tidy(root, project_dir)
-    made = []
+    made = Outcome()
     for start in range(0, len(found), settings.SESSIONS_IN_ARCHIVE):
         batch = found[start : start + settings.SESSIONS_IN_ARCHIVE]
-        packed: list[Aged] = []
-        name = vault.pack(root, project_dir, _bundles(project_dir, batch, packed), now)
-        made += [name] if name else []
-        remove(project_dir, packed, done)
+        packed: list[tuple[Aged, dict[str, str]]] = []
+        name = vault.pack(root, project_dir, _bundles(project_dir, batch, packed, made), now)
+        made.archives += [name] if name else []
+        _remove_packed(project_dir, packed, made, done)
     return made
 
 
-def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> None:
-    """Delete the directories, and the episodes that are named."""
-    names = [aged.episode for aged in found if aged.episode]
-    if names and not views.withdraw(project_dir, names, _LOCK_SECONDS):
-        raise TimeoutError("a session holds the lock of the views")
+def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> Outcome:
+    """Delete the directories."""
+    made = Outcome()
     for aged in found:
-        if aged.directory:
-            _remove_directory(project_dir, aged)
+        made.note(aged, _remove_directory(project_dir, aged, partial(_is_as_seen, aged)))
         done()
+    _remove_days(found)
+    return made
+
+
+def _remove_packed(
+    project_dir: str, packed: list[tuple[Aged, dict[str, str]]], made: Outcome, done: Callable[[], None]
+) -> None:
+    """Directories first: no session that went on loses its episode."""
+    episodes = {}
+    for aged, prints in packed:
+        why = _remove_directory(project_dir, aged, partial(_is_as_packed, aged, prints))
+        if not why and _episode_path(aged) in prints:
+            episodes[aged.episode] = aged, prints[_episode_path(aged)]
+        else:
+            made.note(aged, why)
+        done()
+    _remove_days([aged for aged, _ in packed])
+    if episodes:
+        stay = _withdraw(project_dir, {name: told for name, (_, told) in episodes.items()})
+        for name, (aged, _) in episodes.items():
+            made.note(aged, _WENT_ON if name in stay else "")
+
+
+def _withdraw(project_dir: str, prints: dict[str, str]) -> list[str]:
+    """Delete episodes that are as they were packed, and show it in the views; those that are not."""
+    stay: list[str] = []
+
+    def act() -> None:
+        for name, told in prints.items():
+            path = os.path.join(project_dir, settings.EPISODES_DIR, name)
+            if _print(path) == told:
+                store.remove(path)
+            stay.extend([name] if os.path.lexists(path) else [])
+
+    if not views.change(project_dir, [*prints], _LOCK_SECONDS, act):
+        raise TimeoutError("a session holds the lock of the views")
+    return stay
+
+
+def _remove_days(found: list[Aged]) -> None:
     for day in {os.path.dirname(aged.directory) for aged in found if aged.directory}:
         try:
             os.rmdir(store.inside(day))  # if that was its last session
@@ -213,13 +269,18 @@ def _complete(project_dir: str, last: dict[str, bytes]) -> None:
         views.add(project_dir, episodes, _LOCK_SECONDS)
 
 
-def _bundles(project_dir: str, batch: list[Aged], packed: list[Aged]) -> Iterator[vault.Bundle]:
+def _bundles(
+    project_dir: str, batch: list[Aged], packed: list[tuple[Aged, dict[str, str]]], made: Outcome
+) -> Iterator[vault.Bundle]:
     for aged in batch:
         try:
             bundle = vault.gather(project_dir, aged.directory, aged.episode, aged.meta)
-        except OSError:
-            continue  # something in it is no plain file of ours: it stays
-        packed.append(aged)
+        except FileNotFoundError:
+            continue  # it is gone
+        except OSError as error:  # something in it is no plain file of ours, or cannot be read now
+            made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
+            continue
+        packed.append((aged, bundle.prints()))
         yield bundle
 
 
@@ -266,10 +327,53 @@ def _has_artifacts(directory: str) -> bool:
     return any(os.path.lexists(os.path.join(directory, name)) for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR))
 
 
-def _remove_directory(project_dir: str, aged: Aged) -> None:
+def _remove_directory(project_dir: str, aged: Aged, is_same: Callable[[], bool]) -> str:
+    """Why it stays, "" when it is gone; a session of which there is but an episode has none."""
+
+    def act() -> None:
+        if aged.directory:
+            store.remove_tree(aged.directory, last=settings.META_FILE)
+
+    why = _undisturbed(project_dir, aged, is_same, act)
+    is_left = not why and aged.directory and os.path.lexists(aged.directory)
+    return "it could not be removed whole" if is_left else why
+
+
+def _undisturbed(project_dir: str, aged: Aged, is_same: Callable[[], bool], act: Callable[[], None]) -> str:
+    """Do it while nobody works on the session, if it is what it was; why not, "" when it is done."""
     lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
         if not held or sessions.read_marker(project_dir, aged.claude_id):
-            return  # it is at work again
-        store.remove_tree(aged.directory, last=settings.META_FILE)
+            return "it is at work"
+        if not is_same():
+            return _WENT_ON
+        act()
         lock.discard()
+    return ""
+
+
+def _is_as_seen(aged: Aged) -> bool:
+    again = _aged(aged.directory)
+    return again is not None and again.seen == aged.seen
+
+
+def _is_as_packed(aged: Aged, prints: dict[str, str]) -> bool:
+    """Its directory, that is; its episode is looked at when it goes."""
+    if not aged.directory:
+        return True
+    try:
+        found = vault.gather("", aged.directory, "", aged.meta).prints()
+    except OSError:
+        return False
+    return found == {path: told for path, told in prints.items() if path != _episode_path(aged)}
+
+
+def _episode_path(aged: Aged) -> str:
+    return "%s/%s" % (settings.EPISODES_DIR, aged.episode)
+
+
+def _print(path: str) -> str:
+    try:
+        return hexdigest(store.read(path) or b"")
+    except OSError:
+        return ""

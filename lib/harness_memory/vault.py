@@ -50,6 +50,9 @@ class Bundle:
         self.entry = entry
         self.files = files
 
+    def prints(self) -> dict[str, str]:
+        return {name: hexdigest(data) for name, data in self.files.items()}
+
 
 class Alone:
     """With a project's archives, and with the sessions that go there; TimeoutError when another command is."""
@@ -86,7 +89,8 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         _read_file(path, "%s/%s" % (settings.EPISODES_DIR, episode_name), files)
     value = episode.load(project_dir, episode_name) if episode_name else None
     known = value or {}
-    entry = {
+    bundle = Bundle({}, files)
+    bundle.entry = {
         "schema": settings.SCHEMA,
         "id": str(meta.get("session_id") or known.get("id") or os.path.basename(session_dir)),
         "session_id": str(meta.get("claude_session") or known.get("session_id") or ""),
@@ -95,10 +99,10 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         "headline": episode.headline(value) if value else str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS],
         "work": work,
         "episode": episode_name,
-        "digest": _digest({name: hexdigest(data) for name, data in files.items()}),
+        "digest": _digest(bundle.prints()),
         "bytes": sum(map(len, files.values())),
     }
-    return Bundle(entry, files)
+    return bundle
 
 
 def _digest(prints: dict[str, str]) -> str:

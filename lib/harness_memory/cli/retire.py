@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..retention import Aged
+    from ..retention import Aged, Outcome, Plan
 
 _BUSY = "a session holds the lock of the views; what was done so far is kept. Try again"
 
@@ -54,7 +54,7 @@ def prune(argv: list[str]) -> int:
         print(
             *(["Nothing was changed (--dry-run)."] if args.dry_run else []), sep="\n", end="\n" if args.dry_run else ""
         )
-    return 1 if any(report["unreadable"] for report in reports) else 0
+    return 1 if any(report["unreadable"] or report["left"] for report in reports) else 0
 
 
 def _reckoned(project_dir: str) -> float:
@@ -76,27 +76,45 @@ def _prune_alone(
     now = time.time()
     with Meter("Looking at sessions") as meter:
         plan = retention.plan(project_dir, since, whole, older, meter.one)
-    archives: list[str] = []
+    stripped, made = len(plan.stripped), retention.Outcome()
+    made.number = len(plan.away)
     if not dry_run:
-        with Meter("Pruning", len(plan.stripped) + len(plan.away)) as meter:
-            for aged in plan.stripped:
-                retention.strip(project_dir, aged)
-                meter.add()
-            if after == "archive":
-                archives = retention.put_away(root, project_dir, plan.away, now, meter.one)
-            else:
-                retention.remove(project_dir, plan.away, meter.one)
+        stripped, made = _carried_out(root, project_dir, plan, now, after)
     return {
         "project": os.path.basename(project_dir),
         "dry_run": dry_run,
         "kept": plan.kept,
-        "artifacts_pruned": len(plan.stripped),
-        "archived" if after == "archive" else "deleted": len(plan.away),
-        "archives": [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in archives],
+        "artifacts_pruned": stripped,
+        "archived" if after == "archive" else "deleted": made.number,
+        "archives": _paths(root, project_dir, made),
+        "left": made.left,
         "unreadable": plan.unreadable,
         "unused_notes": _unused_notes(project_dir, now),
         "counted_from": clock.iso(since) if now - since > settings.DAY_SECONDS else None,
     }
+
+
+def _carried_out(root: str, project_dir: str, plan: Plan, now: float, after: str) -> tuple[int, Outcome]:
+    """How many lost their artifacts, and what became of the older ones."""
+    with Meter("Pruning", len(plan.stripped) + len(plan.away)) as meter:
+        stripped = retention.Outcome()
+        for aged in plan.stripped:
+            stripped.note(aged, retention.strip(project_dir, aged))
+            meter.add()
+        if after == "archive":
+            made = retention.put_away(root, project_dir, plan.away, now, meter.one)
+        else:
+            made = retention.remove(project_dir, plan.away, meter.one)
+    made.left.update(stripped.left)
+    return stripped.number, made
+
+
+def _paths(root: str, project_dir: str, made: Outcome) -> list[str]:
+    return [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in made.archives]
+
+
+def _stay(left: dict[str, str]) -> list[str]:
+    return ["  %s stays: %s" % (line(each), line(why)) for each, why in left.items()]
 
 
 def _unused_notes(project_dir: str, now: float) -> list[str]:
@@ -113,6 +131,7 @@ def _prune_page(report: dict[str, Any], with_project: bool, after: str) -> str:
     head = line(report["project"]) + ": " if with_project else ""
     lines = [head + ", ".join(parts) + "."]
     lines += ["  " + short(path) for path in report["archives"]]
+    lines += _stay(report["left"])
     lines += ["  its META.yaml cannot be read, so it stays: " + short(path) for path in report["unreadable"]]
     if report["counted_from"]:
         lines.append(
@@ -150,22 +169,24 @@ def archive(argv: list[str]) -> int:
     root, project_dir = arguments.root(), arguments.locate(args).dir
     with contextlib.nullcontext() if args.dry_run else vault.Alone(root, project_dir):
         found, left = retention.before(project_dir, args.before, with_open=args.open)
-        made = [] if args.dry_run else _put_away(root, project_dir, found)
-    paths = [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in made]
+        made = None if args.dry_run else _put_away(root, project_dir, found)
+    number, stay = (made.number, made.left) if made else (len(found), {})
+    paths = _paths(root, project_dir, made) if made else []
     if args.json:
-        emit_json({"sessions": len(found), "open": left, "archives": paths, "dry_run": args.dry_run})
-        return 0
-    print("%s %s." % ("Would archive" if args.dry_run else "Archived", count(len(found), "session")))
+        emit_json({"sessions": number, "open": left, "archives": paths, "left": stay, "dry_run": args.dry_run})
+        return 1 if stay else 0
+    print("%s %s." % ("Archived" if made else "Would archive", count(number, "session")))
     print("".join("  %s\n" % short(path) for path in paths), end="")
+    print("".join("%s\n" % each for each in _stay(stay)), end="")
     if left:
         print("%s of threads that are still open stay (--open takes them too)." % count(left, "session"))
-    return 0
+    return 1 if stay else 0
 
 
-def _put_away(root: str, project_dir: str, found: list[Aged]) -> list[str]:
+def _put_away(root: str, project_dir: str, found: list[Aged]) -> Outcome:
     with Meter("Archiving", len(found)) as meter:
         try:
-            return retention.put_away(root, project_dir, found, time.time(), meter.one) if found else []
+            return retention.put_away(root, project_dir, found, time.time(), meter.one)
         except TimeoutError:
             raise Refusal(_BUSY) from None
 
