@@ -16,7 +16,7 @@ import pytest
 import support
 from commandline import HARNESS, World
 
-from harness_memory import capture, clock, episode, project, retention, settings, store, vault, views
+from harness_memory import capture, clock, episode, forgotten, project, retention, settings, store, vault, views
 from harness_memory import session as sessions
 from harness_memory.lock import Lock
 
@@ -49,6 +49,10 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     session.save()
     views.publish(memory, session.episode_name, episode.render(value), 1)
     return session.id
+
+
+def claude_id(world: World, short_id: str) -> str:
+    return next(str(value["session_id"]) for value in support.episodes(world.root) if value["id"] == short_id)
 
 
 def work(world: World) -> dict[str, list[str]]:
@@ -418,7 +422,7 @@ class TestAtOnce:
         assert (second in work(world)) is (what != "episode")
         assert what == "episode" or Path(page).read_text("utf-8") == "# New work\n"
         if what == "episode":
-            assert world.json("restore", "--all")["restored"] == [first, second]
+            assert {*world.json("restore", "--all")["restored"]} == {first, second}
         assert_sound(world)
 
     @pytest.mark.parametrize("act", ["strip", "remove"])
@@ -435,6 +439,34 @@ class TestAtOnce:
         else:
             assert retention.remove(memory, plan.away, lambda: None).left == {mine: "it went on meanwhile"}
         assert "artifacts" in work(world)[mine]
+
+    def test_what_is_forgotten_is_not_put_away(self, world: World) -> None:
+        """It was read before, perhaps, and all of it is removed only now."""
+        mine, other = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        forgotten.add(str(world.project), time.time(), sessions=[claude_id(world, mine)])
+        report = world.json("archive", "--before", TestArchive().before(20), code=1)
+        assert (report["sessions"], report["left"]) == (1, {mine: "it was forgotten"})
+        assert [entry["id"] for entry in world.json("restore")] == [other]
+
+    def test_what_is_forgotten_is_not_brought_back(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        mine, other = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        world.json("archive", "--before", TestArchive().before(20))
+        monkeypatch.setattr(vault, "_LOCK_SECONDS", 0.02)
+        with support.hold_lock(world.project / "STATE" / settings.ARCHIVE_LOCK) as holder:
+            assert world.memory("forget", mine, "--yes").code == 2
+            holder.kill()
+        found = world.json("restore", "--all", code=1)
+        assert (found["restored"], found["forgotten"]) == ([other], [mine])
+        assert "%s was forgotten" % mine in world.memory("restore", mine).stdout
+        assert mine not in work(world)
+        assert world.memory("forget", mine, "--yes").code == 0
+        assert world.memory("restore", "--all").code == 0
+
+    def test_what_a_forgotten_session_did_later_is_put_away(self, world: World) -> None:
+        mine = aged(world, 50, "old")
+        forgotten.add(str(world.project), time.time() - 60 * DAY, sessions=[claude_id(world, mine)])
+        assert world.json("archive", "--before", TestArchive().before(20))["sessions"] == 1
+        assert world.json("restore", "--all")["restored"] == [mine]
 
     def test_no_archive_takes_the_place_of_another(self, tmp_path: Path) -> None:
         """Even where there are no locks."""

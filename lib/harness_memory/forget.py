@@ -75,7 +75,16 @@ class Session:
 
 
 def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
+    from . import vault
+
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
+    with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
+        _remove_sessions(store_root, project_dir, chosen)
+    views.rebuild(project_dir, _WAIT_SECONDS)
+    renew_recall(store_root, project_dir)
+
+
+def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session]) -> None:
     marks = _marks(store_root, project_dir, chosen)
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
@@ -94,9 +103,7 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
     strike_receipts(project_dir, marks, [each.id for each in chosen])
-    drop_archived(store_root, project_dir, ids)
-    views.rebuild(project_dir, _WAIT_SECONDS)
-    renew_recall(store_root, project_dir)
+    _drop_archived(store_root, project_dir, ids)
 
 
 def renew_recall(store_root: str, project_dir: str) -> None:
@@ -192,6 +199,13 @@ def _strike_ratings(project_dir: str, ids: set[str]) -> None:
 
 
 def drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
+    from . import vault
+
+    with vault.Alone(store_root, project_dir):
+        _drop_archived(store_root, project_dir, ids)
+
+
+def _drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
     from . import vault
 
     vault.drop(store_root, project_dir, lambda entry: bool(ids.intersection((entry["id"], entry["session_id"]))))

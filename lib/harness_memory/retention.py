@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from functools import partial
 
-from . import clock, episode, settings, store, vault, views
+from . import clock, episode, forgotten, settings, store, vault, views
 from . import session as sessions
 from .digest import hexdigest
 
@@ -180,31 +180,50 @@ def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[A
     return found, left
 
 
-def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
-    """Bring sessions back from the archives, which stay; ids of those of which something was not here, and of those
-    in the way of whom a session is at work here again."""
+class Restored:
+    """By their ids: sessions of which something was not here, those in the way of whom one is at work here again, and
+    those that were forgotten."""
+
+    __slots__ = ("forgotten", "refused", "restored")
+
+    def __init__(self) -> None:
+        self.restored: dict[str, None] = {}
+        self.refused: dict[str, None] = {}
+        self.forgotten: dict[str, None] = {}
+
+
+def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> Restored:
+    """Bring sessions back from the archives, which stay."""
     with vault.Alone(root, project_dir):
         return _restore(root, project_dir, wanted)
 
 
-def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
-    restored: dict[str, None] = {}
-    refused: dict[str, None] = {}
+def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> Restored:
+    done = Restored()
+    told = forgotten.load(project_dir)["sessions"]
     last: dict[str, bytes] = {}
     lives: dict[str, str] = {}
     chosen = _chosen(root, project_dir, wanted)
     taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
     for name, owners in chosen.items():
         for owner, entry in [*owners.items()]:
-            if taken.get(entry["id"], entry["started"]) != entry["started"]:
-                refused[str(entry["id"])] = None
+            if _is_forgotten(told, entry):
+                done.forgotten[str(entry["id"])] = None
+                del owners[owner]
+            elif taken.get(entry["id"], entry["started"]) != entry["started"]:
+                done.refused[str(entry["id"])] = None
                 del owners[owner]
             elif lives.setdefault(owner, entry["started"]) != entry["started"]:
                 del owners[owner]  # it went on as if it were another, in the same place
         for owner in _extract(root, project_dir, name, {*owners}, last):
-            restored[str(owners[owner]["id"])] = None
+            done.restored[str(owners[owner]["id"])] = None
     _complete(project_dir, last)
-    return [*restored], [*refused]
+    return done
+
+
+def _is_forgotten(told: dict[str, str], entry: dict[str, Any]) -> bool:
+    """Of a session that went on afterwards only what it was before is."""
+    return bool(max(entry["started"], entry["ended"]) < told.get(entry["session_id"], ""))
 
 
 def _chosen(
@@ -279,6 +298,9 @@ def _bundles(
             continue  # it is gone
         except OSError as error:  # something in it is no plain file of ours, or cannot be read now
             made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
+            continue
+        if _is_forgotten(forgotten.load(project_dir)["sessions"], bundle.entry):
+            made.note(aged, "it was forgotten")
             continue
         packed.append((aged, bundle.prints()))
         yield bundle

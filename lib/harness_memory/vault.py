@@ -241,12 +241,7 @@ def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], st
 
 
 def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
-    """Take sessions out of every archive, for good; how many copies there were."""
-    with Alone(root, project_dir):
-        return _drop(root, project_dir, is_dropped)
-
-
-def _drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
+    """Take sessions out of every archive, for good; how many copies there were. The caller is `Alone`."""
     place = folder(root, project_dir)
     number = 0
     listed = store.listed(place)

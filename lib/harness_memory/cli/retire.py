@@ -216,14 +216,18 @@ def restore(argv: list[str]) -> int:
     if not args.what and not args.all:
         return _list_archived(list(vault.entries(root, project_dir)), args)
     wanted = _wanted(root, project_dir, args)
-    restored, refused = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
+    done = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
+    is_part = bool(done.refused or done.forgotten)
     if args.json:
-        emit_json({"restored": restored, "refused": refused})
+        emit_json({"restored": [*done.restored], "refused": [*done.refused], "forgotten": [*done.forgotten]})
     else:
-        print("Restored %s." % count(len(restored), "session") if restored or refused else "All of it is here already.")
-        for each in refused:
+        is_any = done.restored or is_part
+        print("Restored %s." % count(len(done.restored), "session") if is_any else "All of it is here already.")
+        for each in done.refused:
             print("  %s stays archived: it went on here afterwards, and that record is kept" % line(each))
-    return 1 if refused else 0
+        for each in done.forgotten:
+            print("  %s was forgotten, and stays so. Out of the archive: harness memory forget %s --yes" % (each, each))
+    return 1 if is_part else 0
 
 
 def _wanted(root: str, project_dir: str, args: argparse.Namespace) -> set[str]:
