@@ -315,6 +315,51 @@ class TestArchive:
         assert not list((world.root / "archive").rglob("*.*"))
 
 
+class TestDamaged:
+    def archived(self, world: World, number: int) -> tuple[str, Path]:
+        mine = aged(world, 50 + number, "old %d" % number, number=number)
+        (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+        return mine, path
+
+    @pytest.mark.parametrize("spoil", [cut_off, garbled, lambda data: b""])
+    def test_the_others_are_restored_whole(self, world: World, spoil: Callable[[bytes], bytes]) -> None:
+        (one, _), (two, path), (three, _) = (self.archived(world, number) for number in (1, 2, 3))
+        path.write_bytes(spoil(path.read_bytes()))
+        done = world.memory("restore", "--all")
+        assert (done.code, done.stdout) == (2, "Restored 2 sessions.\n")
+        assert path.name in done.stderr
+        assert "damaged" in done.stderr
+        assert {one, three} < {*work(world)}
+        assert all(name.encode() in menu(world) for name in (one, three))
+        assert two not in work(world)
+        again = world.json("restore", "--all", code=2)
+        assert (again["restored"], again["unread"]) == ([], [str(path)])
+        assert world.memory("restore", one).code == 0
+
+    def test_of_a_damaged_one_what_is_whole_is_restored(self, world: World) -> None:
+        one, two = (aged(world, 50 - n, "old %d" % n, number=n) for n in (1, 2))
+        (artifacts,) = world.project.glob("WORK/*/%s/artifacts" % two)
+        (artifacts / "noise").write_bytes(os.urandom(4000))
+        before = world.files()
+        (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+        path.write_bytes(path.read_bytes()[:-2500])
+        assert world.json("restore", "--all", code=2)["restored"] == [one]
+        assert two not in work(world)
+        after = world.files()
+        assert [name for name in before if one in name and after.get(name) != before[name]] == []
+
+    def test_an_older_copy_stands_in(self, world: World) -> None:
+        mine, _ = self.archived(world, 1)
+        world.json("restore", "--all")
+        (page,) = world.project.glob("WORK/*/%s/summary.md" % mine)
+        former = page.read_bytes()
+        page.write_text("# Corrected\n", "utf-8")
+        (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+        path.write_bytes(cut_off(path.read_bytes()))
+        assert world.json("restore", "--all", code=2)["restored"] == [mine]
+        assert page.read_bytes() == former
+
+
 class TestLeft:
     """What was not done is not said to be."""
 

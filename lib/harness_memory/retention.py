@@ -15,7 +15,7 @@ from .digest import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
     from typing import Any
 
 _LOCK_SECONDS = 5.0
@@ -182,11 +182,12 @@ def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[A
 
 class Restored:
     """By their ids: sessions of which something was not here, those in the way of whom one is at work here again, and
-    those that were forgotten."""
+    those that were forgotten. `troubles` tell of archives that cannot be read, or not whole."""
 
-    __slots__ = ("forgotten", "refused", "restored")
+    __slots__ = ("forgotten", "refused", "restored", "troubles")
 
     def __init__(self) -> None:
+        self.troubles: list[OSError] = []
         self.restored: dict[str, None] = {}
         self.refused: dict[str, None] = {}
         self.forgotten: dict[str, None] = {}
@@ -206,8 +207,12 @@ def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], boo
     chosen = _chosen(root, project_dir, wanted)
     taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
     for name, owners in chosen.items():
+        held, trouble = vault.sound(root, project_dir, name)
+        done.troubles += [trouble] if trouble else []
         for owner, entry in [*owners.items()]:
-            if _is_forgotten(told, entry):
+            if trouble and entry["digest"] not in held:
+                del owners[owner]
+            elif _is_forgotten(told, entry):
                 done.forgotten[str(entry["id"])] = None
                 del owners[owner]
             elif taken.get(entry["id"], entry["started"]) != entry["started"]:
@@ -215,7 +220,7 @@ def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], boo
                 del owners[owner]
             elif lives.setdefault(owner, entry["started"]) != entry["started"]:
                 del owners[owner]  # it went on as if it were another, in the same place
-        for owner in _extract(root, project_dir, name, {*owners}, last):
+        for owner in _extract(root, project_dir, name, owners, last, is_damaged=bool(trouble)):
             done.restored[str(owners[owner]["id"])] = None
     _complete(project_dir, last)
     return done
@@ -261,10 +266,13 @@ def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
     return taken
 
 
-def _extract(root: str, project_dir: str, name: str, owners: set[str], last: dict[str, bytes]) -> set[str]:
+def _extract(
+    root: str, project_dir: str, name: str, owners: Container[str], last: dict[str, bytes], *, is_damaged: bool
+) -> set[str]:
     """Write what is not there; whose files were written, or are to be at `last`: records and episodes."""
     written = set()
-    for path, data in vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners):
+    found = vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners)
+    for path, data in _up_to_the_damage(found) if is_damaged else found:
         target = os.path.join(project_dir, *path.split("/"))
         if path in last or _is_there(target, data):
             continue
@@ -274,6 +282,13 @@ def _extract(root: str, project_dir: str, name: str, owners: set[str], last: dic
         else:
             store.write(target, data)
     return written
+
+
+def _up_to_the_damage(found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    try:
+        yield from found
+    except OSError:
+        pass
 
 
 def _complete(project_dir: str, last: dict[str, bytes]) -> None:

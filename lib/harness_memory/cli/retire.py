@@ -10,7 +10,7 @@ from .. import age, clock, config, lint, notebook, retention, settings, vault
 from .. import session as sessions
 from . import arguments
 from .meter import Meter
-from .output import count, emit_json, line, local, short, table
+from .output import complain, count, emit_json, line, local, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -218,16 +218,20 @@ def restore(argv: list[str]) -> int:
     wanted = _wanted(root, project_dir, args)
     done = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
     is_part = bool(done.refused or done.forgotten)
+    unread = [str(trouble.filename) for trouble in done.troubles]
     if args.json:
-        emit_json({"restored": [*done.restored], "refused": [*done.refused], "forgotten": [*done.forgotten]})
+        parts = {"restored": [*done.restored], "refused": [*done.refused], "forgotten": [*done.forgotten]}
+        emit_json({**parts, "unread": unread})
     else:
-        is_any = done.restored or is_part
+        is_any = done.restored or is_part or unread
         print("Restored %s." % count(len(done.restored), "session") if is_any else "All of it is here already.")
         for each in done.refused:
             print("  %s stays archived: it went on here afterwards, and that record is kept" % line(each))
         for each in done.forgotten:
             print("  %s was forgotten, and stays so. Out of the archive: harness memory forget %s --yes" % (each, each))
-    return 1 if is_part else 0
+    for trouble in done.troubles:
+        complain("%s: %s. Restored was what can be read" % (short(str(trouble.filename)), trouble.strerror))
+    return 2 if unread else 1 if is_part else 0
 
 
 def _wanted(root: str, project_dir: str, args: argparse.Namespace) -> set[str]:
