@@ -79,12 +79,14 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
 
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
-        _remove_sessions(store_root, project_dir, chosen)
-    views.rebuild(project_dir, _WAIT_SECONDS)
-    renew_recall(store_root, project_dir)
+        ids = _remove_sessions(store_root, project_dir, chosen)
+        views.rebuild(project_dir, _WAIT_SECONDS)
+        renew_recall(store_root, project_dir)
+        _drop_archived(store_root, project_dir, ids)
 
 
-def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session]) -> None:
+def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session]) -> set[str]:
+    """All but what is archived; the ids they are known by."""
     marks = _marks(store_root, project_dir, chosen)
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
@@ -103,7 +105,7 @@ def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session]) -
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
     strike_receipts(project_dir, marks, [each.id for each in chosen])
-    _drop_archived(store_root, project_dir, ids)
+    return ids
 
 
 def renew_recall(store_root: str, project_dir: str) -> None:
@@ -131,7 +133,7 @@ def _archived_episodes(store_root: str, project_dir: str, ids: set[str]) -> list
 
     if not ids:
         return []
-    told = vault.texts(store_root, project_dir)
+    told = vault.texts(store_root, project_dir, [])
     values = [_value(text) for _, entry, path, text in told if entry["id"] in ids and path.endswith(".json")]
     return [value for value in values if episode.problem(value) == ""]
 
@@ -211,12 +213,12 @@ def _drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
     vault.drop(store_root, project_dir, lambda entry: bool(ids.intersection((entry["id"], entry["session_id"]))))
 
 
-def archived_with(store_root: str, project_dir: str, text: str) -> list[dict[str, Any]]:
+def archived_with(store_root: str, project_dir: str, text: str, troubles: list[OSError]) -> list[dict[str, Any]]:
     """The archived sessions that hold a text. An archive cannot be changed within: they go from it whole."""
     from . import vault
 
     is_hit = hits(text)
-    return [entry for _, entry, _, told in vault.texts(store_root, project_dir) if is_hit(told)]
+    return [entry for _, entry, _, told in vault.texts(store_root, project_dir, troubles) if is_hit(told)]
 
 
 # Notes ---------------------------------------------------------------------------------------------

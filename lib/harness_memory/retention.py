@@ -206,24 +206,33 @@ def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], boo
     lives: dict[str, str] = {}
     chosen = _chosen(root, project_dir, wanted)
     taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
-    for name, owners in chosen.items():
-        held, trouble = vault.sound(root, project_dir, name)
+    for name in chosen:
+        owners = _free(chosen[name], told, taken, done)
+        held, trouble = vault.sound(root, project_dir, name) if owners else (set(), None)
         done.troubles += [trouble] if trouble else []
         for owner, entry in [*owners.items()]:
-            if trouble and entry["digest"] not in held:
-                del owners[owner]
-            elif _is_forgotten(told, entry):
-                done.forgotten[str(entry["id"])] = None
-                del owners[owner]
-            elif taken.get(entry["id"], entry["started"]) != entry["started"]:
-                done.refused[str(entry["id"])] = None
-                del owners[owner]
-            elif lives.setdefault(owner, entry["started"]) != entry["started"]:
-                del owners[owner]  # it went on as if it were another, in the same place
-        for owner in _extract(root, project_dir, name, owners, last, is_damaged=bool(trouble)):
+            is_whole = not trouble or entry["digest"] in held
+            if not is_whole or lives.setdefault(owner, entry["started"]) != entry["started"]:
+                del owners[owner]  # or it went on later as if it were another, in the same place
+        for owner in _extract(root, project_dir, name, owners, last, is_damaged=bool(trouble)) if owners else ():
             done.restored[str(owners[owner]["id"])] = None
     _complete(project_dir, last)
     return done
+
+
+def _free(
+    owners: dict[str, dict[str, Any]], told: dict[str, str], taken: dict[str, str], done: Restored
+) -> dict[str, dict[str, Any]]:
+    """Those that may come back."""
+    free = {}
+    for owner, entry in owners.items():
+        if _is_forgotten(told, entry):
+            done.forgotten[str(entry["id"])] = None
+        elif taken.get(entry["id"], entry["started"]) != entry["started"]:
+            done.refused[str(entry["id"])] = None
+        else:
+            free[owner] = entry
+    return free
 
 
 def _is_forgotten(told: dict[str, str], entry: dict[str, Any]) -> bool:

@@ -228,22 +228,34 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
             raise store.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
 
 
-def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], str, str]]:
-    """(archive, index entry, path, text) of what can be searched: episodes, summaries and records."""
+def texts(
+    root: str, project_dir: str, troubles: list[OSError] | None = None
+) -> Iterator[tuple[str, dict[str, Any], str, str]]:
+    """(archive, index entry, path, text) of what can be searched: episodes, summaries and records.
+
+    With `troubles` a damaged archive is noted there, and the others are read all the same."""
     known: dict[str, dict[str, dict[str, Any]]] = {}
     for name, entry in entries(root, project_dir):
         known.setdefault(name, {}).update(dict.fromkeys(owned(entry), entry))
     for name, owners in known.items():
-        for path, data in files(root, project_dir, name, _is_searched):
-            owner = owners.get(owner_of(path))
-            if owner:
-                yield name, owner, path, data.decode("utf-8", "replace")
+        try:
+            for path, data in files(root, project_dir, name, _is_searched):
+                owner = owners.get(owner_of(path))
+                if owner:
+                    yield name, owner, path, data.decode("utf-8", "replace")
+        except store.Unreadable as error:
+            if troubles is None:
+                raise
+            troubles.append(error)
 
 
 def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
-    """Take sessions out of every archive, for good; how many copies there were. The caller is `Alone`."""
+    """Take sessions out of every archive, for good; how many copies there were. The caller is `Alone`.
+
+    Unreadable, after all others, for a damaged archive that holds more than these."""
     place = folder(root, project_dir)
     number = 0
+    troubles: list[OSError] = []
     listed = store.listed(place)
     # A killed run may have left an index alone: it tells what the sessions were.
     for name in [name[: -len(INDEX_ENDING)] for name in listed if name.endswith(INDEX_ENDING)]:
@@ -251,13 +263,19 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
         kept = [entry for entry in known if not is_dropped(entry)]
         if len(kept) == len(known):
             continue
+        try:
+            if name + ENDING in listed:
+                _rewrite(root, project_dir, name, {owner for entry in kept for owner in owned(entry)})
+        except store.Unreadable as error:
+            troubles.append(error)
+            continue
         number += len(known) - len(kept)
-        if name + ENDING in listed:
-            _rewrite(root, project_dir, name, {owner for entry in kept for owner in owned(entry)})
         if kept:
             _write_index(os.path.join(place, name + INDEX_ENDING), kept)
         else:
             store.remove(os.path.join(place, name + INDEX_ENDING))
+    if troubles:
+        raise troubles[0]
     return number
 
 

@@ -62,7 +62,10 @@ def forget(argv: list[str]) -> int:
         emit_json({"forgotten": args.yes and bool(found), **_described(found), "left": left, "audit_trail": trail})
     else:
         _conclude(args.yes, bool(found), left, trail)
-    return 0 if found else 1
+    for trouble in found.troubles:
+        told = (short(str(trouble.filename)), trouble.strerror)
+        complain("%s: %s. Whether it holds the text nobody can tell: look whether you need it, or delete it" % told)
+    return 2 if found.troubles else 0 if found else 1
 
 
 def _common(at: Desk) -> list[str]:
@@ -154,9 +157,10 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
             forgetting.strike_receipts(directory, marks, [note.slug])
     if text:
         _strike(at, chosen.strokes, text)
-        forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
         forgetting.renew_recall(at.root, at.project.dir)
     _audit(at, chosen, text)
+    if text and chosen.archived:
+        forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
     tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
     return [path for top in tops for path in forgetting.left(top, text)]
 
