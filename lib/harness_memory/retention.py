@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LOCK_SECONDS = 5.0
 _WENT_ON = "it went on meanwhile"
+_NOT_WHOLE = "not all of it could be removed"
 
 
 class Aged:
@@ -95,7 +96,8 @@ def strip(project_dir: str, aged: Aged) -> str:
         for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR):
             store.remove_tree(os.path.join(aged.directory, name))
 
-    return _undisturbed(project_dir, aged, partial(_is_as_seen, aged), act)
+    why = _undisturbed(project_dir, aged, partial(_is_as_seen, aged), act)
+    return why or (_NOT_WHOLE if _has_artifacts(aged.directory) else "")
 
 
 def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> Outcome:
@@ -318,10 +320,9 @@ def _bundles(
     for aged in batch:
         try:
             bundle = vault.gather(project_dir, aged.directory, aged.episode, aged.meta)
-        except FileNotFoundError:
-            continue  # it is gone
         except OSError as error:  # something in it is no plain file of ours, or cannot be read now
-            made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
+            if not aged.directory or os.path.lexists(aged.directory):
+                made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
             continue
         if _is_forgotten(forgotten.load(project_dir)["sessions"], bundle.entry):
             made.note(aged, "it was forgotten")
@@ -381,8 +382,7 @@ def _remove_directory(project_dir: str, aged: Aged, is_same: Callable[[], bool])
             store.remove_tree(aged.directory, last=settings.META_FILE)
 
     why = _undisturbed(project_dir, aged, is_same, act)
-    is_left = not why and aged.directory and os.path.lexists(aged.directory)
-    return "it could not be removed whole" if is_left else why
+    return why or (_NOT_WHOLE if aged.directory and os.path.lexists(aged.directory) else "")
 
 
 def _undisturbed(project_dir: str, aged: Aged, is_same: Callable[[], bool], act: Callable[[], None]) -> str:

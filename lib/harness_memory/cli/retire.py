@@ -228,7 +228,7 @@ def restore(argv: list[str]) -> int:
         for each in done.refused:
             print("  %s stays archived: it went on here afterwards, and that record is kept" % line(each))
         for each in done.forgotten:
-            print("  %s was forgotten, and stays so. Out of the archive: harness memory forget %s --yes" % (each, each))
+            print("  {0} was forgotten, and stays so. To finish it: harness memory forget {0} --yes".format(line(each)))
     for trouble in done.troubles:
         complain("%s: %s. Restored was what can be read" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if unread else 1 if is_part else 0
