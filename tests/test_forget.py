@@ -298,6 +298,43 @@ def test_what_other_sessions_were_told_of_an_archived_one_goes(world: World, cli
     assert holding(world, "zanzibar") == []
 
 
+def test_a_damaged_archive_is_told_and_stops_nothing_else(world: World, client: support.Client) -> None:
+    lives = []
+    for number, ask in enumerate(("The first Zanzibar trip", "The Zanzibar budget", "The third Zanzibar trip")):
+        lives.append(lived(world, client, ask, SECRETIVE + ", so book early, %d times." % number))
+        lives[-1].end()
+        if number < 2:
+            world.json("archive", "--before", "2099-01-01", "--open")
+    first, second = sorted((world.root / "archive").rglob("*.tar.gz"), key=lambda path: path.stat().st_mtime_ns)
+    first.write_bytes(first.read_bytes()[:300])
+    shown = world.memory("forget", "--text", "Zanzibar", "--yes")
+    assert shown.code == 2
+    assert "Forgotten." in shown.stdout
+    assert first.name in shown.stderr
+    assert "is damaged" in shown.stderr
+    left = [name for name in holding(world, "zanzibar") if first.name[: -len(".tar.gz")] not in name]
+    assert left == []
+    assert not second.exists()
+    assert [entry["id"] for entry in world.json("restore")] == [lives[0].session.id[:8]]
+    # By its id it goes with the archive, of which it was all.
+    assert world.memory("forget", lives[0].session.id[:8], "--yes").code == 0
+    assert not first.exists()
+
+
+def test_a_session_goes_from_everywhere_but_a_damaged_archive(world: World, client: support.Client) -> None:
+    lives = [lived(world, client, "Zanzibar, part %d" % number, SECRETIVE + ", so book early.") for number in (1, 2)]
+    for life in lives:
+        life.end()
+    world.json("archive", "--before", "2099-01-01", "--open")
+    (path,) = (world.root / "archive").rglob("*.tar.gz")
+    path.write_bytes(path.read_bytes()[:-400])
+    refused = world.memory("forget", lives[0].session.id[:8], "--yes")
+    assert refused.code == 2
+    assert "is damaged" in refused.stderr
+    assert lives[0].session.id[:8] in world.json("restore", "--all", code=2)["forgotten"]
+    assert not list(world.project.glob("WORK/*/" + lives[0].session.id[:8]))
+
+
 def test_a_promoted_note_leaves_no_copy_where_it_was(world: World) -> None:
     world.memory("note", "add", "Home", "Lives in Lisbon")
     world.memory("note", "add", "Homework", "Is due on Fridays")

@@ -40,6 +40,7 @@ def locks(world: World, session: support.Session) -> list[Path]:
     return [
         there / "STATE" / "live" / (session.id + ".lock"),
         there / "STATE" / settings.VIEWS_LOCK,
+        there / "STATE" / settings.ARCHIVE_LOCK,
         there / "STATE" / "recall" / settings.RECALL_LOCK,
         there / "STATE" / (settings.FORGOTTEN_FILE + settings.LOCK_SUFFIX),
         there / "SECURITY" / settings.AUDIT_LOCK,
@@ -57,6 +58,7 @@ def test_all_locks_of_the_code_are_known(world: World, life: Life) -> None:
     life.turn("one", "The first is done.", "one.py")
     life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "rm -rf ~"}))
     world.memory("forget", "--text", "nothing of the kind", "--yes")
+    world.memory("archive", "--before", "2020-01-01")
     found = {path.relative_to(world.root) for path in world.root.rglob("*.lock") if "user" not in path.parts}
     assert found <= {path.relative_to(world.root) for path in locks(world, life.session)}
 
@@ -69,6 +71,8 @@ COMMANDS = (
     ("profile", "set", "melt"),
     ("forget", "--text", "Totals are rounded", "--yes"),
     ("checkpoint", "--done", "Nothing"),
+    ("archive", "--before", "2020-01-01"),
+    ("prune",),
 )
 
 

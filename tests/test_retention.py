@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import os
 import subprocess
@@ -9,14 +10,15 @@ import sys
 import tarfile
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable, Iterator
 
 import pytest
 import support
 from commandline import HARNESS, World
 
-from harness_memory import capture, clock, episode, project, retention, store, vault, views
+from harness_memory import capture, clock, episode, forgotten, project, retention, settings, store, vault, views
 from harness_memory import session as sessions
+from harness_memory.lock import Lock
 
 DAY = 86400
 
@@ -49,6 +51,10 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     return session.id
 
 
+def claude_id(world: World, short_id: str) -> str:
+    return next(str(value["session_id"]) for value in support.episodes(world.root) if value["id"] == short_id)
+
+
 def work(world: World) -> dict[str, list[str]]:
     return {path.name: sorted(p.name for p in path.iterdir()) for path in world.project.glob("WORK/*/*")}
 
@@ -63,6 +69,25 @@ def assert_sound(world: World) -> None:
     assert world.files() == before
     checked = world.memory("verify")
     assert checked.code == 0, checked.stdout
+
+
+def cut_off(data: bytes) -> bytes:
+    return data[: len(data) // 2]
+
+
+def garbled(data: bytes) -> bytes:
+    """What reads well and is not what it was."""
+    plain = gzip.decompress(data)
+    packed = gzip.compress(plain.replace(b"an output", b"an 0utput"))
+    return packed[:-8] + data[-8:]
+
+
+def without_a_member(data: bytes) -> bytes:
+    """A header that passes for the end, however sound the file is."""
+    plain = bytearray(gzip.decompress(data))
+    at = plain.index(b"WORK/", 512)
+    plain[at : at + 1] = b"X"
+    return gzip.compress(bytes(plain))
 
 
 class TestPrune:
@@ -246,6 +271,22 @@ class TestArchive:
         assert world.json("archive", "--before", self.before(20))["archives"] == []
         assert len(list(world.root.rglob("*.tar.gz"))) == 1
 
+    @pytest.mark.parametrize("spoil", [cut_off, garbled, without_a_member, lambda data: b""])
+    def test_the_same_is_packed_again_if_its_archive_is_damaged(
+        self, world: World, spoil: Callable[[bytes], bytes]
+    ) -> None:
+        mine = aged(world, 50, "old")
+        before = world.files()
+        (path,) = map(Path, world.json("archive", "--before", self.before(20))["archives"])
+        world.json("restore", "--all")
+        path.write_bytes(spoil(path.read_bytes()))
+        (again,) = world.json("archive", "--before", self.before(20))["archives"]
+        assert again != str(path)
+        assert mine not in work(world)
+        path.unlink()
+        assert world.json("restore", "--all")["restored"] == [mine]
+        assert {name: data for name, data in world.files().items() if not name.startswith("archive")} == before
+
     @pytest.mark.parametrize(
         ("path", "ours"),
         [
@@ -274,6 +315,244 @@ class TestArchive:
         assert not list((world.root / "archive").rglob("*.*"))
 
 
+class TestDamaged:
+    def archived(self, world: World, number: int) -> tuple[str, Path]:
+        mine = aged(world, 50 + number, "old %d" % number, number=number)
+        (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+        return mine, path
+
+    @pytest.mark.parametrize("spoil", [cut_off, garbled, lambda data: b""])
+    def test_the_others_are_restored_whole(self, world: World, spoil: Callable[[bytes], bytes]) -> None:
+        (one, _), (two, path), (three, _) = (self.archived(world, number) for number in (1, 2, 3))
+        path.write_bytes(spoil(path.read_bytes()))
+        done = world.memory("restore", "--all")
+        assert (done.code, done.stdout) == (2, "Restored 2 sessions.\n")
+        assert path.name in done.stderr
+        assert "damaged" in done.stderr
+        assert {one, three} < {*work(world)}
+        assert all(name.encode() in menu(world) for name in (one, three))
+        assert two not in work(world)
+        again = world.json("restore", "--all", code=2)
+        assert (again["restored"], again["unread"]) == ([], [str(path)])
+        assert world.memory("restore", one).code == 0
+
+    def test_of_a_damaged_one_what_is_whole_is_restored(self, world: World) -> None:
+        one, two = (aged(world, 50 - n, "old %d" % n, number=n) for n in (1, 2))
+        (artifacts,) = world.project.glob("WORK/*/%s/artifacts" % two)
+        (artifacts / "noise").write_bytes(os.urandom(4000))
+        before = world.files()
+        (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+        path.write_bytes(path.read_bytes()[:-2500])
+        assert world.json("restore", "--all", code=2)["restored"] == [one]
+        assert two not in work(world)
+        after = world.files()
+        assert [name for name in before if one in name and after.get(name) != before[name]] == []
+
+    def test_an_older_copy_stands_in(self, world: World) -> None:
+        mine, _ = self.archived(world, 1)
+        world.json("restore", "--all")
+        (page,) = world.project.glob("WORK/*/%s/summary.md" % mine)
+        former = page.read_bytes()
+        page.write_text("# Corrected\n", "utf-8")
+        (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+        path.write_bytes(cut_off(path.read_bytes()))
+        assert world.json("restore", "--all", code=2)["restored"] == [mine]
+        assert page.read_bytes() == former
+
+
+class TestLeft:
+    """What was not done is not said to be."""
+
+    @pytest.mark.skipif(os.name == "nt", reason="links need a privilege there")
+    @pytest.mark.parametrize("words", [("archive", "--before", TestArchive().before(20)), ("prune",)])
+    def test_what_cannot_be_packed(self, world: World, words: tuple[str, ...]) -> None:
+        one, two = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        (directory,) = world.project.glob("WORK/*/" + one)
+        (directory / "link").symlink_to("/etc/hostname")
+        done = world.memory(*words)
+        assert done.code == 1
+        assert "Archived 1 session." in done.stdout or "1 archived" in done.stdout
+        assert "%s stays: link: is a symbolic link" % one in done.stdout
+        assert one in work(world)
+        assert two not in work(world)
+        report = world.json(*words, code=1)
+        assert one in (report if words[0] == "archive" else report[0])["left"]
+
+    @pytest.mark.parametrize("after", ["archive", "delete"])
+    def test_what_is_at_work(self, world: World, after: str) -> None:
+        mine, stripped = aged(world, 50, "old", number=1), aged(world, 20, "younger", number=2)
+        store.write(str(world.root / "config.json"), b'{"work_after": "%s"}' % after.encode())
+        values = [value for value in support.episodes(world.root) if value["id"] in (mine, stripped)]
+        live = world.project / "STATE" / "live"
+        locks = [live / (value["session_id"] + ".lock") for value in values]
+        with support.hold_lock(locks[0]) as first, support.hold_lock(locks[1]) as second:
+            (report,) = world.json("prune", code=1)
+            first.kill()
+            second.kill()
+        assert (report["artifacts_pruned"], report[after + "d"]) == (0, 0)
+        assert report["left"] == dict.fromkeys((mine, stripped), "it is at work")
+        assert "artifacts" in work(world)[mine]
+        (report,) = world.json("prune")
+        assert (report["artifacts_pruned"], report[after + "d"], report["left"]) == (1, 1, {})
+
+
+class TestAtOnce:
+    @pytest.mark.parametrize(
+        "words",
+        [
+            ("archive", "--before", "2099-01-01"),
+            ("prune",),
+            ("restore", "--all"),
+            ("forget", "{id}", "--yes"),
+        ],
+    )
+    def test_one_command_at_a_time(self, world: World, words: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+        mine = aged(world, 50, "old")
+        world.json("archive", "--before", TestArchive().before(20))
+        other = aged(world, 40, "another")
+        put_away = sorted((world.root / "archive").rglob("*"))
+        monkeypatch.setattr(vault, "_LOCK_SECONDS", 0.02)
+        with support.hold_lock(world.project / "STATE" / settings.ARCHIVE_LOCK) as holder:
+            refused = world.memory(*(word.format(id=mine) for word in words))
+            assert (refused.code, refused.stdout) == (2, "") or words[0] == "forget"
+            assert "another command is at work on the archives" in refused.stderr
+            assert world.memory("prune", "--dry-run").code == 0
+            holder.kill()
+        assert other in work(world)
+        assert sorted((world.root / "archive").rglob("*")) == put_away
+        assert world.memory(*(word.format(id=mine) for word in words)).code == 0
+
+    def test_what_is_done_is_found_out_alone(self, world: World) -> None:
+        """Another command may have put away by then what was to be."""
+        aged(world, 50, "old")
+        memory, read = str(world.project), os.listdir
+        seen: list[bool] = []
+
+        def is_busy(path: str) -> Any:
+            if path == os.path.join(memory, "WORK"):
+                with Lock(os.path.join(memory, "STATE", settings.ARCHIVE_LOCK), 0) as held:
+                    seen.append(held)
+            return read(path)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(os, "listdir", is_busy)
+            world.json("archive", "--before", TestArchive().before(20))
+            looked = len(seen)
+            world.json("restore", "--all")
+        assert 0 < looked < len(seen)
+        assert not any(seen)
+
+    @pytest.mark.parametrize("what", ["directory", "episode", "both"])
+    def test_what_went_on_after_it_was_packed_stays(self, world: World, what: str) -> None:
+        for number in (1, 2):
+            aged(world, 60 - number, "old %d" % number, number=number)
+        root, memory = str(world.root), str(world.project)
+        found, _ = retention.before(memory, time.time() - 20 * DAY, with_open=True)
+        first, second = (os.path.basename(each.directory) for each in found)
+        page, story = (os.path.join(found[1].directory, "summary.md"), found[1].episode)
+
+        def go_on() -> None:
+            if what != "episode":
+                store.write(page, b"# New work\n")
+            if what != "directory":
+                value = {**(episode.load(memory, story) or {}), "what_was_done": "New work."}
+                views.publish(memory, story, episode.render(value), 1)
+
+        steps = iter([go_on, lambda: None])
+        made = retention.put_away(root, memory, found, time.time(), lambda: next(steps)())
+        assert (made.number, made.left) == (1, {second: "it went on meanwhile"})
+        assert first not in work(world)
+        told = (episode.load(memory, story) or {})["what_was_done"]
+        assert told == ("old 2: done." if what == "directory" else "New work.")
+        assert (second in work(world)) is (what != "episode")
+        assert what == "episode" or Path(page).read_text("utf-8") == "# New work\n"
+        if what == "episode":
+            assert {*world.json("restore", "--all")["restored"]} == {first, second}
+        assert_sound(world)
+
+    @pytest.mark.parametrize("act", ["strip", "remove"])
+    def test_what_went_on_after_the_plan_stays(self, world: World, act: str) -> None:
+        mine = aged(world, 20, "old")
+        memory = str(world.project)
+        plan = retention.plan(memory, time.time(), 7, 30 if act == "strip" else 7, lambda: None)
+        session = sessions.find_short(memory, mine)
+        assert session
+        session.meta["ended"] = clock.iso(time.time())
+        session.save()
+        if act == "strip":
+            assert retention.strip(memory, *plan.stripped) == "it went on meanwhile"
+        else:
+            assert retention.remove(memory, plan.away, lambda: None).left == {mine: "it went on meanwhile"}
+        assert "artifacts" in work(world)[mine]
+
+    def test_what_is_forgotten_is_not_put_away(self, world: World) -> None:
+        """It was read before, perhaps, and all of it is removed only now."""
+        mine, other = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        forgotten.add(str(world.project), time.time(), sessions=[claude_id(world, mine)])
+        report = world.json("archive", "--before", TestArchive().before(20), code=1)
+        assert (report["sessions"], report["left"]) == (1, {mine: "it was forgotten"})
+        assert [entry["id"] for entry in world.json("restore")] == [other]
+
+    def test_what_is_forgotten_is_not_brought_back(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+        mine, other = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
+        world.json("archive", "--before", TestArchive().before(20))
+        monkeypatch.setattr(vault, "_LOCK_SECONDS", 0.02)
+        with support.hold_lock(world.project / "STATE" / settings.ARCHIVE_LOCK) as holder:
+            assert world.memory("forget", mine, "--yes").code == 2
+            holder.kill()
+        found = world.json("restore", "--all", code=1)
+        assert (found["restored"], found["forgotten"]) == ([other], [mine])
+        assert "%s was forgotten" % mine in world.memory("restore", mine).stdout
+        assert mine not in work(world)
+        assert world.memory("forget", mine, "--yes").code == 0
+        assert world.memory("restore", "--all").code == 0
+
+    def test_what_a_forgotten_session_did_later_is_put_away(self, world: World) -> None:
+        mine = aged(world, 50, "old")
+        forgotten.add(str(world.project), time.time() - 60 * DAY, sessions=[claude_id(world, mine)])
+        assert world.json("archive", "--before", TestArchive().before(20))["sessions"] == 1
+        assert world.json("restore", "--all")["restored"] == [mine]
+
+    def test_no_archive_takes_the_place_of_another(self, tmp_path: Path) -> None:
+        """Even where there are no locks."""
+        root = str(tmp_path)
+        inner: list[str] = []
+
+        def bundles() -> Iterator[vault.Bundle]:
+            yield bundle("a")
+            inner.append(vault.pack(root, "/p", [bundle("b")], 1e9))
+            vault.tidy(root, "/p")
+
+        outer = vault.pack(root, "/p", bundles(), 1e9)
+        assert [*vault.files(root, "/p", outer, lambda _: True)] == [*bundle("a").files.items()]
+        assert [*vault.files(root, "/p", *inner, lambda _: True)] == [*bundle("b").files.items()]
+        assert {entry["id"] for _, entry in vault.entries(root, "/p")} == {"a", "b"}
+
+    def test_one_that_could_not_be_packed_leaves_nothing(self, tmp_path: Path) -> None:
+        def bundles() -> Iterator[vault.Bundle]:
+            raise OSError(28, "No space left on device")
+            yield
+
+        with pytest.raises(OSError, match="No space"):
+            vault.pack(str(tmp_path), "/p", bundles(), 1e9)
+        assert vault.pack(str(tmp_path), "/p", [], 1e9) == ""
+        assert os.listdir(vault.folder(str(tmp_path), "/p")) == []
+
+    def test_an_index_that_a_killed_run_left_is_forgotten_too(self, world: World) -> None:
+        mine = aged(world, 50, "the secret plan")
+        world.json("archive", "--before", TestArchive().before(20))
+        (path,) = (world.root / "archive").rglob("*.tar.gz")
+        path.unlink()
+        assert vault.drop(str(world.root), str(world.project), lambda entry: entry["id"] == mine) == 1
+        assert not list((world.root / "archive").rglob("*.*"))
+
+
+def bundle(name: str) -> vault.Bundle:
+    entry = {"id": name, "session_id": "", "started": "", "ended": "", "headline": "", "episode": ""}
+    path = "WORK/2026-01-01/%s/META.yaml" % name
+    return vault.Bundle({**entry, "work": "2026-01-01/" + name, "digest": "d" + name}, {path: name.encode()})
+
+
 INTERRUPTED = """
 import os, sys
 sys.path.insert(0, %r)
@@ -294,7 +573,7 @@ sys.exit(main(["memory", "archive", "--before", sys.argv[2]]))
 """
 
 
-@pytest.mark.parametrize("at", [1, 2, 4, 7, 11])
+@pytest.mark.parametrize("at", [1, 2, 4, 7, 11, 14, 16, 18])
 def test_killed_at_any_point_nothing_is_lost(world: World, at: int) -> None:
     mine = aged(world, 50, "old")
     day = TestArchive().before(20)
@@ -340,6 +619,19 @@ def test_search_texts_survive_a_damaged_archive(world: World) -> None:
     assert len({entry["id"] for _, entry in vault.entries(str(world.root), str(world.project))}) == 1
 
 
+@pytest.mark.parametrize("spoil", [cut_off, garbled, without_a_member, lambda data: b"no archive"])
+def test_a_damaged_archive_is_known_by_reading_it(world: World, spoil: Callable[[bytes], bytes]) -> None:
+    aged(world, 50, "old")
+    (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
+    root, memory, name = str(world.root), str(world.project), path.name[: -len(vault.ENDING)]
+    held, trouble = vault.sound(root, memory, name)
+    assert (held, trouble) == ({entry["digest"] for _, entry in vault.entries(root, memory)}, None)
+    path.write_bytes(spoil(path.read_bytes()))
+    held, trouble = vault.sound(root, memory, name)
+    assert held == set()
+    assert trouble or spoil is without_a_member
+
+
 @pytest.mark.parametrize("name", ["a", "artifacts/" + "n" * 60, "artifacts/" + "n" * 90, "artifacts/ümläut.txt"])
 @pytest.mark.parametrize("size", [0, 1, 511, 512, 513])
 def test_every_tar_reads_what_is_packed(tmp_path: Path, name: str, size: int) -> None:
@@ -351,6 +643,12 @@ def test_every_tar_reads_what_is_packed(tmp_path: Path, name: str, size: int) ->
     with tarfile.open(os.path.join(vault.folder(str(tmp_path), "/p"), packed + vault.ENDING)) as archive:
         found = archive.getmember(path)
     assert (found.mode, found.size, found.mtime, found.isreg()) == (0o600, size, 1e9, True)
+
+
+@pytest.mark.parametrize("now", [-1e9, 8.4e9, 8.7e9, 3.2e10])
+def test_whatever_the_clock_says_what_is_packed_is_read(tmp_path: Path, now: float) -> None:
+    packed = vault.pack(str(tmp_path), "/p", [bundle("a")], now)
+    assert dict(vault.files(str(tmp_path), "/p", packed, lambda _: True)) == bundle("a").files
 
 
 def test_plan_counts_every_session(world: World) -> None:

@@ -74,13 +74,22 @@ class Session:
 
 
 def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
+    from . import vault
+
+    with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
+        ids = _remove_sessions(store_root, project_dir, chosen, now)
+        _drop_archived(store_root, project_dir, ids)
+
+
+def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> set[str]:
+    """All but what is archived; the ids they are known by."""
     marks = _marks(store_root, project_dir, chosen)
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     doubt(project_dir)
     ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
     names = [each.id for each in chosen]
     # While the sessions can still be named, should it have to be run again.
-    _strike_elsewhere(store_root, project_dir, ids, marks, names)
+    _strike_elsewhere(project_dir, ids, marks, names)
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
             if each.directory:
@@ -94,15 +103,15 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
     for name in episodes:
         store.assert_gone(os.path.join(project_dir, settings.EPISODES_DIR, name))
-    _strike_elsewhere(store_root, project_dir, ids, marks, names)  # what hooks have told and shown meanwhile
+    _strike_elsewhere(project_dir, ids, marks, names)  # what hooks have told and shown meanwhile
     renew(store_root, project_dir)
+    return ids
 
 
-def _strike_elsewhere(store_root: str, project_dir: str, ids: set[str], marks: list[str], names: list[str]) -> None:
+def _strike_elsewhere(project_dir: str, ids: set[str], marks: list[str], names: list[str]) -> None:
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
     strike_receipts(project_dir, marks, names)
-    drop_archived(store_root, project_dir, ids)
 
 
 def doubt(project_dir: str) -> None:
@@ -146,7 +155,7 @@ def _archived_episodes(store_root: str, project_dir: str, ids: set[str]) -> list
 
     if not ids:
         return []
-    told = vault.texts(store_root, project_dir)
+    told = vault.texts(store_root, project_dir, [])
     values = [_value(text) for _, entry, path, text in told if entry["id"] in ids and path.endswith(".json")]
     return [value for value in values if episode.problem(value) == ""]
 
@@ -213,15 +222,22 @@ def _strike_ratings(project_dir: str, ids: set[str]) -> None:
 def drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
     from . import vault
 
+    with vault.Alone(store_root, project_dir):
+        _drop_archived(store_root, project_dir, ids)
+
+
+def _drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
+    from . import vault
+
     vault.drop(store_root, project_dir, lambda entry: bool(ids.intersection((entry["id"], entry["session_id"]))))
 
 
-def archived_with(store_root: str, project_dir: str, text: str) -> list[dict[str, Any]]:
+def archived_with(store_root: str, project_dir: str, text: str, troubles: list[OSError]) -> list[dict[str, Any]]:
     """The archived sessions that hold a text. An archive cannot be changed within: they go from it whole."""
     from . import vault
 
     is_hit = hits(text)
-    return [entry for _, entry, _, told in vault.texts(store_root, project_dir) if is_hit(told)]
+    return [entry for _, entry, _, told in vault.texts(store_root, project_dir, troubles) if is_hit(told)]
 
 
 # Notes ---------------------------------------------------------------------------------------------

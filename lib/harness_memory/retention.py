@@ -7,16 +7,20 @@ before the live files go, and of a session's directory META.yaml goes last.
 from __future__ import annotations
 
 import os
+from functools import partial
 
-from . import clock, episode, settings, store, vault, views
+from . import clock, episode, forgotten, settings, store, vault, views
 from . import session as sessions
+from .digest import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
     from typing import Any
 
 _LOCK_SECONDS = 5.0
+_WENT_ON = "it went on meanwhile"
+_NOT_WHOLE = "not all of it could be removed"
 
 
 class Aged:
@@ -44,6 +48,23 @@ class Plan:
         self.unreadable: list[str] = []
 
 
+class Outcome:
+    """The archives made, how many sessions were put away or deleted, and why which others stay."""
+
+    __slots__ = ("archives", "left", "number")
+
+    def __init__(self) -> None:
+        self.archives: list[str] = []
+        self.left: dict[str, str] = {}
+        self.number = 0
+
+    def note(self, aged: Aged, why: str) -> None:
+        if why:
+            self.left[_short_id(aged)] = why
+        else:
+            self.number += 1
+
+
 def plan(project_dir: str, now: float, whole_days: float, days: float, seen: Callable[[], None]) -> Plan:
     """`seen` is called for each session looked at."""
     made = Plan()
@@ -68,40 +89,77 @@ def plan(project_dir: str, now: float, whole_days: float, days: float, seen: Cal
     return made
 
 
-def strip(project_dir: str, aged: Aged) -> bool:
-    """Prune the artifacts of a session; False when it is at work."""
-    lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-    with lock as held:
-        is_free = held and not sessions.read_marker(project_dir, aged.claude_id)
-        if is_free:
-            for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR):
-                store.remove_tree(os.path.join(aged.directory, name))
-            lock.discard()
-    return is_free
+def strip(project_dir: str, aged: Aged) -> str:
+    """Prune the artifacts of a session; why not, "" when it is done."""
+
+    def act() -> None:
+        for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR):
+            store.remove_tree(os.path.join(aged.directory, name))
+
+    why = _undisturbed(project_dir, aged, partial(_is_as_seen, aged), act)
+    return why or (_NOT_WHOLE if _has_artifacts(aged.directory) else "")
 
 
-def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> list[str]:
-    """Archive sessions, then remove the live files of each; the archives' names."""
+def put_away(root: str, project_dir: str, found: list[Aged], now: float, done: Callable[[], None]) -> Outcome:
+    """Archive sessions, then remove the live files of each that is still as it was packed. The caller is alone with
+    the archives."""
     vault.tidy(root, project_dir)
-    made = []
+    made = Outcome()
     for start in range(0, len(found), settings.SESSIONS_IN_ARCHIVE):
         batch = found[start : start + settings.SESSIONS_IN_ARCHIVE]
-        packed: list[Aged] = []
-        name = vault.pack(root, project_dir, _bundles(project_dir, batch, packed), now)
-        made += [name] if name else []
-        remove(project_dir, packed, done)
+        packed: list[tuple[Aged, dict[str, str]]] = []
+        name = vault.pack(root, project_dir, _bundles(project_dir, batch, packed, made), now)
+        made.archives += [name] if name else []
+        _remove_packed(project_dir, packed, made, done)
     return made
 
 
-def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> None:
-    """Delete the directories, and the episodes that are named."""
-    names = [aged.episode for aged in found if aged.episode]
-    if names and not views.withdraw(project_dir, names, _LOCK_SECONDS):
-        raise TimeoutError("a session holds the lock of the views")
+def remove(project_dir: str, found: list[Aged], done: Callable[[], None]) -> Outcome:
+    """Delete the directories."""
+    made = Outcome()
     for aged in found:
-        if aged.directory:
-            _remove_directory(project_dir, aged)
+        made.note(aged, _remove_directory(project_dir, aged, partial(_is_as_seen, aged)))
         done()
+    _remove_days(found)
+    return made
+
+
+def _remove_packed(
+    project_dir: str, packed: list[tuple[Aged, dict[str, str]]], made: Outcome, done: Callable[[], None]
+) -> None:
+    """Directories first: no session that went on loses its episode."""
+    episodes = {}
+    for aged, prints in packed:
+        why = _remove_directory(project_dir, aged, partial(_is_as_packed, aged, prints))
+        if not why and _episode_path(aged) in prints:
+            episodes[aged.episode] = aged, prints[_episode_path(aged)]
+        else:
+            made.note(aged, why)
+        done()
+    _remove_days([aged for aged, _ in packed])
+    if episodes:
+        stay = _withdraw(project_dir, {name: told for name, (_, told) in episodes.items()})
+        for name, (aged, _) in episodes.items():
+            made.note(aged, _WENT_ON if name in stay else "")
+
+
+def _withdraw(project_dir: str, prints: dict[str, str]) -> list[str]:
+    """Delete episodes that are as they were packed, and show it in the views; those that are not."""
+    stay: list[str] = []
+
+    def act() -> None:
+        for name, told in prints.items():
+            path = os.path.join(project_dir, settings.EPISODES_DIR, name)
+            if _print(path) == told:
+                store.remove(path)
+            stay.extend([name] if os.path.lexists(path) else [])
+
+    if not views.change(project_dir, [*prints], _LOCK_SECONDS, act):
+        raise TimeoutError("a session holds the lock of the views")
+    return stay
+
+
+def _remove_days(found: list[Aged]) -> None:
     for day in {os.path.dirname(aged.directory) for aged in found if aged.directory}:
         try:
             os.rmdir(store.inside(day))  # if that was its last session
@@ -124,37 +182,77 @@ def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[A
     return found, left
 
 
-def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> tuple[list[str], list[str]]:
-    """Bring sessions back from the archives, which stay; ids of those of which something was not here, and of those
-    in the way of whom a session is at work here again."""
-    restored: dict[str, None] = {}
-    refused: dict[str, None] = {}
-    episodes: dict[str, bytes] = {}
+class Restored:
+    """By their ids: sessions of which something was not here, those in the way of whom one is at work here again, and
+    those that were forgotten. `troubles` tell of archives that cannot be read, or not whole."""
+
+    __slots__ = ("forgotten", "refused", "restored", "troubles")
+
+    def __init__(self) -> None:
+        self.troubles: list[OSError] = []
+        self.restored: dict[str, None] = {}
+        self.refused: dict[str, None] = {}
+        self.forgotten: dict[str, None] = {}
+
+
+def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> Restored:
+    """Bring sessions back from the archives, which stay."""
+    with vault.Alone(root, project_dir):
+        return _restore(root, project_dir, wanted)
+
+
+def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> Restored:
+    done = Restored()
+    told = forgotten.load(project_dir)["sessions"]
+    last: dict[str, bytes] = {}
+    lives: dict[str, str] = {}
     chosen = _chosen(root, project_dir, wanted)
     taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
-    for name, owners in chosen.items():
+    for name in chosen:
+        owners = _free(chosen[name], told, taken, done)
+        held, trouble = vault.sound(root, project_dir, name) if owners else (set(), None)
+        done.troubles += [trouble] if trouble else []
         for owner, entry in [*owners.items()]:
-            if taken.get(entry["id"], entry["started"]) != entry["started"]:
-                refused[str(entry["id"])] = None
-                del owners[owner]
-        for owner in _extract(root, project_dir, name, {*owners}, episodes):
-            restored[str(owners[owner]["id"])] = None
-    if episodes:
-        views.add(project_dir, episodes, _LOCK_SECONDS)
-    return [*restored], [*refused]
+            is_whole = not trouble or entry["digest"] in held
+            if not is_whole or lives.setdefault(owner, entry["started"]) != entry["started"]:
+                del owners[owner]  # or it went on later as if it were another, in the same place
+        for owner in _extract(root, project_dir, name, owners, last, is_damaged=bool(trouble)) if owners else ():
+            done.restored[str(owners[owner]["id"])] = None
+    _complete(project_dir, last)
+    return done
+
+
+def _free(
+    owners: dict[str, dict[str, Any]], told: dict[str, str], taken: dict[str, str], done: Restored
+) -> dict[str, dict[str, Any]]:
+    """Those that may come back."""
+    free = {}
+    for owner, entry in owners.items():
+        if _is_forgotten(told, entry):
+            done.forgotten[str(entry["id"])] = None
+        elif taken.get(entry["id"], entry["started"]) != entry["started"]:
+            done.refused[str(entry["id"])] = None
+        else:
+            free[owner] = entry
+    return free
+
+
+def _is_forgotten(told: dict[str, str], entry: dict[str, Any]) -> bool:
+    """Of a session that went on afterwards only what it was before is."""
+    return bool(max(entry["started"], entry["ended"]) < told.get(entry["session_id"], ""))
 
 
 def _chosen(
     root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]
 ) -> dict[str, dict[str, dict[str, Any]]]:
-    """The wanted entries by archive and by what they own there: of each session's directory and episode the newest."""
-    newest: dict[str, tuple[str, dict[str, Any]]] = {}
-    for name, entry in vault.entries(root, project_dir):
-        if wanted(entry):
-            newest.update({owner: (name, entry) for owner in (entry["work"], entry["episode"]) if owner})
+    """The wanted entries by archive, newest first, and by what they own there.
+
+    The newest of a session stands before its older ones, but those may hold more: when a run is killed
+    while it removes a directory, the next one packs what is left."""
     chosen: dict[str, dict[str, dict[str, Any]]] = {}
-    for owner, (name, entry) in newest.items():
-        chosen.setdefault(name, {})[owner] = entry
+    for name, entry in reversed([*vault.entries(root, project_dir)]):
+        if wanted(entry):
+            chosen.setdefault(name, {}).update(dict.fromkeys(vault.owned(entry), entry))
     return chosen
 
 
@@ -179,33 +277,57 @@ def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
     return taken
 
 
-def _extract(root: str, project_dir: str, name: str, owners: set[str], episodes: dict[str, bytes]) -> set[str]:
-    """Write what is not there; whose files were written, or are to be."""
-    records = {}
+def _extract(
+    root: str, project_dir: str, name: str, owners: Container[str], last: dict[str, bytes], *, is_damaged: bool
+) -> set[str]:
+    """Write what is not there; whose files were written, or are to be at `last`: records and episodes."""
     written = set()
-    for path, data in vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners):
+    found = vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners)
+    for path, data in _up_to_the_damage(found) if is_damaged else found:
         target = os.path.join(project_dir, *path.split("/"))
-        if _is_there(target, data):
+        if path in last or _is_there(target, data):
             continue
         written.add(vault.owner_of(path))
-        if path.startswith(settings.EPISODES_DIR + "/"):
-            episodes[os.path.basename(path)] = data
-        elif path.endswith("/" + settings.META_FILE):
-            records[target] = data
+        if path.startswith(settings.EPISODES_DIR + "/") or path.endswith("/" + settings.META_FILE):
+            last[path] = data
         else:
             store.write(target, data)
-    for target, data in records.items():  # last: what has a record is whole
-        store.write(target, data)
     return written
 
 
-def _bundles(project_dir: str, batch: list[Aged], packed: list[Aged]) -> Iterator[vault.Bundle]:
+def _up_to_the_damage(found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    try:
+        yield from found
+    except OSError:
+        pass
+
+
+def _complete(project_dir: str, last: dict[str, bytes]) -> None:
+    """What has a record is whole, and what has an episode has its record."""
+    episodes = {}
+    for path, data in last.items():
+        if path.startswith(settings.EPISODES_DIR + "/"):
+            episodes[os.path.basename(path)] = data
+        else:
+            store.write(os.path.join(project_dir, *path.split("/")), data)
+    if episodes:
+        views.add(project_dir, episodes, _LOCK_SECONDS)
+
+
+def _bundles(
+    project_dir: str, batch: list[Aged], packed: list[tuple[Aged, dict[str, str]]], made: Outcome
+) -> Iterator[vault.Bundle]:
     for aged in batch:
         try:
             bundle = vault.gather(project_dir, aged.directory, aged.episode, aged.meta)
-        except OSError:
-            continue  # something in it is no plain file of ours: it stays
-        packed.append(aged)
+        except OSError as error:  # something in it is no plain file of ours, or cannot be read now
+            if not aged.directory or os.path.lexists(aged.directory):
+                made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
+            continue
+        if _is_forgotten(forgotten.load(project_dir)["sessions"], bundle.entry):
+            made.note(aged, "it was forgotten")
+            continue
+        packed.append((aged, bundle.prints()))
         yield bundle
 
 
@@ -252,10 +374,52 @@ def _has_artifacts(directory: str) -> bool:
     return any(os.path.lexists(os.path.join(directory, name)) for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR))
 
 
-def _remove_directory(project_dir: str, aged: Aged) -> None:
+def _remove_directory(project_dir: str, aged: Aged, is_same: Callable[[], bool]) -> str:
+    """Why it stays, "" when it is gone; a session of which there is but an episode has none."""
+
+    def act() -> None:
+        if aged.directory:
+            store.remove_tree(aged.directory, last=settings.META_FILE)
+
+    why = _undisturbed(project_dir, aged, is_same, act)
+    return why or (_NOT_WHOLE if aged.directory and os.path.lexists(aged.directory) else "")
+
+
+def _undisturbed(project_dir: str, aged: Aged, is_same: Callable[[], bool], act: Callable[[], None]) -> str:
+    """Do it while nobody works on the session, if it is what it was; why not, "" when it is done."""
     lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
         if not held or sessions.read_marker(project_dir, aged.claude_id):
-            return  # it is at work again
-        store.remove_tree(aged.directory, last=settings.META_FILE)
+            return "it is at work"
+        if not is_same():
+            return _WENT_ON
+        act()
         lock.discard()
+    return ""
+
+
+def _is_as_seen(aged: Aged) -> bool:
+    again = _aged(aged.directory)
+    return again is not None and again.seen == aged.seen
+
+
+def _is_as_packed(aged: Aged, prints: dict[str, str]) -> bool:
+    """Its directory, that is; its episode is looked at when it goes."""
+    if not aged.directory:
+        return True
+    try:
+        found = vault.gather("", aged.directory, "", aged.meta).prints()
+    except OSError:
+        return False
+    return found == {path: told for path, told in prints.items() if path != _episode_path(aged)}
+
+
+def _episode_path(aged: Aged) -> str:
+    return "%s/%s" % (settings.EPISODES_DIR, aged.episode)
+
+
+def _print(path: str) -> str:
+    try:
+        return hexdigest(store.read(path) or b"")
+    except OSError:
+        return ""

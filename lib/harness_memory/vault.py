@@ -6,6 +6,8 @@
 
 An archive takes its name when it and its index are whole; only then do the live files go. A process
 killed in between leaves both, and packing the same content again is told by its digest.
+
+Whoever packs, removes what was packed, drops or restores is `Alone`: what one command deletes no other reads.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ import zlib
 from . import clock, episode, jsontext, settings, store
 from . import session as sessions
 from .digest import hexdigest
+from .lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +33,11 @@ ENDING = ".tar.gz"
 INDEX_ENDING = ".jsonl"
 _LEVEL = 4  # half the time of the default, a few percent larger
 _BLOCK = 512
+_CHUNK = 1024 * 1024
 _NAME_BYTES = 100
+_LATEST = 0o77777777777  # the year 2242: a header has no room for more
+_LOCK_SECONDS = 5.0
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _REST = b"0" + bytes(_NAME_BYTES) + b"ustar\x0000"  # a plain file, no link, the POSIX form
 
 
@@ -42,6 +49,29 @@ class Bundle:
     def __init__(self, entry: dict[str, Any], files: dict[str, bytes]) -> None:
         self.entry = entry
         self.files = files
+
+    def prints(self) -> dict[str, str]:
+        return {name: hexdigest(data) for name, data in self.files.items()}
+
+
+class Alone:
+    """With a project's archives, and with the sessions that go there; TimeoutError when another command is."""
+
+    __slots__ = ("_is_needed", "_lock")
+
+    def __init__(self, root: str, project_dir: str) -> None:
+        self._lock = Lock(os.path.join(project_dir, settings.STATE_DIR, settings.ARCHIVE_LOCK), _LOCK_SECONDS)
+        # Where nothing is remembered nothing is made.
+        self._is_needed = os.path.isdir(project_dir) or os.path.isdir(folder(root, project_dir))
+
+    def __enter__(self) -> None:
+        if self._is_needed and not self._lock.__enter__():
+            what = "another command is at work on the archives; run this again"
+            raise TimeoutError(errno.ETIMEDOUT, what, self._lock.path)
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.discard()
+        self._lock.__exit__(*exc)
 
 
 def folder(root: str, project_dir: str) -> str:
@@ -59,8 +89,8 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         _read_file(path, "%s/%s" % (settings.EPISODES_DIR, episode_name), files)
     value = episode.load(project_dir, episode_name) if episode_name else None
     known = value or {}
-    digest = hexdigest("".join("%s %s\n" % (name, hexdigest(data)) for name, data in sorted(files.items())))
-    entry = {
+    bundle = Bundle({}, files)
+    bundle.entry = {
         "schema": settings.SCHEMA,
         "id": str(meta.get("session_id") or known.get("id") or os.path.basename(session_dir)),
         "session_id": str(meta.get("claude_session") or known.get("session_id") or ""),
@@ -69,40 +99,93 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         "headline": episode.headline(value) if value else str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS],
         "work": work,
         "episode": episode_name,
-        "digest": digest,
+        "digest": _digest(bundle.prints()),
         "bytes": sum(map(len, files.values())),
     }
-    return Bundle(entry, files)
+    return bundle
+
+
+def _digest(prints: dict[str, str]) -> str:
+    """Of a session: of its files' names and digests."""
+    return hexdigest("".join("%s %s\n" % each for each in sorted(prints.items())))
 
 
 def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> str:
-    """Write bundles into one new archive, whole and on disk when this returns; its name, "" when all were in one."""
+    """Write bundles into one new archive, whole and on disk when this returns; its name, "" when all were in one.
+
+    The caller is `Alone`."""
     place = folder(root, project_dir)
     store.ensure_dir(place)
-    known = {str(entry["digest"]) for _, entry in entries(root, project_dir)}
-    name = _new_name(place, now)
+    known = _Known(root, project_dir)
+    name = _claim(place, now)
+    index, archive = (os.path.join(place, name + ending) for ending in (INDEX_ENDING, ENDING))
     packed: list[dict[str, Any]] = []
     temporary = os.path.join(place, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
     try:
         with _Writing(temporary) as writing:
             for bundle in bundles:
-                if bundle.entry["digest"] not in known:
-                    known.add(str(bundle.entry["digest"]))
+                if not known.has(str(bundle.entry["digest"])):
                     packed.append(bundle.entry)
                     for path, data in bundle.files.items():
                         writing.add(path, data, now)
         if not packed:
             return ""
-        _write_index(os.path.join(place, name + INDEX_ENDING), packed)
-        store.move(temporary, os.path.join(place, name + ENDING))
+        _write_index(index, packed)
+        store.move(temporary, archive)
         return name
     finally:
         store.remove(temporary)
+        if not os.path.lexists(archive):
+            store.remove(index)
+
+
+class _Known:
+    """What need not be packed again: an index may tell of what its archive no longer holds."""
+
+    __slots__ = ("_held", "_places", "_read", "_where")
+
+    def __init__(self, root: str, project_dir: str) -> None:
+        self._where = root, project_dir
+        self._held: set[str] = set()
+        self._read: set[str] = set()
+        self._places: dict[str, list[str]] = {}
+        for name, entry in entries(root, project_dir):
+            self._places.setdefault(str(entry["digest"]), []).append(name)
+
+    def has(self, digest: str) -> bool:
+        """Whether it is in an archive that reads back; from now on it is in the new one at least."""
+        for name in self._places.pop(digest, ()):
+            if name not in self._read:
+                self._read.add(name)
+                held, trouble = sound(*self._where, name)
+                self._held |= set() if trouble else held
+        is_held = digest in self._held
+        self._held.add(digest)
+        return is_held
+
+
+def sound(root: str, project_dir: str, name: str) -> tuple[set[str], OSError | None]:
+    """The digests of the sessions that read back from an archive as they were packed, and what is wrong with it."""
+    prints: dict[str, dict[str, str]] = {}
+    trouble = None
+    try:
+        for path, data in files(root, project_dir, name, lambda _: True):
+            prints.setdefault(owner_of(path), {})[path] = hexdigest(data)
+    except OSError as error:
+        trouble = error
+    held = set()
+    for entry in _index(root, project_dir, name):
+        found: dict[str, str] = {}
+        for owner in owned(entry):
+            found.update(prints.get(owner, {}))
+        if _digest(found) == entry["digest"]:
+            held.add(_digest(found))
+    return held, trouble
 
 
 def names(root: str, project_dir: str) -> list[str]:
     """The archives of a project, oldest first: whole ones, with their index."""
-    listed = store.listed(folder(root, project_dir))
+    listed = {*store.listed(folder(root, project_dir))}
     stems = [name[: -len(ENDING)] for name in listed if name.endswith(ENDING)]
     stamp = len("sessions-2026-11-16T060048Z")  # those of one second are numbered: -2, … -10
     stems.sort(key=lambda stem: (stem[:stamp], len(stem), stem))
@@ -133,59 +216,93 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
     path = os.path.join(folder(root, project_dir), name + ENDING)
     with os.fdopen(store.open_plain(path), "rb") as raw:
         try:
-            with tarfile.open(fileobj=raw, mode="r:gz") as archive:
+            with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
                 for member in archive:
                     content = archive.extractfile(member) if member.isreg() and is_ours(member.name) else None
                     if content is not None and wanted(member.name):
                         yield member.name, content.read(settings.FILE_MAX_BYTES)
-        except (tarfile.TarError, EOFError, zlib.error) as error:
+                # A garbled header passes for the end, and a garbled file for a sound one: the checksum tells.
+                while packed.read(_CHUNK):
+                    pass
+        except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise store.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
 
 
-def texts(root: str, project_dir: str) -> Iterator[tuple[str, dict[str, Any], str, str]]:
-    """(archive, index entry, path, text) of what can be searched: episodes, summaries and records."""
-    owned: dict[str, dict[str, dict[str, Any]]] = {}
+def texts(
+    root: str, project_dir: str, troubles: list[OSError] | None = None
+) -> Iterator[tuple[str, dict[str, Any], str, str]]:
+    """(archive, index entry, path, text) of what can be searched: episodes, summaries and records.
+
+    With `troubles` a damaged archive is noted there, and the others are read all the same."""
+    known: dict[str, dict[str, dict[str, Any]]] = {}
     for name, entry in entries(root, project_dir):
-        owned.setdefault(name, {}).update({key: entry for key in (entry["work"], entry["episode"]) if key})
-    for name, owners in owned.items():
-        for path, data in files(root, project_dir, name, _is_searched):
-            owner = owners.get(owner_of(path))
-            if owner:
-                yield name, owner, path, data.decode("utf-8", "replace")
+        known.setdefault(name, {}).update(dict.fromkeys(owned(entry), entry))
+    for name, owners in known.items():
+        try:
+            for path, data in files(root, project_dir, name, _is_searched):
+                owner = owners.get(owner_of(path))
+                if owner:
+                    yield name, owner, path, data.decode("utf-8", "replace")
+        except store.Unreadable as error:
+            if troubles is None:
+                raise
+            troubles.append(error)
 
 
 def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
-    """Take sessions out of every archive, for good; how many copies there were."""
+    """Take sessions out of every archive, for good; how many copies there were. The caller is `Alone`.
+
+    Unreadable, after all others, for a damaged archive that holds more than these."""
     place = folder(root, project_dir)
     number = 0
-    for name in names(root, project_dir):
+    troubles: list[OSError] = []
+    listed = store.listed(place)
+    # A killed run may have left an index alone: it tells what the sessions were.
+    for name in [name[: -len(INDEX_ENDING)] for name in listed if name.endswith(INDEX_ENDING)]:
         known = _index(root, project_dir, name)
         kept = [entry for entry in known if not is_dropped(entry)]
         if len(kept) == len(known):
             continue
+        try:
+            if name + ENDING in listed:
+                _rewrite(root, project_dir, name, {owner for entry in kept for owner in owned(entry)})
+        except store.Unreadable as error:
+            troubles.append(error)
+            continue
         number += len(known) - len(kept)
-        _rewrite(root, project_dir, name, {key for entry in kept for key in (entry["work"], entry["episode"]) if key})
         if kept:
             _write_index(os.path.join(place, name + INDEX_ENDING), kept)
         else:
             store.remove(os.path.join(place, name + INDEX_ENDING))
+    if troubles:
+        raise troubles[0]
     return number
 
 
 def tidy(root: str, project_dir: str) -> None:
-    """Remove what a killed run left: indexes without an archive, and temporary files."""
+    """Remove what a killed run left: indexes without an archive, and temporary files.
+
+    A young one may be the claim of a process that packs where there are no locks."""
     place = folder(root, project_dir)
-    listed = store.names(place)
+    oldest = time.time() - settings.STRAY_FILE_SECONDS
+    listed = {*store.names(place)}
     for name in listed:
         if name.endswith(INDEX_ENDING) and name[: -len(INDEX_ENDING)] + ENDING not in listed:
-            store.remove(os.path.join(place, name))
-    store.remove_temporaries(place, time.time() - settings.STRAY_FILE_SECONDS)
+            path = os.path.join(place, name)
+            if store.modified(path) < oldest:
+                store.remove(path)
+    store.remove_temporaries(place, oldest)
 
 
 def owner_of(path: str) -> str:
     """`<day>/<id>` or the episode's name: what an index entry knows a file by."""
     parts = path.split("/")
     return "/".join(parts[1:3]) if parts[0] == settings.WORK_DIR else parts[-1]
+
+
+def owned(entry: dict[str, Any]) -> list[str]:
+    """The owners of a session's files."""
+    return [key for key in (entry["work"], entry["episode"]) if key]
 
 
 def is_ours(path: str) -> bool:
@@ -205,9 +322,8 @@ class _Writing:
     __slots__ = ("_packed", "_raw")
 
     def __init__(self, path: str) -> None:
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
         store.inside(os.path.dirname(path))
-        self._raw = os.fdopen(os.open(path, flags, settings.FILE_MODE), "wb")
+        self._raw = os.fdopen(os.open(path, _CREATE, settings.FILE_MODE), "wb")
         self._packed = gzip.GzipFile("", "wb", _LEVEL, self._raw)
 
     def __enter__(self) -> _Writing:
@@ -217,14 +333,16 @@ class _Writing:
         try:
             if kind is None:
                 self._packed.write(bytes(2 * _BLOCK))
-                self._packed.close()
+            self._packed.close()
+            if kind is None:
                 self._raw.flush()
                 os.fsync(self._raw.fileno())
         finally:
             self._raw.close()
 
     def add(self, path: str, data: bytes, now: float) -> None:
-        self._packed.write(_header(path, len(data), int(now)) + data + bytes(-len(data) % _BLOCK))
+        modified = min(max(int(now), 0), _LATEST)
+        self._packed.write(_header(path, len(data), modified) + data + bytes(-len(data) % _BLOCK))
 
 
 def _header(path: str, size: int, modified: int) -> bytes:
@@ -255,10 +373,17 @@ def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
         store.remove(temporary)
 
 
-def _new_name(place: str, now: float) -> str:
+def _claim(place: str, now: float) -> str:
+    """A name that no other archive has or takes: its index, empty so far, is made by one process alone."""
     stem = "sessions-" + clock.stamp(clock.iso(now))
-    tries = (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000)))
-    return next(name for name in tries if not os.path.lexists(os.path.join(place, name + ENDING)))
+    for name in (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000))):
+        if not os.path.lexists(os.path.join(place, name + ENDING)):
+            try:
+                os.close(os.open(os.path.join(place, name + INDEX_ENDING), _CREATE, settings.FILE_MODE))
+            except FileExistsError:
+                continue
+            return name
+    raise FileExistsError(errno.EEXIST, "holds too many archives of one second", place)
 
 
 def _write_index(path: str, packed: list[dict[str, Any]]) -> None:

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 class Chosen:
-    """`archived` are entries of the vault's index, `strokes` the files to change, each with the store it is below."""
+    """`archived` are entries of the vault's index, `strokes` the files to change, each with the store it is below;
+    `troubles` tell of archives that could not be looked into."""
 
-    __slots__ = ("archived", "notes", "sessions", "strokes")
+    __slots__ = ("archived", "notes", "sessions", "strokes", "troubles")
 
     def __init__(
         self,
@@ -33,7 +34,9 @@ class Chosen:
         notes: Iterable[Note] = (),
         archived: Iterable[dict[str, Any]] = (),
         strokes: Iterable[tuple[str, Stroke]] = (),
+        troubles: Iterable[OSError] = (),
     ) -> None:
+        self.troubles = [*troubles]
         self.sessions = [*{each.id: each for each in sessions}.values()]
         self.notes = [*{each.ref: each for each in notes}.values()]
         self.archived = [*{each["id"]: each for each in archived}.values()]
@@ -50,8 +53,9 @@ def choose(at: Desk, args: argparse.Namespace) -> Chosen:
     if args.text is not None:
         if forgotten.weight(args.text) < forgotten.LEAST_WEIGHT:
             raise Refusal("--text is too short: it would strike half the memory")
-        archived = forgetting.archived_with(at.root, at.project.dir, args.text)
-        return Chosen(archived=archived, strokes=_find_text(at, args.text))
+        troubles: list[OSError] = []
+        archived = forgetting.archived_with(at.root, at.project.dir, args.text, troubles)
+        return Chosen(archived=archived, strokes=_find_text(at, args.text), troubles=troubles)
     return _named(at, args.words) if args.words else _filtered(at, args)
 
 

@@ -67,7 +67,10 @@ def forget(argv: list[str]) -> int:
         emit_json({"forgotten": args.yes and bool(found), **_described(found), "left": left, "audit_trail": trail})
     else:
         _conclude(args.yes, bool(found), left, trail)
-    return 0 if found else 1
+    for trouble in found.troubles:
+        told = (short(str(trouble.filename)), trouble.strerror)
+        complain("%s: %s. Whether it holds the text nobody can tell: look whether you need it, or delete it" % told)
+    return 2 if found.troubles else 0 if found else 1
 
 
 def _common(at: Desk) -> list[str]:
@@ -156,9 +159,10 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
         _forget_note(at, note)
     if text:
         _strike(at, chosen.strokes, text)
-        forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
         _renew(at)
     _audit(at, chosen, text)
+    if text and chosen.archived:
+        forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
     return _left(at, text) if text else []
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 
@@ -9,7 +10,7 @@ from .. import age, clock, config, lint, notebook, retention, settings, vault
 from .. import session as sessions
 from . import arguments
 from .meter import Meter
-from .output import count, emit_json, line, local, short, table
+from .output import complain, count, emit_json, line, local, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..retention import Aged
+    from ..retention import Aged, Outcome, Plan
 
 _BUSY = "a session holds the lock of the views; what was done so far is kept. Try again"
 
@@ -53,7 +54,7 @@ def prune(argv: list[str]) -> int:
         print(
             *(["Nothing was changed (--dry-run)."] if args.dry_run else []), sep="\n", end="\n" if args.dry_run else ""
         )
-    return 1 if any(report["unreadable"] for report in reports) else 0
+    return 1 if any(report["unreadable"] or report["left"] for report in reports) else 0
 
 
 def _reckoned(project_dir: str) -> float:
@@ -65,30 +66,55 @@ def _reckoned(project_dir: str) -> float:
 def _prune(
     root: str, project_dir: str, since: float, whole: float, older: float, after: str, dry_run: bool
 ) -> dict[str, Any]:
+    with contextlib.nullcontext() if dry_run else vault.Alone(root, project_dir):
+        return _prune_alone(root, project_dir, since, whole, older, after, dry_run)
+
+
+def _prune_alone(
+    root: str, project_dir: str, since: float, whole: float, older: float, after: str, dry_run: bool
+) -> dict[str, Any]:
     now = time.time()
     with Meter("Looking at sessions") as meter:
         plan = retention.plan(project_dir, since, whole, older, meter.one)
-    archives: list[str] = []
+    stripped, made = len(plan.stripped), retention.Outcome()
+    made.number = len(plan.away)
     if not dry_run:
-        with Meter("Pruning", len(plan.stripped) + len(plan.away)) as meter:
-            for aged in plan.stripped:
-                retention.strip(project_dir, aged)
-                meter.add()
-            if after == "archive":
-                archives = retention.put_away(root, project_dir, plan.away, now, meter.one)
-            else:
-                retention.remove(project_dir, plan.away, meter.one)
+        stripped, made = _carried_out(root, project_dir, plan, now, after)
     return {
         "project": os.path.basename(project_dir),
         "dry_run": dry_run,
         "kept": plan.kept,
-        "artifacts_pruned": len(plan.stripped),
-        "archived" if after == "archive" else "deleted": len(plan.away),
-        "archives": [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in archives],
+        "artifacts_pruned": stripped,
+        "archived" if after == "archive" else "deleted": made.number,
+        "archives": _paths(root, project_dir, made),
+        "left": made.left,
         "unreadable": plan.unreadable,
         "unused_notes": _unused_notes(project_dir, now),
         "counted_from": clock.iso(since) if now - since > settings.DAY_SECONDS else None,
     }
+
+
+def _carried_out(root: str, project_dir: str, plan: Plan, now: float, after: str) -> tuple[int, Outcome]:
+    """How many lost their artifacts, and what became of the older ones."""
+    with Meter("Pruning", len(plan.stripped) + len(plan.away)) as meter:
+        stripped = retention.Outcome()
+        for aged in plan.stripped:
+            stripped.note(aged, retention.strip(project_dir, aged))
+            meter.add()
+        if after == "archive":
+            made = retention.put_away(root, project_dir, plan.away, now, meter.one)
+        else:
+            made = retention.remove(project_dir, plan.away, meter.one)
+    made.left.update(stripped.left)
+    return stripped.number, made
+
+
+def _paths(root: str, project_dir: str, made: Outcome) -> list[str]:
+    return [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in made.archives]
+
+
+def _stay(left: dict[str, str]) -> list[str]:
+    return ["  %s stays: %s" % (line(each), line(why)) for each, why in left.items()]
 
 
 def _unused_notes(project_dir: str, now: float) -> list[str]:
@@ -105,6 +131,7 @@ def _prune_page(report: dict[str, Any], with_project: bool, after: str) -> str:
     head = line(report["project"]) + ": " if with_project else ""
     lines = [head + ", ".join(parts) + "."]
     lines += ["  " + short(path) for path in report["archives"]]
+    lines += _stay(report["left"])
     lines += ["  its META.yaml cannot be read, so it stays: " + short(path) for path in report["unreadable"]]
     if report["counted_from"]:
         lines.append(
@@ -140,23 +167,26 @@ def archive(argv: list[str]) -> int:
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
     root, project_dir = arguments.root(), arguments.locate(args).dir
-    found, left = retention.before(project_dir, args.before, with_open=args.open)
-    made = [] if args.dry_run else _put_away(root, project_dir, found)
-    paths = [os.path.join(vault.folder(root, project_dir), name + vault.ENDING) for name in made]
+    with contextlib.nullcontext() if args.dry_run else vault.Alone(root, project_dir):
+        found, left = retention.before(project_dir, args.before, with_open=args.open)
+        made = None if args.dry_run else _put_away(root, project_dir, found)
+    number, stay = (made.number, made.left) if made else (len(found), {})
+    paths = _paths(root, project_dir, made) if made else []
     if args.json:
-        emit_json({"sessions": len(found), "open": left, "archives": paths, "dry_run": args.dry_run})
-        return 0
-    print("%s %s." % ("Would archive" if args.dry_run else "Archived", count(len(found), "session")))
+        emit_json({"sessions": number, "open": left, "archives": paths, "left": stay, "dry_run": args.dry_run})
+        return 1 if stay else 0
+    print("%s %s." % ("Archived" if made else "Would archive", count(number, "session")))
     print("".join("  %s\n" % short(path) for path in paths), end="")
+    print("".join("%s\n" % each for each in _stay(stay)), end="")
     if left:
         print("%s of threads that are still open stay (--open takes them too)." % count(left, "session"))
-    return 0
+    return 1 if stay else 0
 
 
-def _put_away(root: str, project_dir: str, found: list[Aged]) -> list[str]:
+def _put_away(root: str, project_dir: str, found: list[Aged]) -> Outcome:
     with Meter("Archiving", len(found)) as meter:
         try:
-            return retention.put_away(root, project_dir, found, time.time(), meter.one) if found else []
+            return retention.put_away(root, project_dir, found, time.time(), meter.one)
         except TimeoutError:
             raise Refusal(_BUSY) from None
 
@@ -186,14 +216,22 @@ def restore(argv: list[str]) -> int:
     if not args.what and not args.all:
         return _list_archived(list(vault.entries(root, project_dir)), args)
     wanted = _wanted(root, project_dir, args)
-    restored, refused = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
+    done = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
+    is_part = bool(done.refused or done.forgotten)
+    unread = [str(trouble.filename) for trouble in done.troubles]
     if args.json:
-        emit_json({"restored": restored, "refused": refused})
+        parts = {"restored": [*done.restored], "refused": [*done.refused], "forgotten": [*done.forgotten]}
+        emit_json({**parts, "unread": unread})
     else:
-        print("Restored %s." % count(len(restored), "session") if restored or refused else "All of it is here already.")
-        for each in refused:
+        is_any = done.restored or is_part or unread
+        print("Restored %s." % count(len(done.restored), "session") if is_any else "All of it is here already.")
+        for each in done.refused:
             print("  %s stays archived: it went on here afterwards, and that record is kept" % line(each))
-    return 1 if refused else 0
+        for each in done.forgotten:
+            print("  {0} was forgotten, and stays so. To finish it: harness memory forget {0} --yes".format(line(each)))
+    for trouble in done.troubles:
+        complain("%s: %s. Restored was what can be read" % (short(str(trouble.filename)), trouble.strerror))
+    return 2 if unread else 1 if is_part else 0
 
 
 def _wanted(root: str, project_dir: str, args: argparse.Namespace) -> set[str]:
