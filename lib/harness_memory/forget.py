@@ -76,15 +76,15 @@ class Session:
 def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
     from . import vault
 
+    marks = _marks(store_root, project_dir, chosen)
+    forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
-        ids = _remove_sessions(store_root, project_dir, chosen, now)
+        ids = _remove_sessions(store_root, project_dir, chosen, marks)
         _drop_archived(store_root, project_dir, ids)
 
 
-def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> set[str]:
+def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session], marks: list[str]) -> set[str]:
     """All but what is archived; the ids they are known by."""
-    marks = _marks(store_root, project_dir, chosen)
-    forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     doubt(project_dir)
     ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
     names = [each.id for each in chosen]
