@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .place import Place
+
 _KNOWN = (
     "what_was_done",
     "what_remains",
@@ -68,17 +70,15 @@ def normalize(value: object) -> dict[str, Any] | None:
     }
 
 
-def collect(
-    folders: list[str], artifacts: str, short_id: str, is_mine: Callable[[str, dict[str, Any]], bool], root: str
-) -> list[str]:
-    """Archive every checkpoint file of one session from the project's `.claude` folders.
+def collect(place: Place, artifacts: str, short_id: str, is_mine: Callable[[str, dict[str, Any]], bool]) -> list[str]:
+    """Archive the checkpoint files of one session from the project's `.claude` folders, as far as there is time.
 
     Returns the claims, to be removed when nothing more can be lost with them.
     """
-    done: list[str] = []
-    for folder in folders:
+    root, done = place.store_root, []
+    for folder in place.folders:
         for name in store.names(folder):
-            if not name.startswith(settings.CHECKPOINT_PREFIX):
+            if not name.startswith(settings.CHECKPOINT_PREFIX) or place.left() < settings.CHECKPOINT_RESERVE_SECONDS:
                 continue
             path = os.path.join(folder, name)
             if claim_owner(name) != short_id:
