@@ -513,8 +513,17 @@ class TestAtOnce:
         assert world.json("archive", "--before", TestArchive().before(20))["sessions"] == 1
         assert world.json("restore", "--all")["restored"] == [mine]
 
-    def test_no_archive_takes_the_place_of_another(self, tmp_path: Path) -> None:
+    @pytest.mark.parametrize("has_links", [True, False])
+    def test_no_archive_takes_the_place_of_another(
+        self, tmp_path: Path, has_links: bool, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         """Even where there are no locks."""
+
+        def no_link(source: str, target: str) -> None:
+            raise PermissionError(1, "Operation not permitted", target)
+
+        if not has_links:
+            monkeypatch.setattr(os, "link", no_link)
         root = str(tmp_path)
         inner: list[str] = []
 

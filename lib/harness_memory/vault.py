@@ -117,10 +117,8 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
     place = folder(root, project_dir)
     store.ensure_dir(place)
     known = _Known(root, project_dir)
-    name = _claim(place, now)
-    index, archive = (os.path.join(place, name + ending) for ending in (INDEX_ENDING, ENDING))
     packed: list[dict[str, Any]] = []
-    temporary = os.path.join(place, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
+    temporary = _temporary(place)
     try:
         with _Writing(temporary) as writing:
             for bundle in bundles:
@@ -128,15 +126,19 @@ def pack(root: str, project_dir: str, bundles: Iterable[Bundle], now: float) -> 
                     packed.append(bundle.entry)
                     for path, data in bundle.files.items():
                         writing.add(path, data, now)
-        if not packed:
-            return ""
-        _write_index(index, packed)
-        store.move(temporary, archive)
-        return name
+        return _publish(place, temporary, packed, now) if packed else ""
     finally:
         store.remove(temporary)
-        if not os.path.lexists(archive):
-            store.remove(index)
+
+
+def _publish(place: str, temporary: str, packed: list[dict[str, Any]], now: float) -> str:
+    name = _claim(place, packed, now)
+    try:
+        store.move(temporary, os.path.join(place, name + ENDING))
+    except OSError:
+        store.remove(os.path.join(place, name + INDEX_ENDING))
+        raise
+    return name
 
 
 class _Known:
@@ -282,7 +284,7 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
 def tidy(root: str, project_dir: str) -> None:
     """Remove what a killed run left: indexes without an archive, and temporary files.
 
-    A young one may be the claim of a process that packs where there are no locks."""
+    A young one may be of a process that packs where there are no locks."""
     place = folder(root, project_dir)
     oldest = time.time() - settings.STRAY_FILE_SECONDS
     listed = {*store.names(place)}
@@ -363,7 +365,7 @@ def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
     if not owners:
         store.erase(path)
         return
-    temporary = os.path.join(os.path.dirname(path), ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
+    temporary = _temporary(os.path.dirname(path))
     try:
         with _Writing(temporary) as writing:
             for member, data in files(root, project_dir, name, lambda member: owner_of(member) in owners):
@@ -373,17 +375,34 @@ def _rewrite(root: str, project_dir: str, name: str, owners: set[str]) -> None:
         store.remove(temporary)
 
 
-def _claim(place: str, now: float) -> str:
-    """A name that no other archive has or takes: its index, empty so far, is made by one process alone."""
+def _claim(place: str, packed: list[dict[str, Any]], now: float) -> str:
+    """A name that no other archive has or takes: that of its index, which is put there by one process alone."""
     stem = "sessions-" + clock.stamp(clock.iso(now))
-    for name in (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000))):
-        if not os.path.lexists(os.path.join(place, name + ENDING)):
-            try:
-                os.close(os.open(os.path.join(place, name + INDEX_ENDING), _CREATE, settings.FILE_MODE))
-            except FileExistsError:
-                continue
-            return name
-    raise FileExistsError(errno.EEXIST, "holds too many archives of one second", place)
+    temporary = _temporary(place)
+    _write_index(temporary, packed)
+    try:
+        for name in (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000))):
+            archive, index = (os.path.join(place, name + ending) for ending in (ENDING, INDEX_ENDING))
+            if not os.path.lexists(archive) and _takes(temporary, index):
+                return name
+        raise FileExistsError(errno.EEXIST, "holds too many archives of one second", place)
+    finally:
+        store.remove(temporary)
+
+
+def _takes(temporary: str, path: str) -> bool:
+    """Whether nobody else had this path for a file, which has it now."""
+    try:
+        os.link(temporary, path)
+    except OSError:
+        if os.path.lexists(path):
+            return False
+        store.move(temporary, path)  # no file has two names here
+    return True
+
+
+def _temporary(place: str) -> str:
+    return os.path.join(place, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
 
 
 def _write_index(path: str, packed: list[dict[str, Any]]) -> None:
