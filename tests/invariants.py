@@ -6,6 +6,7 @@ were written: two runs that did the same know the same.
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from pathlib import Path
@@ -15,7 +16,7 @@ import storm
 import support
 from commandline import World
 
-from harness_memory import settings, vault, yaml
+from harness_memory import episode, settings, vault, yaml
 
 Facts = Dict[Tuple[str, ...], Any]
 
@@ -113,6 +114,26 @@ def damage(store: Path) -> list[str]:
             found.append("%s is in the way" % name)
         if path.parent.name == settings.DIRTY_DIR:
             found.append("%s is not shown in the views" % name)
+    return found + [each for project in support.project_dirs(store) for each in _unlisted(project)]
+
+
+def _unlisted(project: Path) -> list[str]:
+    """What is wrong with the menu: it lists the episodes that there are, and no others."""
+    index = project / settings.INDEX_FILE
+    lines = _text(index).splitlines() if index.is_file() else []
+    listed = {line.split("`")[1].partition("/")[2] for line in lines if line.startswith("- `")}
+    there = {name for name in episode.names(str(project)) if episode.load(str(project), name)}
+    return ["%s is wrong about %s" % (index, name) for name in sorted(listed ^ there)]
+
+
+def holding(store: Path, words: str) -> list[str]:
+    """Files that hold these words, archives too; the audit trail keeps what it holds."""
+    found = []
+    for path in sorted(store.rglob("*")):
+        if path.is_file() and settings.SECURITY_DIR not in path.parts:
+            data = gzip.decompress(path.read_bytes()) if path.suffix == ".gz" else path.read_bytes()
+            if words.lower().encode() in data.lower():
+                found.append("%s holds %r" % (path.relative_to(store), words))
     return found
 
 

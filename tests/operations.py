@@ -38,6 +38,7 @@ class Operation:
         self.converges = not name.startswith(_ADDS)  # done twice it leaves what it does once
         self.is_hook = bool(self.script)
         self.must_stop = name in ("denied call", "asked call")
+        self.forgets = ""  # words that occur nowhere when it is done
 
     def __repr__(self) -> str:
         return self.name
@@ -92,6 +93,12 @@ def _memory(*words: str, stdin: str = "") -> Operation:
     return _command("memory", *words, stdin=stdin)
 
 
+def _forget(*words: str, forgets: str) -> Operation:
+    operation = _memory("forget", *words, "--yes")
+    operation.forgets = forgets
+    return operation
+
+
 class Uninstall(Operation):
     def __init__(self) -> None:
         super().__init__("uninstall", lambda scene, plan: scene.install(plan, out=True))
@@ -115,10 +122,10 @@ COMMANDS = [
     _memory("note", "supersede", "older", "cart"),
     _memory("lint", "--fix"),
     _memory("compact"),
-    _memory("forget", _ENDED, "--yes"),
-    _memory("forget", IDS["old"][:8], "--yes"),
-    _memory("forget", "cart", "--yes"),
-    _memory("forget", "--text", "forty of them", "--yes"),
+    _forget(_ENDED, forgets="Round the totals"),
+    _forget(IDS["old"][:8], forgets="first plan"),
+    _forget("cart", forgets="cart.md"),
+    _forget("--text", "forty of them", forgets="forty of them"),
     _memory("briefing", "set", stdin="# Shop\n\n- Deploys are on Tuesday\n"),
     _memory("briefing", "rollback"),
     _memory("profile", "set", "melt", stdin="# melt\n\n- Mind the tin\n"),

@@ -50,6 +50,7 @@ class Trial:
             assert outcome.code in ((0,) if operation.is_hook else (0, 1)), outcome
             assert not outcome.stderr, outcome
             self.scene.go_on(operation.session)
+            assert self._remembered(operation) == []
             self._known[operation.name] = invariants.facts(self.scene.store), outcome
         return self._known[operation.name]
 
@@ -97,6 +98,9 @@ class Trial:
             wrong.append("the other project has changed")
         return wrong + damage + ["stamped: %s" % error for error in failures(store)]
 
+    def _remembered(self, operation: Operation) -> list[str]:
+        return invariants.holding(self.scene.store, operation.forgets) if operation.forgets else []
+
     def _elsewhere(self) -> dict[str, bytes]:
         (other,) = [path for path in support.project_dirs(self.scene.store) if path.name.startswith("else")]
         return support.snapshot(other)
@@ -117,6 +121,7 @@ class Trial:
             not operation.is_hook and outcome.code == 0 and operation.name != "backfill"
         )  # which takes what it can
         wrong += self._wrong(operation, is_repeated=is_done)  # what says that it is done must be so
+        wrong += self._remembered(operation) if is_done else []
         return plan.at <= count(outcome, plan), ["%s, %r: %s" % (operation, plan, each) for each in wrong]
 
     def complaints(self, plan: Plan) -> list[str]:
