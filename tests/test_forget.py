@@ -14,7 +14,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import clock, forget, forgotten
+from harness_memory import clock, forget, forgotten, vault
 from harness_memory.guard import audit
 from harness_memory.lock import Lock
 
@@ -296,6 +296,18 @@ def test_what_other_sessions_were_told_of_an_archived_one_goes(world: World, cli
     assert "Zanzibar" in (second.directory / "session_memory_context.md").read_text("utf-8")
     assert world.memory("forget", first.session.id[:8], "--yes").code == 0
     assert holding(world, "zanzibar") == []
+
+
+def test_a_text_goes_from_archived_receipts_too(world: World, client: support.Client) -> None:
+    first = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
+    first.end()
+    second = lived(world, client, "Something else entirely", "A second answer that has nothing to do with it.")
+    assert "Zanzibar" in (second.directory / "session_memory_context.md").read_text("utf-8")
+    second.end()
+    assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 2
+    assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 0
+    archived = vault.texts(str(world.root), str(world.project), is_all=True)
+    assert [path for _, _, path, text in archived if "zanzibar" in text.lower()] == []
 
 
 def test_a_damaged_archive_is_told_and_stops_nothing_else(world: World, client: support.Client) -> None:

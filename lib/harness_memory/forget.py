@@ -237,7 +237,8 @@ def archived_with(store_root: str, project_dir: str, text: str, troubles: list[O
     from . import vault
 
     is_hit = hits(text)
-    return [entry for _, entry, _, told in vault.texts(store_root, project_dir, troubles) if is_hit(told)]
+    told = vault.texts(store_root, project_dir, troubles, is_all=True)
+    return [entry for _, entry, _, text_of_it in told if is_hit(text_of_it)]
 
 
 # Notes ---------------------------------------------------------------------------------------------

@@ -231,9 +231,9 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
 
 
 def texts(
-    root: str, project_dir: str, troubles: list[OSError] | None = None
+    root: str, project_dir: str, troubles: list[OSError] | None = None, *, is_all: bool = False
 ) -> Iterator[tuple[str, dict[str, Any], str, str]]:
-    """(archive, index entry, path, text) of what can be searched: episodes, summaries and records.
+    """(archive, index entry, path, text) of what can be searched, episodes, summaries and records, or of all.
 
     With `troubles` a damaged archive is noted there, and the others are read all the same."""
     known: dict[str, dict[str, dict[str, Any]]] = {}
@@ -241,7 +241,7 @@ def texts(
         known.setdefault(name, {}).update(dict.fromkeys(owned(entry), entry))
     for name, owners in known.items():
         try:
-            for path, data in files(root, project_dir, name, _is_searched):
+            for path, data in files(root, project_dir, name, (lambda path: True) if is_all else _is_searched):
                 owner = owners.get(owner_of(path))
                 if owner:
                     yield name, owner, path, data.decode("utf-8", "replace")

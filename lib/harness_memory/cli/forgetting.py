@@ -25,7 +25,8 @@ Remove what is remembered: facts, views, receipts, caches, former versions, arch
 so that no transcript brings it back, and the audit trail says that something was forgotten, not what. That trail is
 never changed: a text in a command or path that it holds stays there, and you are told so.
 Without --yes it only shows what would go.
-  forget ID ...          sessions by id, notes by name, archived and removed ones too
+  forget ID ...          sessions by id, notes by name, archived and removed ones too (what archived sessions were
+                         told of them stays in those archives; --text takes a text from there as well)
   forget --text TEXT     a text, with the sentence it stands in: in all of this project (briefing and profiles too)
                          and in your user notes
   forget --since DATE --until DATE, --session ID, --type T, --scope S   all that match, sessions and notes"""
