@@ -142,6 +142,19 @@ def test_a_held_lock_delays_the_view_not_the_fact(tmp_path: Path) -> None:
     assert name in (project / "INDEX.md").read_text("utf-8")
 
 
+def test_a_mark_that_was_made_while_another_shows_the_episode_stays(tmp_path: Path) -> None:
+    project = tmp_path / "demo-0123456789ab"
+    name, value = made(1, random.Random(1))
+    with Lock(str(project / "STATE" / "views.lock"), 1):
+        views.publish(str(project), name, episode.render(value), 0)
+        seen = views._marks(str(project))  # the holder begins
+        later = {**value, "headline": "", "what_was_done": "Something later."}
+        views.publish(str(project), name, episode.render(later), 0)
+        views._unmark(str(project), seen)  # and ends
+    assert views.catch_up(str(project), 1)
+    assert "Something later" in (project / "INDEX.md").read_text("utf-8")
+
+
 @pytest.mark.parametrize("junk", [b"", b"{", b"[]", b'{"schema": 99}', b"\xff", b'{"schema": 1, "id": 5}'])
 def test_damaged_and_newer_episodes_are_left_out_and_left_alone(tmp_path: Path, junk: bytes) -> None:
     project = tmp_path / "demo-0123456789ab"

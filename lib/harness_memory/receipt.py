@@ -30,13 +30,18 @@ _TITLE = "# What Harness Memory told this session\n"
 _FENCE = "~" * 12
 
 
+_UNREAD = "unread"  # of what is in memory only: there is more on disk
+
+
 def load(session_dir: str, *, is_needed: bool = False) -> dict[str, Any]:
     """What a session was told. Where it `is_needed`, one that merely cannot be read now is an OSError."""
     try:
         told = jsontext.loads(store.read(os.path.join(session_dir, settings.INJECTED_FILE)) or b"")
     except (OSError, ValueError) as error:
-        if is_needed and store.is_passing(error):
-            raise
+        if store.is_passing(error):
+            if is_needed:
+                raise
+            return {**_checked({}), _UNREAD: True}
         told = {}
     return _checked(told)
 
@@ -144,6 +149,8 @@ def _write_page(path: str, section: str) -> None:
 
 
 def save(session_dir: str, told: dict[str, Any]) -> None:
+    if told.get(_UNREAD):
+        return  # nothing is written over what could not be read
     data = jsontext.compact(told).encode("utf-8", "replace") + b"\n"
     store.write_if_changed(os.path.join(session_dir, settings.INJECTED_FILE), data)
 

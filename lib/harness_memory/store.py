@@ -427,8 +427,9 @@ def remove_temporaries(directory: str, before: float) -> None:
     for name in names(directory):
         if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX):
             path = os.path.join(directory, name)
+            written = modified(path)
             # One of tomorrow was written under a clock that was set back since.
-            if not before <= modified(path) <= time.time() + settings.DAY_SECONDS:
+            if written and not before <= written <= time.time() + settings.DAY_SECONDS:
                 remove(path)
 
 

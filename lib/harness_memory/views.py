@@ -43,7 +43,7 @@ def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bo
         if held:
             refresh(project_dir)
         else:
-            _mark(project_dir, name)  # the holder may have seen the mark before the episode was there
+            _mark_anew(project_dir, name)
     return held
 
 
@@ -51,7 +51,7 @@ def stage(project_dir: str, name: str, data: bytes) -> None:
     """Write an episode, to be shown by the next `catch_up`."""
     _mark(project_dir, name)
     store.write(os.path.join(project_dir, settings.EPISODES_DIR, name), data)
-    _mark(project_dir, name)  # whoever held the lock may have taken the first mark before the episode was there
+    _mark_anew(project_dir, name)
 
 
 def add(project_dir: str, found: dict[str, bytes], wait_seconds: float) -> bool:
@@ -66,7 +66,7 @@ def add(project_dir: str, found: dict[str, bytes], wait_seconds: float) -> bool:
             refresh(project_dir)
         else:
             for mark in marks:
-                _mark(project_dir, mark)
+                _mark_anew(project_dir, mark)
     return held
 
 
@@ -127,7 +127,7 @@ def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
 
 def doubt(project_dir: str) -> None:
     """Have every view made anew by whoever next holds the lock."""
-    _mark(project_dir, _EVERYTHING)
+    _mark_anew(project_dir, _EVERYTHING)
 
 
 def refresh(project_dir: str) -> None:
@@ -135,7 +135,7 @@ def refresh(project_dir: str) -> None:
     old = _read_views(project_dir)
     try:
         index, lines = _read_index(old[0]), ledger.read(old[1])
-        marked = store.names(_dirty_dir(project_dir))
+        marked = _marks(project_dir)
         if _EVERYTHING in marked or len(marked) > settings.REBUILD_ABOVE_MARKS:
             raise ValueError("much has changed")
         _update(project_dir, [name for name in marked if is_episode_name(name)], index, lines)
@@ -147,7 +147,7 @@ def refresh(project_dir: str) -> None:
 
 
 def _rebuild(project_dir: str) -> list[str]:
-    marked = store.names(_dirty_dir(project_dir))
+    marked = _marks(project_dir)
     index: dict[str, str] = {}
     groups: dict[str, list[dict[str, Any]]] = {}
     grown: list[str] = []
@@ -282,6 +282,28 @@ def _mark(project_dir: str, name: str) -> None:
     store.touch(os.path.join(_dirty_dir(project_dir), name))
 
 
-def _unmark(project_dir: str, names: list[str]) -> None:
-    for name in names:
-        store.remove(os.path.join(_dirty_dir(project_dir), name))
+def _mark_anew(project_dir: str, name: str) -> None:
+    """Without the lock, whose holder may have seen an earlier mark before there was anything to show."""
+    store.write(os.path.join(_dirty_dir(project_dir), name), b"")
+
+
+def _marks(project_dir: str) -> dict[str, tuple[int, int]]:
+    directory = _dirty_dir(project_dir)
+    names = [name for name in store.names(directory) if not name.startswith(".")]
+    return {name: _identity(os.path.join(directory, name)) for name in names}
+
+
+def _unmark(project_dir: str, marks: dict[str, tuple[int, int]]) -> None:
+    """Take the marks away that are still the same ones."""
+    for name, identity in marks.items():
+        path = os.path.join(_dirty_dir(project_dir), name)
+        if _identity(path) == identity:
+            store.remove(path)
+
+
+def _identity(path: str) -> tuple[int, int]:
+    try:
+        info = os.lstat(path)
+    except OSError:
+        return 0, 0
+    return info.st_ino, info.st_mtime_ns
