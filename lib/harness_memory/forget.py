@@ -79,11 +79,14 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
     marks = _marks(store_root, project_dir, chosen)
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
-        ids = _remove_sessions(store_root, project_dir, chosen, marks)
-        _drop_archived(store_root, project_dir, ids)
+        ids = _remove_sessions(project_dir, chosen, marks)
+        try:
+            _drop_archived(store_root, project_dir, ids)
+        finally:  # a damaged archive does not keep the rest from being done
+            renew(store_root, project_dir)
 
 
-def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session], marks: list[str]) -> set[str]:
+def _remove_sessions(project_dir: str, chosen: list[Session], marks: list[str]) -> set[str]:
     """All but what is archived; the ids they are known by."""
     doubt(project_dir)
     ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
@@ -104,7 +107,6 @@ def _remove_sessions(store_root: str, project_dir: str, chosen: list[Session], m
     for name in episodes:
         store.assert_gone(os.path.join(project_dir, settings.EPISODES_DIR, name))
     _strike_elsewhere(project_dir, ids, marks, names)  # what hooks have told and shown meanwhile
-    renew(store_root, project_dir)
     return ids
 
 

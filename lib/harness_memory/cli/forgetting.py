@@ -158,13 +158,17 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
         forgetting.forget_sessions(at.root, at.project.dir, gone, at.now)
     for note in chosen.notes:
         _forget_note(at, note)
-    if text:
-        _strike(at, chosen.strokes, text)
+    if not text:
+        _audit(at, chosen, text)
+        return []
+    _strike(at, chosen.strokes, text)
+    try:
+        if chosen.archived:
+            forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
+    finally:  # a damaged archive does not keep the rest from being done
         _renew(at)
-    _audit(at, chosen, text)
-    if text and chosen.archived:
-        forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
-    return _left(at, text) if text else []
+        _audit(at, chosen, text)
+    return _left(at, text)
 
 
 def _forget_note(at: Desk, note: Note) -> None:
