@@ -293,12 +293,14 @@ class Load:
         # Where transcripts were read anew, what subagents did comes last.
         if worker.archived or sorted(state["files"]) == sorted(kept):
             kept, shown = state["files"], state["files"][-settings.FILES_IN_EPISODE :]
+        # There, a file that a subagent wrote and the session edited later may count twice.
+        most_files = len(worker.files) if worker.archived else state["files_total"]
         died_active = worker.killed and worker.is_active
         pairs = (
             ("asked", records[0]["asked"], asks),
             ("asks", [text for _, text in state["asks"]], asks),
             ("files", state["files"], kept),
-            ("files_total", state["files_total"], len(worker.files)),
+            ("files_total", min(state["files_total"], most_files), len(worker.files)),
             ("files_changed", records[0]["files_changed"], shown),
             ("artifacts of META", meta["artifacts"], records[0]["files_changed"]),
             ("tools", state["tools"], dict(worker.tools)),
