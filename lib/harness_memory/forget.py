@@ -78,21 +78,21 @@ def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], no
 
     marks = _marks(store_root, project_dir, chosen)
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
+    ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
     with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
-        ids = _remove_sessions(project_dir, chosen, marks)
+        doubt(project_dir)
+        # While the sessions can still be named, should it have to be run again.
+        _strike_elsewhere(project_dir, chosen, ids, marks)
+        _remove_sessions(project_dir, chosen)
         try:
             _drop_archived(store_root, project_dir, ids)
         finally:  # a damaged archive does not keep the rest from being done
             renew(store_root, project_dir)
+            _strike_elsewhere(project_dir, chosen, ids, marks)  # what hooks have told and shown meanwhile
 
 
-def _remove_sessions(project_dir: str, chosen: list[Session], marks: list[str]) -> set[str]:
-    """All but what is archived; the ids they are known by."""
-    doubt(project_dir)
-    ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
-    names = [each.id for each in chosen]
-    # While the sessions can still be named, should it have to be run again.
-    _strike_elsewhere(project_dir, ids, marks, names)
+def _remove_sessions(project_dir: str, chosen: list[Session]) -> None:
+    """All but what is archived."""
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
             if each.directory:
@@ -106,14 +106,12 @@ def _remove_sessions(project_dir: str, chosen: list[Session], marks: list[str]) 
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
     for name in episodes:
         store.assert_gone(os.path.join(project_dir, settings.EPISODES_DIR, name))
-    _strike_elsewhere(project_dir, ids, marks, names)  # what hooks have told and shown meanwhile
-    return ids
 
 
-def _strike_elsewhere(project_dir: str, ids: set[str], marks: list[str], names: list[str]) -> None:
+def _strike_elsewhere(project_dir: str, chosen: list[Session], ids: set[str], marks: list[str]) -> None:
     _strike_tasks(project_dir, ids)
     _strike_ratings(project_dir, ids)
-    strike_receipts(project_dir, marks, names)
+    strike_receipts(project_dir, marks, [each.id for each in chosen])
 
 
 def doubt(project_dir: str) -> None:
