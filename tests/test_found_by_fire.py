@@ -226,6 +226,19 @@ def test_rebuild_makes_no_view_of_what_it_could_not_read(world: World, client: s
 
 
 @needs_fork
+def test_no_version_of_a_page_is_lost_to_a_fault(world: World) -> None:
+    pages = [b"# Shop\n\n- One\n", b"# Shop\n\n- Two\n"]
+    for page in pages:
+        assert world.memory("briefing", "set", stdin=page).code == 0
+    for on in ("/briefing.md", "/briefing.md.1"):
+        for outcome in pinpoint.everywhere(
+            world.root, on, lambda plan: pinpoint.command(world, plan, "briefing", "rollback")
+        ):
+            kept = {path.read_bytes() for path in world.project.glob("briefing.md*") if path.suffix != ".lock"}
+            assert kept == {*pages}, outcome
+
+
+@needs_fork
 def test_a_stop_that_cannot_read_an_episode_leaves_it_to_the_next_hook(
     life: Life, world: World, client: support.Client
 ) -> None:

@@ -192,7 +192,7 @@ def _see_what_was_used(place: Place, session: Session, state: dict[str, Any], me
 
 def _sieve(place: Place) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
     """What takes forgotten texts out of a transcript's entries, where something was forgotten."""
-    if not os.path.exists(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+    if not store.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return None
     from . import forgotten
 

@@ -219,7 +219,7 @@ class Writing:
         from . import notes_index
 
         for slug in store.names(os.path.dirname(_used_path(self.shelf, ""))):
-            if not os.path.lexists(self.shelf.path(slug)):
+            if not store.is_there(self.shelf.path(slug)):
                 store.remove(_used_path(self.shelf, slug))
         is_changed = notes_index.refresh(self.shelf)
         _refresh_caches(self.shelf)

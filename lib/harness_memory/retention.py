@@ -152,7 +152,7 @@ def _withdraw(project_dir: str, prints: dict[str, str]) -> list[str]:
             path = os.path.join(project_dir, settings.EPISODES_DIR, name)
             if _print(path) == told:
                 store.remove(path)
-            stay.extend([name] if os.path.lexists(path) else [])
+            stay.extend([name] if store.is_there(path) else [])
 
     if not views.change(project_dir, [*prints], _LOCK_SECONDS, act):
         raise TimeoutError("a session holds the lock of the views")
@@ -321,7 +321,7 @@ def _bundles(
         try:
             bundle = vault.gather(project_dir, aged.directory, aged.episode, aged.meta)
         except OSError as error:  # something in it is no plain file of ours, or cannot be read now
-            if not aged.directory or os.path.lexists(aged.directory):
+            if not aged.directory or store.is_there(aged.directory):
                 made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
             continue
         if _is_forgotten(forgotten.load(project_dir)["sessions"], bundle.entry):
@@ -371,7 +371,7 @@ def _living(project_dir: str) -> set[str]:
 
 
 def _has_artifacts(directory: str) -> bool:
-    return any(os.path.lexists(os.path.join(directory, name)) for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR))
+    return any(store.is_there(os.path.join(directory, name)) for name in (settings.ARTIFACTS_DIR, settings.LOCAL_DIR))
 
 
 def _remove_directory(project_dir: str, aged: Aged, is_same: Callable[[], bool]) -> str:
@@ -382,7 +382,7 @@ def _remove_directory(project_dir: str, aged: Aged, is_same: Callable[[], bool])
             store.remove_tree(aged.directory, last=settings.META_FILE)
 
     why = _undisturbed(project_dir, aged, is_same, act)
-    return why or (_NOT_WHOLE if aged.directory and os.path.lexists(aged.directory) else "")
+    return why or (_NOT_WHOLE if aged.directory and store.is_there(aged.directory) else "")
 
 
 def _undisturbed(project_dir: str, aged: Aged, is_same: Callable[[], bool], act: Callable[[], None]) -> str:

@@ -283,7 +283,7 @@ def _project_dir(directory: str) -> str:
 def _forgotten_until(session: Session) -> float:
     """What a forgotten session said before then is not taken in again; 0 for all others."""
     project_dir = _project_dir(session.dir)
-    if not os.path.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+    if not store.is_there(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return 0.0
     from . import forgotten
 
@@ -353,7 +353,7 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
     if not safe_id(claude_id).startswith(name):
         return None
     path = os.path.join(directory, settings.META_FILE)
-    if os.path.exists(path) and os.path.getsize(path):
+    if store.is_there(path) and os.path.getsize(path):
         try:
             store.move(path, path + settings.DAMAGED_SUFFIX)
         except OSError:

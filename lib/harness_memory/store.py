@@ -334,7 +334,7 @@ def erase(path: str) -> None:
 
 
 def assert_gone(path: str) -> None:
-    if os.path.lexists(path):
+    if is_there(path):
         raise OSError(errno.EIO, "could not be removed; run it again", path)
 
 
@@ -384,6 +384,17 @@ def folders(path: str) -> list[str]:
         if is_passing(error):
             raise
         return []
+
+
+def is_there(path: str) -> bool:
+    """Whether there is something of that name; OSError when nobody can tell."""
+    try:
+        os.lstat(path)
+    except (OSError, ValueError) as error:
+        if is_passing(error):
+            raise
+        return False
+    return True
 
 
 def is_directory(path: str) -> bool:

@@ -394,8 +394,10 @@ def _takes(temporary: str, path: str) -> bool:
     """Whether nobody else had this path for a file, which has it now."""
     try:
         os.link(temporary, path)
+    except FileExistsError:
+        return False
     except OSError:
-        if os.path.lexists(path):
+        if store.is_there(path):
             return False
         store.move(temporary, path)  # no file has two names here
     return True

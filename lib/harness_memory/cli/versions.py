@@ -19,7 +19,7 @@ def former(path: str, number: int = 1) -> str:
 def replace(path: str, data: bytes, kept: int) -> None:
     """Write a new version; up to `kept` former ones stay."""
     settle(path)
-    if os.path.lexists(path) and not _same(path, former(path)):
+    if store.is_there(path) and not _same(path, former(path)):
         _push(path, kept)
         _copy(path, former(path))
     store.write(path, data, durable=True)
@@ -28,7 +28,7 @@ def replace(path: str, data: bytes, kept: int) -> None:
 def swap(path: str) -> None:
     """The present version and the one before change places."""
     settle(path)
-    if os.path.lexists(path):
+    if store.is_there(path):
         _copy(path, former(path, 0))
         _copy(former(path), path)
         store.move(former(path, 0), former(path))
@@ -39,7 +39,7 @@ def swap(path: str) -> None:
 def settle(path: str) -> None:
     """Finish, or take back, a swap that was killed."""
     beside = former(path, 0)
-    if not os.path.lexists(beside):
+    if not store.is_there(beside):
         return
     if _same(path, beside):
         store.remove(beside)
@@ -51,7 +51,7 @@ def settle(path: str) -> None:
 
 def _push(path: str, kept: int) -> None:
     for number in range(kept - 1, 0, -1):
-        if os.path.lexists(former(path, number)):
+        if store.is_there(former(path, number)):
             store.move(former(path, number), former(path, number + 1))
 
 
@@ -72,5 +72,5 @@ def _same(one: str, other: str) -> bool:
     try:
         data = store.read(one)
         return data is not None and data == store.read(other)
-    except OSError:
+    except store.Unreadable:
         return False
