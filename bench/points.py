@@ -60,7 +60,8 @@ def _campaign(
         try:
             trial = Trial(scene)
             planned = [(operation, plan) for operation in of for plan in points(trial, operation)]
-            random.Random(seed).shuffle(planned)
+            random.Random(abs(seed)).shuffle(planned)
+            planned = planned[::-1] if seed < 0 else planned
             for operation, plan in planned:
                 if time.monotonic() >= ends:
                     break
