@@ -339,6 +339,26 @@ def test_a_checkpoint_that_cannot_be_read_may_be_anothers(life: Life, client: su
         assert path.exists()
 
 
+@needs_fork
+def test_no_fault_gives_away_the_checkpoint_of_a_living_session(life: Life) -> None:
+    with support.Client() as process:
+        earlier = Life(life.home, life.cwd, pid=process.pid)
+        earlier.start()
+        earlier.turn("one", "One is done, and tested in full.", "one.py")
+        earlier.end()
+        life.start()
+        life.prompt("two")
+        path = life.cwd / ".claude" / "completion-checkpoint.json"
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(json.dumps({"what_was_done": "Covered the guest cart"}), "utf-8")
+        fresh = Life(life.home, life.cwd, pid=process.pid)
+        payload = fresh.session.start()
+        for outcome in pinpoint.everywhere(
+            life.store, path.name, lambda plan: pinpoint.hook(fresh, plan, "session_start", payload)
+        ):
+            assert path.exists(), outcome
+
+
 def started(life: Life, plan: Plan) -> interposer.Outcome:
     return pinpoint.hook(life, plan, "session_start", life.session.start())
 

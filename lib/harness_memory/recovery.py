@@ -126,7 +126,7 @@ def _finish_stale(place: Place, path: str, claude_id: str, now: float) -> None:
     if owner:
         _finish_claim(place, owner)
     elif not any(sessions.safe_id(id).startswith(short_id) for id in _living(place)):
-        _hand_over(place, path, claude_id, now)
+        _hand_over(place, path, _written(path, now), claude_id)
 
 
 def _living(place: Place) -> dict[str, Session | None]:
@@ -134,21 +134,25 @@ def _living(place: Place) -> dict[str, Session | None]:
     return {marker["claude_session"]: sessions.at_marker(place.project_dir, marker) for marker in markers}
 
 
+def _written(path: str, now: float) -> float:
+    """0 when it is gone, or nobody can tell: there will be another start."""
+    return min(store.modified(path), now)
+
+
 def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
-    written = min(store.modified(path), now)
+    written = _written(path, now)
     for id, session in _living(place).items():
         began = (clock.parse(session.started) or 0.0) if session else 0.0
         is_just_born = id == claude_id and now - began <= 1  # and not resumed, or compacted in mid-turn
         if written >= began and not is_just_born:
             return  # may be a living session's: its own Stop will take it
-    _hand_over(place, path, claude_id, now)
+    _hand_over(place, path, written, claude_id)
 
 
-def _hand_over(place: Place, path: str, claude_id: str, now: float) -> None:
-    """Give a checkpoint to the session that was at work, or to one made for it."""
-    written = min(store.modified(path), now)
+def _hand_over(place: Place, path: str, written: float, claude_id: str) -> None:
+    """Give a checkpoint to the session that was at work when it was written, or to one made for it."""
     if not written:
-        return  # gone, or nobody can tell when it was written: there will be another start
+        return
     owner = _at_work(place, written, claude_id)
     if owner is None:
         owner = sessions.open_session(place.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
