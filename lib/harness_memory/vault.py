@@ -275,7 +275,7 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
         if kept:
             _write_index(os.path.join(place, name + INDEX_ENDING), kept)
         else:
-            store.remove(os.path.join(place, name + INDEX_ENDING))
+            store.erase(os.path.join(place, name + INDEX_ENDING))
     if troubles:
         raise troubles[0]
     return number
