@@ -340,6 +340,18 @@ def test_a_checkpoint_that_cannot_be_read_may_be_anothers(life: Life, client: su
 
 
 @needs_fork
+def test_an_index_of_an_archive_that_cannot_be_removed_tells_nothing(world: World, client: support.Client) -> None:
+    (trip,) = remembered(world, client, "The Zanzibar trip is planned in full.")
+    assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 1
+    plan = Plan(errno.EIO, 1, on=".jsonl")
+    plan.kinds = ("unlink",)
+    outcome = pinpoint.command(world, plan, "forget", trip.id[:8], "--yes")
+    assert outcome.code == 0, outcome
+    assert [name for name, data in world.files().items() if b"zanzibar" in data.lower()] == []
+    assert world.memory("verify").code == 0
+
+
+@needs_fork
 def test_no_fault_gives_away_the_checkpoint_of_a_living_session(life: Life) -> None:
     with support.Client() as process:
         earlier = Life(life.home, life.cwd, pid=process.pid)

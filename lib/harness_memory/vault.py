@@ -275,7 +275,9 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
         if kept:
             _write_index(os.path.join(place, name + INDEX_ENDING), kept)
         else:
-            store.erase(os.path.join(place, name + INDEX_ENDING))
+            path = os.path.join(place, name + INDEX_ENDING)
+            if not store.remove(path) and store.is_there(path):
+                store.write(path, b"")  # nobody would find it again without its archive
     if troubles:
         raise troubles[0]
     return number
