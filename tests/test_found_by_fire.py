@@ -19,6 +19,7 @@ from interposer import Plan
 from life import Life, failures
 
 from harness_memory import clock, episode, forgotten, ledger, liveness, notebook, project, session, store, views
+from harness_memory.cli import doctor
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -409,3 +410,11 @@ def test_an_orphan_survives_the_death_of_whoever_adopts_it(life: Life, tmp_path:
         assert [value["learnings"] for value in found] == [["It is slow"]], seen[number - 1]
         assert not list(folder.iterdir())
         assert failures(killed.store) == []
+
+
+@needs_fork
+def test_a_fault_at_the_root_itself_holds_nobody_up(tmp_path: Path) -> None:
+    plan = Plan(errno.EIO, 1, stays=True)
+    env = support.clean_environment(tmp_path)
+    outcome = interposer.run(lambda: print(doctor._standing("/a/b/c")), plan, stdin=b"", env=env, cwd=str(tmp_path))
+    assert outcome.stdout == "/\n"

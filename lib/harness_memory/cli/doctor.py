@@ -202,7 +202,7 @@ def _store(root: str) -> Iterator[Check]:
 
 def _standing(path: str) -> str:
     """The nearest of its parents that is there."""
-    while not os.path.lexists(path):
+    while not os.path.lexists(path) and os.path.dirname(path) != path:  # there may be a fault at the root itself
         path = os.path.dirname(path)
     return path
 

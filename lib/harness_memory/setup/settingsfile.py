@@ -75,7 +75,7 @@ def check_writable(path: str) -> None:
         if not os.stat(target).st_mode & 0o222 or not os.access(target, os.W_OK):
             raise Refused("%s is read-only%s. Make it writable and try again." % (path, _pointing_to(path)))
     folder = os.path.dirname(target)
-    while not os.path.lexists(folder):
+    while not os.path.lexists(folder) and os.path.dirname(folder) != folder:  # there may be a fault at the root itself
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
         raise Refused("%s is not a folder." % folder)
