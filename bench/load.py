@@ -454,7 +454,7 @@ def main() -> int:
         print(title + ": " + ", ".join("%s %s" % item for item in sorted(report[title].items())))
     for name, (first, last, slope) in report["growth"].items():
         print("%s: %.2f ms at first, %.2f ms at last; fitted %+.1f %%" % (name, first, last, slope * 100))
-    for problem in report["problems"][:50]:
+    for problem in report["problems"]:
         print(problem)
     print("%d problems; %.0f s" % (len(report["problems"]), time.monotonic() - began))
     return 1 if report["problems"] else 0
