@@ -50,6 +50,15 @@ def archived(life: Life) -> list[str]:
     return sorted(path.name for path in (life.directory / "artifacts").glob("*"))
 
 
+def test_the_end_of_a_session_takes_what_its_last_stop_did_not_see(life: Life) -> None:
+    life.start()
+    life.turn("one", "One is done.", "one.py")
+    path = put(life, FLAT)
+    life.end()
+    assert not path.exists()
+    assert life.episode["what_was_done"] == "Fixed the race."
+
+
 def test_the_nested_form() -> None:
     point = checkpoint.normalize(NESTED)
     assert point is not None

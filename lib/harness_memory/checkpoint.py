@@ -78,7 +78,7 @@ def collect(place: Place, artifacts: str, short_id: str, is_mine: Callable[[str,
     root, done = place.store_root, []
     for folder in place.folders:
         for name in store.names(folder):
-            if not name.startswith(settings.CHECKPOINT_PREFIX) or place.left() < settings.CHECKPOINT_RESERVE_SECONDS:
+            if not name.startswith(settings.CHECKPOINT_PREFIX) or place.left() <= 0:
                 continue
             path = os.path.join(folder, name)
             if claim_owner(name) != short_id:

@@ -123,7 +123,6 @@ SHORT_ID_CHARS = (8, 13, 18, 23, 36)
 # Input -----------------------------------------------------------------------------------------
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
-CHECKPOINT_RESERVE_SECONDS = 0.5  # of a hook's time, for keeping what it has taken so far
 CHECKPOINT_MAX_BYTES = 64 * 1024  # ten thousand words, and redacted well within a deadline whatever they are
 TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
 TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory
