@@ -121,12 +121,11 @@ def refresh_notes(shelf: Shelf) -> None:
     from . import notebook
 
     path = os.path.join(folder(shelf.home), settings.NOTES_CACHE)
-    found = notebook.Book(shelf.read()).holding if os.path.isdir(shelf.folder) else []
     if not os.path.isdir(shelf.folder):
         store.remove(path)
         return
     table = Table()
-    for note in found:
+    for note in notebook.Book(shelf.read()).holding:
         table.add(note_digest(note))
     store.write(path, table.dump())
 

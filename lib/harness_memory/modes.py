@@ -6,7 +6,7 @@ import os
 import stat
 import time
 
-_O_LOOK = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+from . import store
 
 
 def close_to_others(top: str, ends: float) -> None:
@@ -20,7 +20,7 @@ def close_to_others(top: str, ends: float) -> None:
 
 def _close(path: str) -> None:
     try:
-        fd = os.open(path, _O_LOOK)
+        fd = os.open(path, store.O_READ)
     except OSError:
         return
     try:

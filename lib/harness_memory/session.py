@@ -256,7 +256,7 @@ def load_capture(session: Session) -> dict[str, Any]:
 
 def _told_by_episode(session: Session) -> dict[str, Any] | None:
     """The state of a session that was pruned, or whose capture was lost; None when there is no episode of it."""
-    path = os.path.join(_project_dir(session.dir), settings.EPISODES_DIR, session.episode_name)
+    path = os.path.join(project_of(session.dir), settings.EPISODES_DIR, session.episode_name)
     try:
         data = store.read(path)
         value = jsontext.loads(data) if data else None
@@ -276,13 +276,14 @@ def _told_by_episode(session: Session) -> dict[str, Any] | None:
     )
 
 
-def _project_dir(directory: str) -> str:
+def project_of(directory: str) -> str:
+    """The project that a session's directory belongs to."""
     return os.path.dirname(os.path.dirname(os.path.dirname(directory)))
 
 
 def _forgotten_until(session: Session) -> float:
     """What a forgotten session said before then is not taken in again; 0 for all others."""
-    project_dir = _project_dir(session.dir)
+    project_dir = project_of(session.dir)
     if not store.is_there(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return 0.0
     from . import forgotten
@@ -358,7 +359,7 @@ def _repaired(directory: str, day: str, name: str, claude_id: str) -> Session | 
             store.move(path, path + settings.DAMAGED_SUFFIX)
         except OSError:
             return None
-    started = _known_start(_project_dir(directory), day, name)
+    started = _known_start(project_of(directory), day, name)
     return Session(directory, _blank(name, started, claude_id, ""), is_new=True)
 
 

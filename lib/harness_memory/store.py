@@ -22,10 +22,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_O_READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
-_O_BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
-_O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | _O_BINARY
-_O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_O_OURS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
+O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_OURS
+O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _O_OURS
+_O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 
 
 # What another attempt may not meet: a file that fails so is neither missing nor damaged.
@@ -170,7 +170,7 @@ def open_plain(path: str, *, of_anyone: bool = False) -> int:
     """A descriptor to read a plain file of ours; Unreadable for anything else that is there."""
     folder = inside(os.path.dirname(path))
     try:
-        fd = os.open(path, _O_READ | _O_BINARY)
+        fd = os.open(path, O_READ)
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Unreadable(errno.ELOOP, "is a symbolic link", path) from None
@@ -230,10 +230,10 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
     inside(directory)
     temporary = os.path.join(directory, ".%s.%d.%x%s" % (name, os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
-        fd = os.open(temporary, _O_CREATE, settings.FILE_MODE)
+        fd = os.open(temporary, O_CREATE, settings.FILE_MODE)
     except FileNotFoundError:
         ensure_dir(directory)
-        fd = os.open(temporary, _O_CREATE, settings.FILE_MODE)
+        fd = os.open(temporary, O_CREATE, settings.FILE_MODE)
     try:
         try:
             write_all(fd, data)
@@ -299,16 +299,16 @@ def open_to_append(path: str) -> int:
     """A descriptor of a plain file of ours, made if there is none; the caller holds the file's lock."""
     folder = inside(os.path.dirname(path))
     try:
-        fd = os.open(path, _O_APPEND | _O_BINARY, settings.FILE_MODE)
+        fd = os.open(path, _O_APPEND, settings.FILE_MODE)
     except FileNotFoundError:
         ensure_dir(folder)
-        fd = os.open(path, _O_APPEND | _O_BINARY, settings.FILE_MODE)
+        fd = os.open(path, _O_APPEND, settings.FILE_MODE)
     _checked(fd, path, folder)
     if os.fstat(fd).st_nlink <= 1:
         return fd
     os.close(fd)  # it has a name elsewhere, where nothing may change: from now on it is a copy
     write(path, read(path, settings.ARCHIVE_MAX_BYTES) or b"")
-    return os.open(path, _O_APPEND | _O_BINARY, settings.FILE_MODE)
+    return os.open(path, _O_APPEND, settings.FILE_MODE)
 
 
 def move(source: str, target: str) -> None:
@@ -456,10 +456,10 @@ def touch(path: str) -> None:
     except FileNotFoundError:
         pass
     try:
-        fd = os.open(path, _O_CREATE, settings.FILE_MODE)
+        fd = os.open(path, O_CREATE, settings.FILE_MODE)
     except FileNotFoundError:
         ensure_dir(folder)
-        fd = os.open(path, _O_CREATE, settings.FILE_MODE)
+        fd = os.open(path, O_CREATE, settings.FILE_MODE)
     except FileExistsError:
         return  # another process was quicker
     os.close(fd)

@@ -37,7 +37,6 @@ _CHUNK = 1024 * 1024
 _NAME_BYTES = 100
 _LATEST = 0o77777777777  # the year 2242: a header has no room for more
 _LOCK_SECONDS = 5.0
-_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _REST = b"0" + bytes(_NAME_BYTES) + b"ustar\x0000"  # a plain file, no link, the POSIX form
 
 
@@ -327,7 +326,7 @@ class _Writing:
 
     def __init__(self, path: str) -> None:
         store.inside(os.path.dirname(path))
-        self._raw = os.fdopen(os.open(path, _CREATE, settings.FILE_MODE), "wb")
+        self._raw = os.fdopen(os.open(path, store.O_CREATE, settings.FILE_MODE), "wb")
         self._packed = gzip.GzipFile("", "wb", _LEVEL, self._raw)
 
     def __enter__(self) -> _Writing:

@@ -154,7 +154,7 @@ def _rate(session: sessions.Session, value: dict[str, Any]) -> str:
     skill, rating = sources.skill_name(said.get("skill_used") or ""), said.get("rating")
     if not skill or not rating or not 1 <= rating <= 5:
         return ""
-    project_dir = os.path.dirname(os.path.dirname(os.path.dirname(session.dir)))
+    project_dir = sessions.project_of(session.dir)
     note = first_sentence(said["what_was_done"], settings.ITEM_CHARS)
     again = "Give it: harness memory rate %s %d" % (line(skill), round(rating))
     try:
