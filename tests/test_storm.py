@@ -17,7 +17,7 @@ def test_nothing_is_lost(tmp_path: Path, sessions: int, processes: int, turns: i
     weather = storm.Storm(tmp_path, sessions=sessions, seed=seed)
     try:
         assert storm.rage(weather, processes, turns) == []
-        assert weather.started == processes + 2 * sessions * turns
+        assert weather.started >= processes + 2 * sessions * turns
         assert weather.killed
     finally:
         weather.close()
