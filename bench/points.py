@@ -26,6 +26,7 @@ from trials import Trial
 Points = Callable[[Trial, Operation], Iterator[Plan]]
 Attempt = Callable[[Trial, Operation, Plan], Tuple[bool, List[str]]]
 _VIEWS_EVERY = 10  # the product's own checks take as long as a trial
+_TOLD_EVERY = 500
 
 
 def kills(directory: Path, seed: int, ends: float) -> dict[str, Any]:
@@ -62,7 +63,9 @@ def _campaign(
             planned = [(operation, plan) for operation in of for plan in points(trial, operation)]
             random.Random(abs(seed)).shuffle(planned)
             planned = planned[::-1] if seed < 0 else planned
-            for operation, plan in planned:
+            for number, (operation, plan) in enumerate(planned):
+                if number % _TOLD_EVERY == 0:
+                    print("%s: %d of %d" % (what, number, len(planned)), file=sys.stderr, flush=True)
                 if time.monotonic() >= ends:
                     break
                 was_met, found = attempt(trial, operation, plan)

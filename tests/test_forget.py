@@ -306,7 +306,7 @@ def test_a_text_goes_from_archived_receipts_too(world: World, client: support.Cl
     second.end()
     assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 2
     assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 0
-    archived = vault.texts(str(world.root), str(world.project), is_all=True)
+    archived = vault.texts(str(world.root), str(world.project), [], is_all=True)
     assert [path for _, _, path, text in archived if "zanzibar" in text.lower()] == []
 
 
@@ -331,6 +331,28 @@ def test_a_damaged_archive_is_told_and_stops_nothing_else(world: World, client: 
     # By its id it goes with the archive, of which it was all.
     assert world.memory("forget", lives[0].session.id[:8], "--yes").code == 0
     assert not first.exists()
+
+
+def test_a_damaged_archive_is_named_and_the_others_are_searched(world: World, client: support.Client) -> None:
+    for number in range(2):
+        lived(world, client, "The Zanzibar trip %d" % number, SECRETIVE + ", %d times." % number).end()
+        world.json("archive", "--before", "2099-01-01", "--open")
+    first, second = sorted((world.root / "archive").rglob("*.tar.gz"), key=lambda path: path.stat().st_mtime_ns)
+    first.write_bytes(first.read_bytes()[:300])
+    found = world.memory("search", "Zanzibar", "--archived", "--json")
+    assert found.code == 2
+    assert [hit["file"] for hit in json.loads(found.stdout)] == [str(second)]
+    assert first.name in found.stderr
+    assert "is damaged" in found.stderr
+
+
+@pytest.mark.parametrize("title", ["Zanzibar contract", "The year. Zanzibar contract"])
+def test_a_title_told_by_the_client_brings_nothing_back(world: World, client: support.Client, title: str) -> None:
+    life = lived(world, client, "Plan the trip", "It is planned, from the first day to the last.")
+    lived(world, client, "Plan the Zanzibar contract", "No.").end()
+    assert world.memory("forget", "--text", "Zanzibar contract", "--yes").code == 0
+    life.stop("Bye.", session_title=title)
+    assert holding(world, "zanzibar") == []
 
 
 def test_a_session_goes_from_everywhere_but_a_damaged_archive(world: World, client: support.Client) -> None:

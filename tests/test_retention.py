@@ -157,6 +157,16 @@ class TestPrune:
         assert "cannot be read" in done.stdout
         assert mine in work(world)
 
+    @pytest.mark.skipif(os.name == "nt", reason="no such names there")
+    def test_what_could_not_come_back_is_not_packed(self, world: World) -> None:
+        mine, other = aged(world, 50, "long ago", number=1), aged(world, 51, "before that", number=2)
+        (folder,) = world.project.glob("WORK/*/" + mine)
+        (folder / "a\\b.txt").write_text("of a person", "utf-8")
+        (report,) = world.json("prune", code=1)
+        assert "has a name that is not restored" in report["left"][mine]
+        assert (folder / "a\\b.txt").read_text("utf-8") == "of a person"
+        assert other not in work(world)
+
     def test_a_pruned_session_that_goes_on_is_the_same(self, world: World) -> None:
         mine = aged(world, 40, "long ago", number=7)
         world.json("prune")
@@ -308,9 +318,10 @@ class TestArchive:
         one, two = (aged(world, 50 + n, "secret plan %d" % n, number=n) for n in (1, 2))
         world.json("archive", "--before", self.before(20))
         root, memory = str(world.root), str(world.project)
-        assert {entry["id"] for _, entry, _, text in vault.texts(root, memory) if "secret plan" in text} == {one, two}
+        texts = [(entry["id"], text) for _, entry, _, text in vault.texts(root, memory, [])]
+        assert {id for id, text in texts if "secret plan" in text} == {one, two}
         assert vault.drop(root, memory, lambda entry: entry["id"] == one) == 1
-        assert {entry["id"] for _, entry, _, _ in vault.texts(root, memory)} == {two}
+        assert {entry["id"] for _, entry, _, _ in vault.texts(root, memory, [])} == {two}
         assert vault.drop(root, memory, lambda entry: True) == 1
         assert not list((world.root / "archive").rglob("*.*"))
 

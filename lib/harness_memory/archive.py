@@ -51,6 +51,8 @@ def gather(
     _see_what_was_used(place, session, state, message)
     if message:
         capture.answered(state, message)
+    sift = _sieve(place) if title else None
+    title = str(sift({"title": title})["title"]) if sift else title
     if title:
         state["title"] = brief(title, settings.SUMMARY_LINE_CHARS)
     _date(state, seen, session, now)

@@ -84,13 +84,14 @@ def find_sessions(project_dir: str, wanted: list[str]) -> Iterator[Hit]:
                 yield Hit("session", short_id, path, day, *best)
 
 
-def find_archived(store_root: str, project_dir: str, words: list[str]) -> Iterator[Hit]:
-    """The same in what was put away, one hit a session: `path` is the archive it is in."""
+def find_archived(store_root: str, project_dir: str, words: list[str], troubles: list[OSError]) -> Iterator[Hit]:
+    """The same in what was put away, one hit a session: `path` is the archive it is in. `troubles` tell of archives
+    that could not be read to their end."""
     from . import vault
 
     wanted = [word.casefold() for word in words]
     told: set[str] = set()
-    for name, entry, path, text in vault.texts(store_root, project_dir):
+    for name, entry, path, text in vault.texts(store_root, project_dir, troubles):
         if entry["id"] in told:
             continue
         if path.endswith(".json"):

@@ -230,11 +230,11 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
 
 
 def texts(
-    root: str, project_dir: str, troubles: list[OSError] | None = None, *, is_all: bool = False
+    root: str, project_dir: str, troubles: list[OSError], *, is_all: bool = False
 ) -> Iterator[tuple[str, dict[str, Any], str, str]]:
     """(archive, index entry, path, text) of what can be searched, episodes, summaries and records, or of all.
 
-    With `troubles` a damaged archive is noted there, and the others are read all the same."""
+    A damaged archive is noted in `troubles`, and the others are read all the same."""
     known: dict[str, dict[str, dict[str, Any]]] = {}
     for name, entry in entries(root, project_dir):
         known.setdefault(name, {}).update(dict.fromkeys(owned(entry), entry))
@@ -245,8 +245,6 @@ def texts(
                 if owner:
                     yield name, owner, path, data.decode("utf-8", "replace")
         except store.Unreadable as error:
-            if troubles is None:
-                raise
             troubles.append(error)
 
 
@@ -438,7 +436,9 @@ def _read_tree(directory: str, name: str, files: dict[str, bytes]) -> None:
 
 
 def _read_file(path: str, name: str, files: dict[str, bytes]) -> None:
-    """OSError for what is no plain file of ours: such a session stays where it is."""
+    """OSError for what is no plain file of ours, or could not come back: such a session stays where it is."""
+    if not is_ours(name):
+        raise store.Unreadable(errno.EINVAL, "has a name that is not restored", path)
     data = store.read(path)
     if data is not None and not name.endswith(settings.TEMP_SUFFIX):
         files[name] = data

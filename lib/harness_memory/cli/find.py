@@ -12,7 +12,7 @@ from ..segment import Damaged
 from ..session import day_and_id
 from . import arguments, desk
 from .listing import instant
-from .output import count, emit_json, line, table
+from .output import complain, count, emit_json, line, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -52,8 +52,13 @@ def search(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if not any(word.strip() for word in args.words) or args.limit < 1:
         raise Refusal("what is to be searched for?")
-    found = _archived(args) if args.archived else _ranked(args)
-    return _report(found, args, args.words)
+    if not args.archived:
+        return _report(_ranked(args), args, args.words)
+    troubles: list[OSError] = []
+    code = _report(_archived(args, troubles), args, args.words)
+    for trouble in troubles:
+        complain("%s: %s. It was searched as far as it goes" % (short(str(trouble.filename)), trouble.strerror))
+    return 2 if troubles else code
 
 
 def related(argv: list[str]) -> int:
@@ -185,9 +190,9 @@ def _is_wanted(hit: dict[str, Any], args: argparse.Namespace) -> bool:
     return bool((hit["time"] or 0.0) >= args.since or hit["day"] > time.strftime("%Y-%m-%d", time.gmtime(args.since)))
 
 
-def _archived(args: argparse.Namespace) -> list[dict[str, Any]]:
+def _archived(args: argparse.Namespace, troubles: list[OSError]) -> list[dict[str, Any]]:
     at = desk.Desk(args)
-    return [_described(hit) for hit in scan.find_archived(at.root, at.project.dir, args.words)]
+    return [_described(hit) for hit in scan.find_archived(at.root, at.project.dir, args.words, troubles)]
 
 
 def _described(hit: Hit) -> dict[str, Any]:
