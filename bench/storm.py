@@ -262,6 +262,9 @@ def damaged(path: Path) -> list[str]:
         return []  # what a killed process may leave; nobody reads it
     if settings.RECALL_DIR in path.parts or name == settings.AUDIT_FILE:
         return []  # a cache; a trail that seals its torn lines: `verify` looks after both
+    is_index = name.endswith(vault.INDEX_ENDING) and path.parent.parent.name == settings.ARCHIVE_DIR
+    if is_index and not path.with_name(path.stem + vault.ENDING).exists():
+        return []  # of an archive that is gone: nobody reads it, and it goes too an hour later
     wrong = _wrong_with(name, path.read_bytes(), folder in _MARKS or name in _EMPTY_FILES)
     return ["%s %s" % (path, wrong)] if wrong else []
 
