@@ -8,13 +8,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import support
 from commandline import World
 from life import Life
 
-from harness_memory import clock, forget, forgotten, vault
+from harness_memory import capture, clock, forget, forgotten, vault
 from harness_memory.guard import audit
 from harness_memory.lock import Lock
 
@@ -452,12 +453,80 @@ ENTRY = {"type": "user", "timestamp": "2026-11-16T06:00:00.000Z", "message": {"c
 )
 def test_what_the_sieve_strikes(tmp_path: Path, text: str, left: str) -> None:
     forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=[["acme", "corp"]])
-    sift = forgotten.sieve(str(tmp_path))
-    assert sift is not None
+    sieve = forgotten.sieve(str(tmp_path))
+    assert sieve is not None
     entry = {**ENTRY, "message": {"content": text}}
-    assert sift(entry)["message"]["content"] == left
+    assert sieve.entry(entry)["message"]["content"] == left
     later = {**entry, "timestamp": "2027-01-01T00:00:00.000Z"}
-    assert sift(later) == later
+    assert sieve.entry(later) == later
+
+
+def test_a_mark_of_an_older_version_is_known(tmp_path: Path) -> None:
+    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=[["acme", "corp"]])
+    path = tmp_path / "STATE" / "forgotten.json"
+    value = json.loads(path.read_text("utf-8"))
+    del value["texts"][0]["first"]
+    path.write_text(json.dumps(value), "utf-8")
+    sieve = forgotten.sieve(str(tmp_path))
+    assert sieve is not None
+    assert sieve.entry(ENTRY)["message"]["content"] == "Then rest."
+
+
+def test_the_first_word_of_a_text_is_not_told(tmp_path: Path) -> None:
+    phrases = [["word%d" % number, "corp"] for number in range(600)]
+    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=phrases)
+    firsts = [item["first"] for item in forgotten.load(str(tmp_path))["texts"]]
+    assert len(set(firsts)) < len(firsts) / 2
+
+
+def test_a_big_entry_is_sifted_quickly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files are not looked at, and of texts few words begin what could be forgotten."""
+    monkeypatch.setattr(os, "urandom", bytes)
+    phrases = [["bluebird", *map(str, range(size))] for size in range(6)]
+    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=phrases)
+    sieve = forgotten.sieve(str(tmp_path))
+    assert sieve is not None
+    body = " ".join(str(number % 10) for number in range(450_000))
+    call = {"type": "tool_use", "name": "Write", "input": {"file_path": "/data.txt", "content": body}}
+    contents = [[call], [{"type": "tool_result", "content": body}], body, [{"type": "text", "text": body}]]
+    digest, hashed = forgotten.hexdigest, []
+    monkeypatch.setattr(forgotten, "hexdigest", lambda text: hashed.append(text) or digest(text))
+    began = time.process_time()
+    for content in contents:
+        sieve.entry({**ENTRY, "message": {"content": content}, "toolUseResult": {"content": body}})
+    assert len(hashed) < 20
+    assert time.process_time() - began < 0.2
+
+
+def told_in_every_way(transcript: support.Transcript, repo: Path) -> list[Any]:
+    transcript.title("The parser").prompt("Write the parser").command("melt", "it")
+    transcript.text("I will.").write(repo / "a.py").edit(repo / "b.py").read(repo / "LEARNING" / "topics" / "x.md")
+    transcript.bash("make test", "no", exit_code=2).bash("make test FAST=1", "yes")
+    changed = {"bashEditDiff": {"files": [{"filePath": str(repo / "c.py"), "diff": "+1"}]}}
+    transcript.tool_result(transcript.tool_use("Bash", {"command": "sed -i s/1/2/ c.py"}), result=changed)
+    transcript.tool_result(transcript.tool_use("NotebookEdit", {"notebook_path": str(repo / "d.ipynb")}))
+    transcript.tool_result(transcript.tool_use("Skill", {"skill": "burn"}))
+    transcript.tool_result(transcript.tool_use("TodoWrite", {"todos": [{"content": "One", "status": "pending"}]}))
+    transcript.tool_result(transcript.tool_use("TaskCreate", {"subject": "Two"}), result={"task": {"id": "7"}})
+    transcript.tool_result(transcript.tool_use("TaskUpdate", {"taskId": "7", "status": "completed", "subject": "Deux"}))
+    transcript.text("The parser is done.").turn_end().prompt("And now?").interrupt()
+    return [json.loads(line) for line in transcript.path.read_text("utf-8").splitlines()]
+
+
+def test_nothing_that_is_recorded_is_lost_in_the_sieve(tmp_path: Path, home: Path, repo: Path) -> None:
+    forgotten.add(str(tmp_path), time.time(), phrases=[["nobody", "said", "this"]])
+    sieve = forgotten.sieve(str(tmp_path))
+    assert sieve is not None
+    entries = told_in_every_way(support.Session(repo, home).transcript(), repo)
+    whole, sifted = capture.new(), capture.new()
+    capture.absorb(whole, entries, (str(repo),))
+    capture.absorb(sifted, map(sieve.entry, entries), (str(repo),))
+    assert sifted == whole
+    assert (whole["files"], whole["skills"]) == (["a.py", "b.py", "c.py", "d.ipynb"], ["melt", "burn"])
+    assert (whole["todos"], whole["fixed"]) == (
+        {"1": ["One", "pending"], "7": ["Deux", "completed"]},
+        [["make test", "make test FAST=1"]],
+    )
 
 
 def test_no_sieve_where_nothing_was_forgotten(tmp_path: Path) -> None:

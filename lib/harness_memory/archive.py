@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .forgotten import Sieve
     from .place import Place
     from .session import Session
 
@@ -51,8 +52,8 @@ def gather(
     _see_what_was_used(place, session, state, message)
     if message:
         capture.answered(state, message)
-    sift = _sieve(place) if title else None
-    title = str(sift({"title": title})["title"]) if sift else title
+    sieve = _sieve(place) if title else None
+    title = sieve.value(title, None) if sieve else title
     if title:
         state["title"] = brief(title, settings.SUMMARY_LINE_CHARS)
     _date(state, seen, session, now)
@@ -115,10 +116,10 @@ def _allowed(place: Place, session: Session, state: dict[str, Any], message: str
     """A Stop's answer without what was forgotten since it was given, which its transcript alone can date."""
     if not message or _has_answer(state, message):
         return message
-    sift = _sieve(place)
-    if sift:
+    sieve = _sieve(place)
+    if sieve:
         is_kept = os.path.exists(str(session.meta.get("transcript") or ""))
-        message = str(sift({"message": message, "timestamp": None if is_kept else clock.iso(now)})["message"])
+        message = sieve.value(message, None if is_kept else clock.iso(now))
     return "" if capture.is_left_out(state, message) else message
 
 
@@ -129,7 +130,7 @@ def _has_answer(state: dict[str, Any], message: str) -> bool:
 def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
     """What subagents did is in files of their own, beside the session's."""
     folder = os.path.join(path[: -len(".jsonl")], settings.SUBAGENTS_DIR) if path.endswith(".jsonl") else ""
-    sift = _sieve(place)
+    sieve = _sieve(place)
     for name in store.names(folder) if folder else []:
         path, known = os.path.join(folder, name), state["subagents"].get(name)
         if not name.endswith(".jsonl") or transcript.is_read(path, known):
@@ -142,7 +143,7 @@ def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
             continue
         try:
             for entry in reading.entries(_has_time(place), is_sidechain=True):
-                capture.absorb_subagent(state, sift(entry) if sift else entry, place.roots)
+                capture.absorb_subagent(state, sieve.entry(entry) if sieve else entry, place.roots)
             state["subagents"][name] = transcript.place_of(reading.cursor)
         finally:
             reading.close()
@@ -162,9 +163,9 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
     try:
         if reading.is_restart:
             state = capture.restarted(state)
-        sift = _sieve(place)
+        sieve = _sieve(place)
         entries = reading.entries(_has_time(place))
-        capture.absorb(state, map(sift, entries) if sift else entries, place.roots)
+        capture.absorb(state, map(sieve.entry, entries) if sieve else entries, place.roots)
         capture.bound(state, reading.modified)
         state["cursor"] = reading.cursor
         return state, place.left() > 0
@@ -192,7 +193,7 @@ def _see_what_was_used(place: Place, session: Session, state: dict[str, Any], me
         health.survive(place.store_root, "usefulness", usefulness.settle, session.dir, state, message)
 
 
-def _sieve(place: Place) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
+def _sieve(place: Place) -> Sieve | None:
     """What takes forgotten texts out of a transcript's entries, where something was forgotten."""
     if not store.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return None

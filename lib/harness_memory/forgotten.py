@@ -3,7 +3,8 @@
     {"schema", "salt",
      "sessions": {Claude's session id: when},      what it said and did before that is not taken in again
      "notes": {hash: when},                        of its scope and name, for a name may tell what it was
-     "texts": [{"words": number, "hash", "at"}]}   salted hash of so many words in a row, in lower case
+     "texts": [{"words": number, "hash", "first",  salted hash of so many words in a row, in lower case; two digits of
+                "at"}]}                            that of the first, so that few others are hashed to be told from it
 
 A text is only struck from what was said before it was forgotten: whoever says it again means it.
 """
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 LEAST_WEIGHT = 3  # a shorter text is in half of all sentences
 _HASH_CHARS = 32
+_FIRST_CHARS = 2
+_WORDS_KNOWN = 1 << 16
+_BLANKS = {code: " " for code in range(128) if not chr(code).isalnum()}
 _ENDS = (". ", "! ", "? ", "。", "！", "？")
 
 
@@ -80,7 +84,7 @@ def add(
         salt = known["salt"] or os.urandom(16).hex()
         texts = known["texts"]
         for words in phrases:
-            texts.append({"words": len(words), "hash": _hash(salt, words), "at": at})
+            texts.append({"words": len(words), "hash": _hash(salt, words), "first": _first(salt, words), "at": at})
         value = {
             "schema": settings.SCHEMA,
             "salt": salt,
@@ -97,42 +101,102 @@ def _put_aside_if_damaged(file: str, known: dict[str, Any]) -> None:
         store.move(file, file + settings.DAMAGED_SUFFIX)
 
 
-def sieve(project_dir: str) -> Callable[[dict[str, Any]], dict[str, Any]] | None:
-    """What strikes forgotten texts from the entries of a transcript; None when there are none."""
+class Sieve:
+    """Strikes forgotten texts from what was said before they were forgotten."""
+
+    __slots__ = ("_hitting", "_salt", "_texts")
+
+    def __init__(self, salt: str, texts: list[dict[str, Any]]) -> None:
+        self._salt = salt
+        self._texts = sorted(texts, key=_when)
+        self._hitting: dict[int, Callable[[str], bool]] = {}
+
+    def entry(self, entry: dict[str, Any]) -> dict[str, Any]:
+        """Of an entry of a transcript what `capture` reads; one without a time, as a title, may be of any."""
+        sifted: dict[str, Any] = self.value(_read_of(entry), entry.get("timestamp"), _OUTER)
+        return sifted
+
+    def value(self, value: Any, said: object, kept_keys: frozenset[str] = frozenset()) -> Any:
+        """Any JSON value, as far as a record could hold it, without what was forgotten after the instant `said`."""
+        texts = [item for item in self._texts if not isinstance(said, str) or said < _when(item)]
+        if not texts:
+            return value
+        if len(texts) not in self._hitting:  # in order of their time: their number tells which they are
+            self._hitting[len(texts)] = _hit_by(self._salt, texts)
+        return struck_tree(value, self._hitting[len(texts)], kept_keys, settings.TEXT_FIELD_MAX_CHARS)
+
+
+def sieve(project_dir: str) -> Sieve | None:
+    """None when no text was forgotten."""
     told = load(project_dir)
-    texts, salt = told["texts"], told["salt"]
-    if not texts:
-        return None
+    return Sieve(told["salt"], told["texts"]) if told["texts"] else None
 
-    def sift(entry: dict[str, Any]) -> dict[str, Any]:
-        said = entry.get("timestamp")
-        # An entry without a time, as a title, may be of any.
-        hashes = {
-            (item["words"], item["hash"]) for item in texts if not isinstance(said, str) or said < str(item.get("at"))
-        }
-        sizes = sorted({size for size, _ in hashes if size > 0})
-        if not sizes:
-            return entry
 
-        def is_hit(text: str) -> bool:
-            words = words_of(text)
-            return any(
-                (size, _hash(salt, words[at : at + size])) in hashes
-                for size in sizes
-                for at in range(len(words) - size + 1)
-            )
+def _when(item: dict[str, Any]) -> str:
+    return str(item.get("at"))
 
-        sifted = struck_tree(entry, is_hit, _OUTER)
-        return sifted if isinstance(sifted, dict) else {}
 
-    return sift
+def _hit_by(salt: str, texts: list[dict[str, Any]]) -> Callable[[str], bool]:
+    """Tells whether a passage holds one of the texts."""
+    hashes = {(item["words"], item["hash"]) for item in texts if item["words"] > 0}
+    sizes: dict[str, set[int]] = {}
+    for item in texts:
+        sizes.setdefault(str(item.get("first") or ""), set()).add(item["words"])
+    anywhere = sizes.get("", set())  # of older versions, which did not keep the first word's
+    known: dict[str, set[int]] = {}
+
+    def sizes_from(word: str) -> set[int]:
+        found = known.get(word)
+        if found is None:
+            if len(known) >= _WORDS_KNOWN:
+                known.clear()
+            found = known[word] = anywhere | sizes.get(_first(salt, [word]), set())
+        return found
+
+    def is_hit(text: str) -> bool:
+        words = words_of(text)
+        return any(
+            (size, _hash(salt, words[at : at + size])) in hashes
+            for at, word in enumerate(words)
+            for size in sizes_from(word)
+            if at + size <= len(words)
+        )
+
+    return is_hit
 
 
 _OUTER = frozenset(("type", "uuid", "parentUuid", "timestamp", "sessionId", "cwd", "version", "promptId", "id", "role"))
+_READ_OF_BLOCKS = ("type", "text", "id", "name", "tool_use_id", "is_error")
+_READ_OF_CALLS = ("skill", "command", "file_path", "notebook_path", "todos", "subject", "taskId", "status")
+
+
+def _read_of(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry without what `capture` never reads: contents of files, output of tools, thoughts."""
+    bare = dict(entry)
+    message, rich = entry.get("message"), entry.get("toolUseResult")
+    if isinstance(message, dict) and isinstance(message.get("content"), list):
+        blocks = [_read_of_block(block) for block in message["content"] if isinstance(block, dict)]
+        bare["message"] = {**message, "content": blocks}
+    if "toolUseResult" in entry:
+        told = rich if isinstance(rich, dict) else {}
+        diff = told.get("bashEditDiff")
+        files = diff.get("files") if isinstance(diff, dict) else None
+        files = [file for file in files if isinstance(file, dict)] if isinstance(files, list) else []
+        paths = {"files": [{"filePath": file.get("filePath")} for file in files]}
+        bare["toolUseResult"] = {"bashEditDiff": paths, "task": told.get("task")}
+    return bare
+
+
+def _read_of_block(block: dict[str, Any]) -> dict[str, Any]:
+    given = block.get("input")
+    told = {key: given[key] for key in _READ_OF_CALLS if key in given} if isinstance(given, dict) else {}
+    return {**{key: block[key] for key in _READ_OF_BLOCKS if key in block}, "input": told}
 
 
 def words_of(text: str) -> list[str]:
     """Runs of letters and digits; where words are not set apart by blanks, every character is one."""
+    if text.isascii():
+        return text.lower().translate(_BLANKS).split()
     return "".join(
         [" %s " % char if _is_word(char) else char if char.isalnum() else " " for char in text.lower()]
     ).split()
@@ -166,15 +230,18 @@ def struck(text: str, is_hit: Callable[[str], bool]) -> str:
     return "" if is_hit(left) else left
 
 
-def struck_tree(value: Any, is_hit: Callable[[str], bool], kept_keys: frozenset[str] = frozenset()) -> Any:
-    """The same for every text in a JSON value; its shape stays, and so do the values of `kept_keys`."""
+def struck_tree(
+    value: Any, is_hit: Callable[[str], bool], kept_keys: frozenset[str] = frozenset(), most: int | None = None
+) -> Any:
+    """The same for every text in a JSON value, cut to `most` characters; its shape stays, and so do the values of
+    `kept_keys`."""
     if isinstance(value, str):
-        return struck(value, is_hit)
+        return struck(value[:most], is_hit)
     if isinstance(value, list):
-        return [struck_tree(item, is_hit, kept_keys) for item in value]
+        return [struck_tree(item, is_hit, kept_keys, most) for item in value]
     if isinstance(value, dict):
         return {
-            key: item if key in kept_keys and isinstance(item, str) else struck_tree(item, is_hit, kept_keys)
+            key: item if key in kept_keys and isinstance(item, str) else struck_tree(item, is_hit, kept_keys, most)
             for key, item in value.items()
         }
     return value
@@ -182,15 +249,15 @@ def struck_tree(value: Any, is_hit: Callable[[str], bool], kept_keys: frozenset[
 
 def _sentences(line: str) -> list[str]:
     """A line in its sentences, which put together are the line again."""
-    parts, begin, at = [], 0, 0
-    while at < len(line):
-        end = next((len(mark) for mark in _ENDS if line.startswith(mark, at)), 0)
-        if end:
-            parts.append(line[begin : at + end])
-            begin = at + end
-        at += end or 1
-    return [*parts, line[begin:]]
+    for end in _ENDS:
+        line = line.replace(end, end + "\n")
+    return line.split("\n")
 
 
 def _hash(salt: str, words: list[str]) -> str:
     return hexdigest(salt + "\n" + " ".join(words))[:_HASH_CHARS]
+
+
+def _first(salt: str, words: list[str]) -> str:
+    """Too short to tell the word, long enough to tell most others from it."""
+    return _hash(salt, words[:1])[:_FIRST_CHARS]
