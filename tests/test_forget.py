@@ -262,12 +262,12 @@ def test_what_killed_writers_left_goes_at_once(world: World) -> None:
 # What is out of sight --------------------------------------------------------------------------------
 
 
-def put_away(world: World, client: support.Client) -> Life:
+def put_away(world: World, client: support.Client, number: int = 1) -> Life:
     """A session that only the archive has."""
     life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "zanzibar.md")
     life.end()
     report = world.json("archive", "--before", "2099-01-01", "--open")
-    assert report["sessions"] == 1
+    assert report["sessions"] == number
     return life
 
 
@@ -407,6 +407,112 @@ def test_the_audit_trail_is_said_to_keep_what_it_holds(world: World, client: sup
 
 
 # Busy and failing ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("is_alone", [True, False])
+@pytest.mark.parametrize("written", [0, 1])
+def test_a_killed_drop_is_finished_by_the_next(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch, written: int, is_alone: bool
+) -> None:
+    if not is_alone:
+        lived(world, client, "Something else entirely", "A first answer that has nothing to do with it.").end()
+    put_away(world, client, 1 if is_alone else 2)
+    real, calls = vault._write_index, []
+
+    def killed(*told: Any) -> None:
+        calls.append(told)
+        if len(calls) > written:
+            raise KeyboardInterrupt
+        real(*told)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(vault, "_write_index", killed)
+        if is_alone and written:
+            patch.setattr(vault.store, "erase", lambda path: os.unlink(path) or killed())
+        assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 130
+    world.memory("forget", "--text", "Zanzibar", "--yes")
+    assert holding(world, "zanzibar") == []
+    assert len(world.json("restore")) == (0 if is_alone else 1)
+    assert is_sound(world)
+
+
+def paused(script: str, before: str, payload: Any, life: Life) -> subprocess.Popen[bytes]:
+    """A hook that stands before a function of ours until its flag is gone."""
+    flag = life.home / "paused"
+    code = (
+        "import importlib, os, sys, time; sys.path.insert(0, %r)\n"
+        "place, _, name = %r.rpartition('.')\n"
+        "module = importlib.import_module('harness_memory.' + place); real = getattr(module, name)\n"
+        "def pause(*told, **more):\n"
+        "    open(%r, 'w').close()\n"
+        "    while os.path.exists(%r): time.sleep(0.005)\n"
+        "    return real(*told, **more)\n"
+        "setattr(module, name, pause)\n"
+        "exec(compile(open(%r).read(), %r, 'exec'), {'__name__': '__main__', '__file__': %r})\n"
+    )
+    hook = support.hook_command(script)[-1]
+    code %= (str(support.ROOT / "lib"), before, str(flag), str(flag), hook, hook, hook)
+    env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=env, cwd=str(life.cwd)
+    )
+    assert process.stdin is not None
+    process.stdin.write(support.encode(payload))
+    process.stdin.close()
+    while not flag.exists():
+        assert process.poll() is None
+        time.sleep(0.005)
+    return process
+
+
+def go_on(process: subprocess.Popen[bytes], life: Life) -> None:
+    (life.home / "paused").unlink()
+    assert process.wait(timeout=10) == 0
+
+
+@pytest.mark.parametrize(
+    ("script", "before"), [("stop", "archive._take_checkpoints"), ("session_start", "receipt.record")]
+)
+def test_a_text_forgotten_while_a_hook_is_at_work_is_said_to_come_back(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch, script: str, before: str
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    life = Life(world.home, world.repo, pid=client.pid)
+    if script == "stop":
+        life.start()
+        life.prompt("Something else")
+        life.transcript.text("A letter to Zanzibar is written.").turn_end("x")
+    monkeypatch.setattr(forget, "_WAIT_SECONDS", 0.05)
+    hook = paused(script, before, life.session.stop("Done.") if script == "stop" else life.session.start(), life)
+    try:
+        for _ in range(2):
+            told = world.memory("forget", "--text", "zanzibar", "--yes")
+            assert (told.code, "Forgotten" in told.stdout) == (2, False)
+            assert "at work" in told.stderr
+        assert all(life.session.id[:8] in name for name in holding(world, "zanzibar"))
+    finally:
+        go_on(hook, life)
+    assert holding(world, "zanzibar") != []
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0
+    life.end()
+    assert holding(world, "zanzibar") == []
+
+
+def test_a_hook_at_work_is_waited_for(world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    life = Life(world.home, world.repo, pid=client.pid)
+    hook = paused("session_start", "receipt.record", life.session.start(), life)
+    real, rounds = forget.await_sessions, []
+
+    def begun(project_dir: str) -> Any:
+        rounds.append(project_dir)
+        if len(rounds) == 2:  # what was to be forgotten is chosen
+            go_on(hook, life)
+        return {} if len(rounds) == 1 else real(project_dir)
+
+    monkeypatch.setattr(forget, "await_sessions", begun)
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 0
+    assert holding(world, "zanzibar") == []
 
 
 def test_views_that_cannot_be_made_anew_are_said_to_tell_it_still(

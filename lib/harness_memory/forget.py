@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import json
 import os
+import time
 
 from . import (
     capture,
@@ -74,21 +75,19 @@ class Session:
 
 
 def forget_sessions(store_root: str, project_dir: str, chosen: list[Session], now: float) -> None:
-    from . import vault
-
+    """The caller is alone with the archives: nobody is putting them away, or bringing them back."""
     marks = _marks(store_root, project_dir, chosen)
     forgotten.add(project_dir, now, sessions=[each.claude_id for each in chosen if each.claude_id])
     ids = {each.id for each in chosen} | {each.claude_id for each in chosen if each.claude_id}
-    with vault.Alone(store_root, project_dir):  # nobody is putting them away, or bringing them back
-        doubt(project_dir)
-        # While the sessions can still be named, should it have to be run again.
-        _strike_elsewhere(project_dir, chosen, ids, marks)
-        _remove_sessions(project_dir, chosen)
-        try:
-            _drop_archived(store_root, project_dir, ids)
-        finally:  # a damaged archive does not keep the rest from being done
-            renew(store_root, project_dir)
-            _strike_elsewhere(project_dir, chosen, ids, marks)  # what hooks have told and shown meanwhile
+    doubt(project_dir)
+    # While the sessions can still be named, should it have to be run again.
+    _strike_elsewhere(project_dir, chosen, ids, marks)
+    _remove_sessions(project_dir, chosen)
+    try:
+        drop_archived(store_root, project_dir, ids)
+    finally:  # a damaged archive does not keep the rest from being done
+        renew(store_root, project_dir)
+        _strike_elsewhere(project_dir, chosen, ids, marks)  # what hooks have told and shown meanwhile
 
 
 def _remove_sessions(project_dir: str, chosen: list[Session]) -> None:
@@ -220,13 +219,7 @@ def _strike_ratings(project_dir: str, ids: set[str]) -> None:
 
 
 def drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
-    from . import vault
-
-    with vault.Alone(store_root, project_dir):
-        _drop_archived(store_root, project_dir, ids)
-
-
-def _drop_archived(store_root: str, project_dir: str, ids: set[str]) -> None:
+    """These, and what a killed run began to drop. The caller is alone with the archives."""
     from . import vault
 
     vault.drop(store_root, project_dir, lambda entry: bool(ids.intersection((entry["id"], entry["session_id"]))))
@@ -362,16 +355,41 @@ def in_audit_trail(project_dir: str, text: str) -> list[str]:
     return found
 
 
-def strike(stroke: Stroke, project_dir: str, top: str, is_hit: Callable[[str], bool]) -> None:
-    """Do it, to the file as it is now, alone with it."""
-    with _guard(stroke.path, project_dir):
-        now = stroke_of(stroke.path, top, is_hit)
-        if now is None:
-            return
-        if now.after is None:
-            store.erase(now.path)
-        else:
-            store.write(now.path, now.after, durable=True)
+def strike(
+    strokes: list[tuple[str, Stroke]], project_dir: str, is_hit: Callable[[str], bool], busy: dict[str, Busy]
+) -> None:
+    """Do it, to each file as it is now, alone with it; `busy` are locks that are not waited for again."""
+    for top, stroke in strokes:
+        guard = _guard(stroke.path, project_dir)
+        try:
+            if guard.path not in busy:
+                with guard:
+                    _strike(stroke.path, top, is_hit)
+        except Busy as error:
+            busy[guard.path] = error
+
+
+def _strike(path: str, top: str, is_hit: Callable[[str], bool]) -> None:
+    stroke = stroke_of(path, top, is_hit)
+    if stroke and stroke.after is None:
+        store.erase(path)
+    elif stroke and stroke.after is not None:
+        store.write(path, stroke.after, durable=True)
+
+
+def await_sessions(project_dir: str) -> dict[str, Busy]:
+    """Let every hook finish that read something before now, and may write it yet; by their locks, those that do not."""
+    folder = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+    ends = time.monotonic() + _WAIT_SECONDS
+    busy = {}
+    for name in store.listed(folder):
+        if name.endswith(settings.LOCK_SUFFIX):
+            lock = Lock(os.path.join(folder, name), max(0.0, ends - time.monotonic()))
+            with lock as held:
+                if not held:
+                    busy[lock.path] = Busy(11, "a session is at work, and may tell it still; run it again", lock.path)
+                lock.discard()  # else those of sessions that ended meanwhile would be left
+    return busy
 
 
 def phrases(text: str, strokes: list[Stroke]) -> list[list[str]]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 ENDING = ".tar.gz"
 INDEX_ENDING = ".jsonl"
+_DROPPED = "dropped"
 _LEVEL = 4  # half the time of the default, a few percent larger
 _BLOCK = 512
 _CHUNK = 1024 * 1024
@@ -251,6 +252,7 @@ def texts(
 def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], bool]) -> int:
     """Take sessions out of every archive, for good; how many copies there were. The caller is `Alone`.
 
+    What is to go is marked in the index first, its title taken away: should we be killed, the next call finishes it.
     Unreadable, after all others, for a damaged archive that holds more than these."""
     place = folder(root, project_dir)
     number = 0
@@ -258,23 +260,24 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
     listed = store.listed(place)
     # A killed run may have left an index alone: it tells what the sessions were.
     for name in [name[: -len(INDEX_ENDING)] for name in listed if name.endswith(INDEX_ENDING)]:
+        index = os.path.join(place, name + INDEX_ENDING)
         known = _index(root, project_dir, name)
-        kept = [entry for entry in known if not is_dropped(entry)]
+        kept = [entry for entry in known if not entry.get(_DROPPED) and not is_dropped(entry)]
         if len(kept) == len(known):
             continue
         try:
             if name + ENDING in listed:
+                going = [{**entry, "headline": "", _DROPPED: True} for entry in known if entry not in kept]
+                _write_index(index, [*kept, *going])
                 _rewrite(root, project_dir, name, {owner for entry in kept for owner in owned(entry)})
         except store.Unreadable as error:
             troubles.append(error)
             continue
         number += len(known) - len(kept)
         if kept:
-            _write_index(os.path.join(place, name + INDEX_ENDING), kept)
-        else:
-            path = os.path.join(place, name + INDEX_ENDING)
-            if not store.remove(path) and store.is_there(path):
-                store.write(path, b"")  # nobody would find it again without its archive
+            _write_index(index, kept)
+        elif not store.remove(index) and store.is_there(index):
+            store.write(index, b"")  # nobody would find it again without its archive
     if troubles:
         raise troubles[0]
     return number

@@ -55,7 +55,7 @@ def choose(at: Desk, args: argparse.Namespace) -> Chosen:
             raise Refusal("--text is too short: it would strike half the memory")
         troubles: list[OSError] = []
         archived = forgetting.archived_with(at.root, at.project.dir, args.text, troubles)
-        return Chosen(archived=archived, strokes=_find_text(at, args.text), troubles=troubles)
+        return Chosen(archived=archived, strokes=find_text(at, args.text), troubles=troubles)
     return _named(at, args.words) if args.words else _filtered(at, args)
 
 
@@ -152,7 +152,7 @@ def _copy(scope: str, slug: str, path: str) -> Note:
 # A text --------------------------------------------------------------------------------------------
 
 
-def _find_text(at: Desk, text: str) -> list[tuple[str, Stroke]]:
+def find_text(at: Desk, text: str) -> list[tuple[str, Stroke]]:
     """In the project, in the user's notes, and in what hooks noted about their failures."""
     user = notebook.user_shelf(at.root).home
     tops = [at.project.dir, user, os.path.join(at.root, settings.HEALTH_DIR)]

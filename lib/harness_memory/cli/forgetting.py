@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import time
 
 from .. import clock, forgotten, notebook, project, settings, store, vault, views
 from .. import forget as forgetting
@@ -14,7 +16,8 @@ from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..forget import Stroke
+    import argparse
+
     from ..notes import Note
     from .chosen import Chosen
     from .desk import Desk
@@ -53,17 +56,26 @@ def forget(argv: list[str]) -> int:
     add("--yes", action="store_true", help="do it")
     args = parser.parse_args(argv)
     at = desk.Desk(args)
+    # Nobody puts away, or brings back, what was looked at but not yet forgotten.
+    with vault.Alone(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
+        return _forget(at, args)
+
+
+def _forget(at: Desk, args: argparse.Namespace) -> int:
+    busy: dict[str, forgetting.Busy] = {}
     if args.yes:
         forgetting.drop_leftovers([at.project.dir, vault.folder(at.root, at.project.dir), *_common(at)], at.now)
         views.catch_up(at.project.dir, settings.LOCK_WAIT_SECONDS)  # with what an earlier run could not finish
+        busy = forgetting.await_sessions(at.project.dir) if args.text else {}
     found = chosen.choose(at, args)
-    if args.yes and args.text and not found:
-        _renew(at)  # which may be all that the last time left to do
+    if args.yes and args.text and not found:  # what the last time left to do may be all
+        forgetting.drop_archived(at.root, at.project.dir, set())
+        _renew(at)
     trail = forgetting.in_audit_trail(at.project.dir, args.text) if args.text else []
     if not args.json:
         shown = [*_preview(found, at), *_outlook(args.text)] if found else ["Nothing that is remembered here matches."]
         print("\n".join(shown))
-    left = _carry_out(at, found, args.text or "") if args.yes and found else []
+    left = _carry_out(at, found, args.text or "") if args.yes and found else _raise_if_any(busy)
     if args.json:
         emit_json({"forgotten": args.yes and bool(found), **_described(found), "left": left, "audit_trail": trail})
     else:
@@ -158,17 +170,13 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
         forgetting.forget_sessions(at.root, at.project.dir, gone, at.now)
     for note in chosen.notes:
         _forget_note(at, note)
-    if not text:
-        _audit(at, chosen, text)
-        return []
-    _strike(at, chosen.strokes, text)
     try:
-        if chosen.archived:
-            forgetting.drop_archived(at.root, at.project.dir, {str(entry["id"]) for entry in chosen.archived})
+        if text:
+            _forget_text(at, chosen, text)
     finally:  # a damaged archive does not keep the rest from being done
-        _renew(at)
         _audit(at, chosen, text)
-    return _left(at, text)
+    tops = (at.project.dir, notebook.user_shelf(at.root).home) if text else ()
+    return [path for top in tops for path in forgetting.left(top, text)]
 
 
 def _forget_note(at: Desk, note: Note) -> None:
@@ -182,22 +190,31 @@ def _forget_note(at: Desk, note: Note) -> None:
         forgetting.strike_receipts(directory, marks, [note.slug])
 
 
-def _left(at: Desk, text: str) -> list[str]:
-    """Files that hold the text in names and paths; Refusal when one has it otherwise, written by another meanwhile."""
-    tops = (at.project.dir, notebook.user_shelf(at.root).home)
-    unstruck = [short(stroke.path) for top in tops for stroke in forgetting.find_text(top, text)]
-    if unstruck:
-        raise Refusal("not forgotten in %s; run it again" % line(", ".join(unstruck)))
-    return [path for top in tops for path in forgetting.left(top, text)]
-
-
-def _strike(at: Desk, strokes: list[tuple[str, Stroke]], text: str) -> None:
-    is_hit = forgetting.hits(text)
+def _forget_text(at: Desk, found: Chosen, text: str) -> None:
+    """Until nothing is found that a hook wrote which had read it before."""
     forgetting.doubt(at.project.dir)
-    phrases = forgetting.phrases(text, [stroke for _, stroke in strokes])
-    forgotten.add(at.project.dir, at.now, phrases=phrases)
-    for top, stroke in strokes:
-        forgetting.strike(stroke, at.project.dir, top, is_hit)
+    phrases = forgetting.phrases(text, [stroke for _, stroke in found.strokes])
+    forgotten.add(at.project.dir, time.time(), phrases=phrases)
+    archived = {str(entry["id"]) for entry in found.archived}
+    for is_first in (True, False, False):
+        busy = forgetting.await_sessions(at.project.dir)
+        strokes = chosen.find_text(at, text)
+        if not is_first and not strokes:
+            _raise_if_any(busy)
+            return
+        forgetting.strike(strokes, at.project.dir, forgetting.hits(text), busy)
+        try:
+            forgetting.drop_archived(at.root, at.project.dir, archived)
+        finally:  # a damaged archive does not keep the rest from being done
+            _renew(at)
+        _raise_if_any(busy)
+    raise Refusal("not forgotten in %s; run it again" % line(", ".join(short(stroke.path) for _, stroke in strokes)))
+
+
+def _raise_if_any(busy: dict[str, forgetting.Busy]) -> list[str]:
+    for trouble in busy.values():
+        raise trouble
+    return []
 
 
 def _renew(at: Desk) -> None:
