@@ -16,6 +16,7 @@ from commandline import World
 from life import Life
 
 from harness_memory import capture, clock, forget, forgotten, vault
+from harness_memory.cli import forgetting
 from harness_memory.guard import audit
 from harness_memory.lock import Lock
 
@@ -434,6 +435,38 @@ def test_a_killed_drop_is_finished_by_the_next(
     assert holding(world, "zanzibar") == []
     assert len(world.json("restore")) == (0 if is_alone else 1)
     assert is_sound(world)
+
+
+@pytest.mark.parametrize(
+    ("words", "other"),
+    [
+        (("--text", "Zanzibar"), ("archive", "--before", "2099-01-01", "--open")),
+        (("--text", "Zanzibar"), ("restore", "--all")),
+        (("--since", "1d"), ("restore", "--all")),
+    ],
+)
+def test_nobody_puts_away_or_brings_back_what_is_being_forgotten(
+    world: World,
+    client: support.Client,
+    monkeypatch: pytest.MonkeyPatch,
+    words: tuple[str, ...],
+    other: tuple[str, ...],
+) -> None:
+    if other[0] == "restore":
+        put_away(world, client)
+    else:
+        lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    real = forgetting._carry_out
+
+    def carry_out(*chosen: Any) -> Any:
+        assert world.memory(*other).code == 2  # in another terminal
+        return real(*chosen)
+
+    monkeypatch.setattr(vault, "_LOCK_SECONDS", 0.05)
+    monkeypatch.setattr(forgetting, "_carry_out", carry_out)
+    assert world.memory("forget", *words, "--yes").code == 0
+    world.memory("restore", "--all")
+    assert holding(world, "zanzibar") == []
 
 
 def paused(script: str, before: str, payload: Any, life: Life) -> subprocess.Popen[bytes]:
