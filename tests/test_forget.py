@@ -575,6 +575,17 @@ def test_a_second_run_makes_the_views_anew(
     assert holding(world, "zanzibar") == []
 
 
+def test_what_recall_searches_in_is_made_anew_after_who_is_at_it(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    monkeypatch.setattr(forget, "_WAIT_SECONDS", 0.05)
+    with Lock(str(world.project / "STATE" / "recall" / "recall.lock"), 1):
+        refused = world.memory("forget", "--text", "zanzibar", "--yes")
+        assert (refused.code, "recall" in refused.stderr) == (2, True)
+    assert world.memory("forget", "--text", "zanzibar", "--yes").code == 1  # of facts nothing was left
+
+
 # The sieve -----------------------------------------------------------------------------------------
 
 ENTRY = {"type": "user", "timestamp": "2026-11-16T06:00:00.000Z", "message": {"content": "Ask Acme Corp. Then rest."}}

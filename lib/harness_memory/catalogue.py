@@ -171,8 +171,8 @@ def _catch_up_archived(store_root: str, project_dir: str) -> None:
 
 
 def drop(home: str) -> None:
-    """Remove what is cached of a project, or of the user's notes."""
-    store.remove_tree(folder(home))
+    """Remove what is cached of a project, or of the user's notes; not the lock, which somebody may hold."""
+    store.remove_tree(folder(home), kept=settings.RECALL_LOCK)
 
 
 def open_segment(

@@ -338,14 +338,15 @@ def assert_gone(path: str) -> None:
         raise OSError(errno.EIO, "could not be removed; run it again", path)
 
 
-def remove_tree(path: str, last: str = "") -> None:
-    """Delete a directory of ours with all below it, never following a link out of it; of its files `last` goes last."""
+def remove_tree(path: str, last: str = "", kept: str = "") -> None:
+    """Delete a directory of ours with all below it, never following a link out of it; of its files `last` goes last,
+    and `kept` stays."""
     if os.path.islink(path):
         remove(path)
         return
     try:
         with os.scandir(inside(path)) as entries:
-            children = sorted(entries, key=lambda child: child.name == last)
+            children = sorted((each for each in entries if each.name != kept), key=lambda child: child.name == last)
     except OSError:
         return
     for child in children:
