@@ -586,6 +586,61 @@ def test_what_recall_searches_in_is_made_anew_after_who_is_at_it(
     assert world.memory("forget", "--text", "zanzibar", "--yes").code == 1  # of facts nothing was left
 
 
+# Checkpoints that wait ------------------------------------------------------------------------------
+
+
+def say(life: Life, **more: Any) -> Path:
+    """A checkpoint file as an agent writes it."""
+    path = life.cwd / ".claude" / "completion-checkpoint.json"
+    path.parent.mkdir(exist_ok=True)
+    done = "Planned the Zanzibar trip. Wrote a letter."
+    path.write_text(json.dumps({"what_was_done": done, "learnings": ["Zanzibar is far"], **more}), "utf-8")
+    return path
+
+
+def planned(world: World, client: support.Client) -> Life:
+    return lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "a.py")
+
+
+def test_a_checkpoint_from_before_brings_no_forgotten_text_back(world: World, client: support.Client) -> None:
+    life = planned(world, client)
+    path = say(life)
+    assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 0
+    life.stop("Done.")
+    assert holding(world, "zanzibar") == []
+    assert not path.exists()
+    assert life.episode["what_was_done"] == "Wrote a letter."
+
+
+def test_a_malformed_checkpoint_brings_no_forgotten_text_back(world: World, client: support.Client) -> None:
+    life = planned(world, client)
+    path = say(life)
+    path.write_text("Zanzibar. {not JSON", "utf-8")
+    assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 0
+    life.stop("Done.")
+    assert holding(world, "zanzibar") == []
+    assert holding(world, "not JSON") != []
+
+
+@pytest.mark.parametrize("is_running", [True, False])
+@pytest.mark.parametrize("is_named", [True, False])
+@pytest.mark.parametrize("is_claimed", [True, False])
+def test_a_checkpoint_of_a_forgotten_session_makes_no_other(
+    world: World, client: support.Client, is_running: bool, is_named: bool, is_claimed: bool
+) -> None:
+    life = planned(world, client)
+    path = say(life, **({"session_id": life.session.id} if is_named else {}))
+    if is_claimed:
+        path = path.rename("%s.%s.%d.claimed" % (path, life.session.id[:8], (time.time() - 86400) * 1e9))
+    assert world.memory("forget", life.session.id[:8], "--yes").code == 0
+    if is_running:
+        life.stop("Bye.")
+        life.end()
+    Life(world.home, world.repo, pid=client.pid).start()
+    assert holding(world, "zanzibar") == []
+    assert not path.exists()
+
+
 # The sieve -----------------------------------------------------------------------------------------
 
 ENTRY = {"type": "user", "timestamp": "2026-11-16T06:00:00.000Z", "message": {"content": "Ask Acme Corp. Then rest."}}

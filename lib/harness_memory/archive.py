@@ -233,7 +233,7 @@ def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any], 
     from . import checkpoint
 
     is_mine = _ownership(place, session, state)
-    found = checkpoint.collect(place, session.artifacts, session.id, is_mine)
+    found = checkpoint.collect(place, session, is_mine, _sieve(place))
     checkpoint.merge(session.artifacts, state["checkpoints"])
     if not _is_behind(state["checkpoints"], store.names(session.artifacts)):
         claims += found

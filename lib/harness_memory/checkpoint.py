@@ -21,6 +21,7 @@ import stat
 import time
 
 from . import clock, health, jsontext, settings, store
+from . import session as sessions
 from .digest import hexdigest
 from .redact import redact, redact_tree
 from .text import brief, clean, passage
@@ -30,7 +31,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from .forgotten import Sieve
     from .place import Place
+    from .session import Session
 
 _KNOWN = (
     "what_was_done",
@@ -70,7 +73,9 @@ def normalize(value: object) -> dict[str, Any] | None:
     }
 
 
-def collect(place: Place, artifacts: str, short_id: str, is_mine: Callable[[str, dict[str, Any]], bool]) -> list[str]:
+def collect(
+    place: Place, session: Session, is_mine: Callable[[str, dict[str, Any]], bool], sieve: Sieve | None
+) -> list[str]:
     """Archive the checkpoint files of one session from the project's `.claude` folders, as far as there is time.
 
     Returns the claims, to be removed when nothing more can be lost with them.
@@ -81,10 +86,10 @@ def collect(place: Place, artifacts: str, short_id: str, is_mine: Callable[[str,
             if not name.startswith(settings.CHECKPOINT_PREFIX) or place.left() <= 0:
                 continue
             path = os.path.join(folder, name)
-            if claim_owner(name) != short_id:
+            if claim_owner(name) != session.id:
                 is_free = name.endswith(settings.CHECKPOINT_SUFFIX)
-                path = claim(path, short_id, root) if is_free and is_mine(path, peek(path)) else ""
-            if path and _archive(path, artifacts, root):
+                path = claim(path, session.id, root) if is_free and is_mine(path, peek(path)) else ""
+            if path and _archive(path, session, root, sieve):
                 done.append(path)
     return done
 
@@ -185,7 +190,8 @@ def claim(path: str, short_id: str, root: str) -> str:
     return claimed
 
 
-def _archive(path: str, artifacts: str, root: str) -> bool:
+def _archive(path: str, session: Session, root: str, sieve: Sieve | None) -> bool:
+    """Keep a checkpoint, but for what was forgotten since it was written; whether its file may go."""
     try:
         data = store.read(path, settings.CHECKPOINT_MAX_BYTES)
         written = os.stat(path).st_mtime
@@ -193,19 +199,27 @@ def _archive(path: str, artifacts: str, root: str) -> bool:
         return False
     if data is None:
         return False
+    if written < sessions.forgotten_until(session):
+        return True
     try:
         value = jsontext.loads(data)
         if normalize(value) is None:
             raise ValueError("not a checkpoint")
-        save(artifacts, value, written)
+        value = sieve.value(value, clock.fine_iso(written)) if sieve else value
+        if not sieve or any((normalize(value) or {}).values()):
+            save(session.artifacts, value, written)
     except ValueError:
-        text = redact(data.decode("utf-8", "replace"))
-        kept = os.path.join(
-            artifacts, _artifact_name(written, text)[: -len(settings.CHECKPOINT_SUFFIX)] + settings.MALFORMED_SUFFIX
-        )
-        store.write(kept, text.encode("utf-8", "replace"), durable=True)
-        health.note_failure(root, "checkpoint", "a malformed checkpoint was kept as %s" % kept)
+        text = data.decode("utf-8", "replace")
+        _keep_malformed(session.artifacts, sieve.value(text, clock.fine_iso(written)) if sieve else text, written, root)
     return True
+
+
+def _keep_malformed(artifacts: str, text: str, written: float, root: str) -> None:
+    text = redact(text)
+    name = _artifact_name(written, text)[: -len(settings.CHECKPOINT_SUFFIX)] + settings.MALFORMED_SUFFIX
+    kept = os.path.join(artifacts, name)
+    store.write(kept, text.encode("utf-8", "replace"), durable=True)
+    health.note_failure(root, "checkpoint", "a malformed checkpoint was kept as %s" % kept)
 
 
 def _artifact_name(when: float, text: str) -> str:

@@ -154,9 +154,27 @@ def _hand_over(place: Place, path: str, written: float, claude_id: str) -> None:
     if not written:
         return
     owner = _at_work(place, written, claude_id)
+    gone = _forgotten_owner(place, path, written, is_orphan=owner is None)
+    if gone:
+        claimed = checkpoint.claim(path, gone, place.store_root)
+        if claimed:
+            store.remove(claimed)
+        return
     if owner is None:
         owner = sessions.open_session(place.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
     _finish_claim(place, owner, path)
+
+
+def _forgotten_owner(place: Place, path: str, written: float, *, is_orphan: bool) -> str:
+    """The session, forgotten since, that wrote it: by name, or because no other was at work; "" when there is none."""
+    if not store.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        return ""
+    from . import forgotten
+
+    since = forgotten.load(place.project_dir)["sessions"]
+    gone = [sessions.safe_id(id) for id, at in since.items() if written < (clock.parse(at) or 0.0)]
+    named = checkpoint.claim_owner(os.path.basename(path)) or str(checkpoint.peek(path).get("session_id") or "")
+    return next((id for id in gone if id.startswith(named) and (named or is_orphan)), "")
 
 
 def _at_work(place: Place, written: float, claude_id: str) -> Session | None:

@@ -250,7 +250,7 @@ def load_capture(session: Session) -> dict[str, Any]:
     if not state or state == capture.new():
         state = _told_by_episode(session) or capture.new()
     if not is_read and not state["since"]:
-        state["since"] = _forgotten_until(session)
+        state["since"] = forgotten_until(session)
     return state
 
 
@@ -281,7 +281,7 @@ def project_of(directory: str) -> str:
     return os.path.dirname(os.path.dirname(os.path.dirname(directory)))
 
 
-def _forgotten_until(session: Session) -> float:
+def forgotten_until(session: Session) -> float:
     """What a forgotten session said before then is not taken in again; 0 for all others."""
     project_dir = project_of(session.dir)
     if not store.is_there(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
