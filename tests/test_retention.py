@@ -16,7 +16,7 @@ import pytest
 import support
 from commandline import HARNESS, World
 
-from harness_memory import capture, clock, episode, forgotten, project, retention, settings, store, vault, views
+from harness_memory import capture, clock, episode, forget, forgotten, project, retention, settings, store, vault, views
 from harness_memory import session as sessions
 from harness_memory.lock import Lock
 
@@ -507,16 +507,39 @@ class TestAtOnce:
     def test_what_is_forgotten_is_not_brought_back(self, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
         mine, other = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
         world.json("archive", "--before", TestArchive().before(20))
-        monkeypatch.setattr(vault, "_LOCK_SECONDS", 0.02)
-        with support.hold_lock(world.project / "STATE" / settings.ARCHIVE_LOCK) as holder:
-            assert world.memory("forget", mine, "--yes").code == 2
-            holder.kill()
+        with monkeypatch.context() as patch:
+            patch.setattr(forget, "doubt", interrupted)
+            assert world.memory("forget", mine, "--yes").code == 130
         found = world.json("restore", "--all", code=1)
         assert (found["restored"], found["forgotten"]) == ([other], [mine])
         assert "%s was forgotten" % mine in world.memory("restore", mine).stdout
         assert mine not in work(world)
         assert world.memory("forget", mine, "--yes").code == 0
         assert world.memory("restore", "--all").code == 0
+
+    @pytest.mark.parametrize("is_at_work", [True, False])
+    def test_what_is_resumed_meanwhile_is_not_brought_back(
+        self, world: World, monkeypatch: pytest.MonkeyPatch, is_at_work: bool
+    ) -> None:
+        mine = aged(world, 50, "old")
+        id = claude_id(world, mine)
+        world.json("archive", "--before", TestArchive().before(20))
+        real = retention._taken
+
+        def taken(*told: Any) -> dict[str, str]:
+            """One that looks before the session goes on."""
+            found = real(*told)
+            if not is_at_work:
+                world.work("More of it", "The answer to that.", session=support.Session(world.repo, world.home, id))
+            return found
+
+        monkeypatch.setattr(retention, "_taken", taken)
+        monkeypatch.setattr(retention, "_LOCK_SECONDS", 0.05)
+        with Lock(sessions.lock(str(world.project), id, 0).path if is_at_work else str(world.home / "no.lock"), 1):
+            found = world.json("restore", "--all", code=1)
+        assert (found["restored"], found["refused"]) == ([], [mine])
+        assert len([value for value in support.episodes(world.root) if value["id"] == mine]) == (not is_at_work)
+        assert_sound(world)
 
     def test_what_a_forgotten_session_did_later_is_put_away(self, world: World) -> None:
         mine = aged(world, 50, "old")
@@ -565,6 +588,10 @@ class TestAtOnce:
         path.unlink()
         assert vault.drop(str(world.root), str(world.project), lambda entry: entry["id"] == mine) == 1
         assert not list((world.root / "archive").rglob("*.*"))
+
+
+def interrupted(*told: Any) -> None:
+    raise KeyboardInterrupt
 
 
 def bundle(name: str) -> vault.Bundle:

@@ -268,6 +268,8 @@ def test_many_episodes_at_once_are_what_rebuild_makes(world: World) -> None:
     before = (world.project / "INDEX.md").read_bytes()
     assert views.withdraw(str(world.project), [*found], 1)
     assert b"session-" not in (world.project / "INDEX.md").read_bytes()
-    assert views.add(str(world.project), found, 1)
+    for name, data in found.items():
+        views.stage(str(world.project), name, data)
+    assert views.catch_up(str(world.project), 1)
     assert (world.project / "INDEX.md").read_bytes() == before
     assert_views_are_whole(world)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from functools import partial
+from itertools import groupby
 
 from . import clock, episode, forgotten, settings, store, vault, views
 from . import session as sessions
@@ -15,7 +16,7 @@ from .digest import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _LOCK_SECONDS = 5.0
@@ -204,7 +205,6 @@ def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool
 def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> Restored:
     done = Restored()
     told = forgotten.load(project_dir)["sessions"]
-    last: dict[str, bytes] = {}
     lives: dict[str, str] = {}
     chosen = _chosen(root, project_dir, wanted)
     taken = _taken(project_dir, {str(entry["id"]) for owners in chosen.values() for entry in owners.values()})
@@ -216,9 +216,9 @@ def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], boo
             is_whole = not trouble or entry["digest"] in held
             if not is_whole or lives.setdefault(owner, entry["started"]) != entry["started"]:
                 del owners[owner]  # or it went on later as if it were another, in the same place
-        for owner in _extract(root, project_dir, name, owners, last, is_damaged=bool(trouble)) if owners else ():
-            done.restored[str(owners[owner]["id"])] = None
-    _complete(project_dir, last)
+        for entry, files in _by_session(root, project_dir, name, owners, is_damaged=bool(trouble)) if owners else ():
+            _put_back(project_dir, entry, files, done)
+    views.catch_up(project_dir, _LOCK_SECONDS)
     return done
 
 
@@ -256,14 +256,6 @@ def _chosen(
     return chosen
 
 
-def _is_there(path: str, data: bytes) -> bool:
-    """A file that a power cut has emptied is not."""
-    try:
-        return bool(os.lstat(path).st_size or not data)
-    except OSError:
-        return False
-
-
 def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
     """The start of every session here that has one of these short ids. One that was archived may have gone on since,
     as if it were another, or its short id be another's."""
@@ -277,22 +269,18 @@ def _taken(project_dir: str, ids: set[str]) -> dict[str, str]:
     return taken
 
 
-def _extract(
-    root: str, project_dir: str, name: str, owners: Container[str], last: dict[str, bytes], *, is_damaged: bool
-) -> set[str]:
-    """Write what is not there; whose files were written, or are to be at `last`: records and episodes."""
-    written = set()
+def _by_session(
+    root: str, project_dir: str, name: str, owners: dict[str, dict[str, Any]], *, is_damaged: bool
+) -> Iterator[tuple[dict[str, Any], dict[str, bytes]]]:
+    """(index entry, files) of the sessions in an archive, where those of one stand together."""
     found = vault.files(root, project_dir, name, lambda path: vault.owner_of(path) in owners)
-    for path, data in _up_to_the_damage(found) if is_damaged else found:
-        target = os.path.join(project_dir, *path.split("/"))
-        if path in last or _is_there(target, data):
-            continue
-        written.add(vault.owner_of(path))
-        if path.startswith(settings.EPISODES_DIR + "/") or path.endswith("/" + settings.META_FILE):
-            last[path] = data
-        else:
-            store.write(target, data)
-    return written
+    together = groupby(_up_to_the_damage(found) if is_damaged else found, lambda file: _entry_of(file[0], owners))
+    for entry, files in together:
+        yield entry, dict(files)
+
+
+def _entry_of(path: str, owners: dict[str, dict[str, Any]]) -> dict[str, Any]:
+    return owners[vault.owner_of(path)]
 
 
 def _up_to_the_damage(found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
@@ -302,16 +290,44 @@ def _up_to_the_damage(found: Iterator[tuple[str, bytes]]) -> Iterator[tuple[str,
         pass
 
 
-def _complete(project_dir: str, last: dict[str, bytes]) -> None:
-    """What has a record is whole, and what has an episode has its record."""
-    episodes = {}
-    for path, data in last.items():
-        if path.startswith(settings.EPISODES_DIR + "/"):
-            episodes[os.path.basename(path)] = data
-        else:
-            store.write(os.path.join(project_dir, *path.split("/")), data)
-    if episodes:
-        views.add(project_dir, episodes, _LOCK_SECONDS)
+def _put_back(project_dir: str, entry: dict[str, Any], files: dict[str, bytes], done: Restored) -> None:
+    """Write what is not there while no hook works on the session, which may have been resumed since we looked.
+
+    What has a record is whole, and what has an episode has its record."""
+    lock = sessions.lock(project_dir, entry["session_id"], _LOCK_SECONDS)
+    with lock as held:
+        if not held or _is_taken(project_dir, entry):
+            done.refused[str(entry["id"])] = None
+            return
+        for path in sorted(files, key=lambda path: (_is_episode(path), path.endswith("/" + settings.META_FILE))):
+            target = os.path.join(project_dir, *path.split("/"))
+            if not _is_there(target, files[path]):
+                done.restored[str(entry["id"])] = None
+                if _is_episode(path):
+                    views.stage(project_dir, os.path.basename(path), files[path])
+                else:
+                    store.write(target, files[path])
+        lock.discard()
+
+
+def _is_taken(project_dir: str, entry: dict[str, Any]) -> bool:
+    """Whether a session of this id has begun here at another time, as far as the directories tell."""
+    work = os.path.join(project_dir, settings.WORK_DIR)
+    places = [os.path.join(work, day, entry["id"]) for day in store.listed(work)]
+    found = [sessions.load(place) for place in places if store.is_directory(place)]
+    return any(session.started != entry["started"] for session in found if session)
+
+
+def _is_episode(path: str) -> bool:
+    return path.startswith(settings.EPISODES_DIR + "/")
+
+
+def _is_there(path: str, data: bytes) -> bool:
+    """A file that a power cut has emptied is not."""
+    try:
+        return bool(os.lstat(path).st_size or not data)
+    except OSError:
+        return False
 
 
 def _bundles(

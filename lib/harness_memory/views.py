@@ -54,22 +54,6 @@ def stage(project_dir: str, name: str, data: bytes) -> None:
     _mark_anew(project_dir, name)
 
 
-def add(project_dir: str, found: dict[str, bytes], wait_seconds: float) -> bool:
-    """Write many episodes, by name, and show them in the views."""
-    marks = [*found] if len(found) <= settings.REBUILD_ABOVE_MARKS else [_EVERYTHING]
-    with _lock(project_dir, wait_seconds) as held:
-        for mark in marks:
-            _mark(project_dir, mark)
-        for name, data in found.items():
-            store.write(os.path.join(project_dir, settings.EPISODES_DIR, name), data)
-        if held:
-            refresh(project_dir)
-        else:
-            for mark in marks:
-                _mark_anew(project_dir, mark)
-    return held
-
-
 def change(project_dir: str, marks: list[str], wait_seconds: float, write: Callable[[], None]) -> bool:
     """Let `write` change a fact about marked episodes, or about `TASKS`, and show it in the views.
 
