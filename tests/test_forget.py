@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import time
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -643,7 +644,7 @@ def test_a_checkpoint_of_a_forgotten_session_makes_no_other(
 
 # The sieve -----------------------------------------------------------------------------------------
 
-ENTRY = {"type": "user", "timestamp": "2026-11-16T06:00:00.000Z", "message": {"content": "Ask Acme Corp. Then rest."}}
+ENTRY = {"type": "user", "timestamp": "2025-06-15T06:00:00.000Z", "message": {"content": "Ask Acme Corp. Then rest."}}
 
 
 @pytest.mark.parametrize(
@@ -657,17 +658,17 @@ ENTRY = {"type": "user", "timestamp": "2026-11-16T06:00:00.000Z", "message": {"c
     ],
 )
 def test_what_the_sieve_strikes(tmp_path: Path, text: str, left: str) -> None:
-    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=[["acme", "corp"]])
+    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=[["acme", "corp"]])
     sieve = forgotten.sieve(str(tmp_path))
     assert sieve is not None
     entry = {**ENTRY, "message": {"content": text}}
     assert sieve.entry(entry)["message"]["content"] == left
-    later = {**entry, "timestamp": "2027-01-01T00:00:00.000Z"}
+    later = {**entry, "timestamp": "2025-07-01T00:00:00.000Z"}
     assert sieve.entry(later) == later
 
 
 def test_a_mark_of_an_older_version_is_known(tmp_path: Path) -> None:
-    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=[["acme", "corp"]])
+    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=[["acme", "corp"]])
     path = tmp_path / "STATE" / "forgotten.json"
     value = json.loads(path.read_text("utf-8"))
     del value["texts"][0]["first"]
@@ -679,7 +680,7 @@ def test_a_mark_of_an_older_version_is_known(tmp_path: Path) -> None:
 
 def test_the_first_word_of_a_text_is_not_told(tmp_path: Path) -> None:
     phrases = [["word%d" % number, "corp"] for number in range(600)]
-    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=phrases)
+    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=phrases)
     firsts = [item["first"] for item in forgotten.load(str(tmp_path))["texts"]]
     assert len(set(firsts)) < len(firsts) / 2
 
@@ -688,7 +689,7 @@ def test_a_big_entry_is_sifted_quickly(tmp_path: Path, monkeypatch: pytest.Monke
     """Files are not looked at, and of texts few words begin what could be forgotten."""
     monkeypatch.setattr(os, "urandom", bytes)
     phrases = [["bluebird", *map(str, range(size))] for size in range(6)]
-    forgotten.add(str(tmp_path), 1_794_816_000.0, phrases=phrases)
+    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=phrases)
     sieve = forgotten.sieve(str(tmp_path))
     assert sieve is not None
     body = " ".join(str(number % 10) for number in range(450_000))
@@ -732,6 +733,48 @@ def test_nothing_that_is_recorded_is_lost_in_the_sieve(tmp_path: Path, home: Pat
         {"1": ["One", "pending"], "7": ["Deux", "completed"]},
         [["make test", "make test FAST=1"]],
     )
+
+
+def said(project_dir: Path, at: float) -> object:
+    sieve = forgotten.sieve(str(project_dir))
+    assert sieve is not None
+    return sieve.value("Ask Acme Corp", clock.iso(at))
+
+
+def test_what_is_said_after_a_clock_was_set_back_is_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    forgotten.add(str(tmp_path), now + 400 * 86400, phrases=[["acme", "corp"]], sessions=["x"])
+    assert said(tmp_path, now - 1) == ""
+    monkeypatch.setattr(time, "time", lambda: now + 100)
+    assert (said(tmp_path, now - 1), said(tmp_path, now + 60)) == ("", "Ask Acme Corp")
+    assert forgotten.since(str(tmp_path), "x") < now + 100
+    forgotten.add(str(tmp_path), now, sessions=["y"])
+    assert said(tmp_path, now + 60) == "Ask Acme Corp"
+    # It was not ahead, after all.
+    monkeypatch.setattr(time, "time", lambda: now + 500 * 86400)
+    assert said(tmp_path, now + 60) == ""
+
+
+def test_a_clock_of_1970_brings_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.time()
+    forgotten.add(str(tmp_path), now, phrases=[["acme", "corp"]])
+    monkeypatch.setattr(time, "time", lambda: 3600.0)
+    assert said(tmp_path, now - 60) == ""
+
+
+def test_a_session_after_the_clock_was_set_back_says_it_again(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.").end()
+    real = time.time
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: real() + 400 * 86400)
+        assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 0
+    life = Life(world.home, world.repo, pid=client.pid)
+    life.start()
+    life.transcript.now = datetime.now(timezone.utc)
+    life.turn("Zanzibar is on again", "The way to Zanzibar is booked.")
+    assert life.episode["what_was_done"] == "The way to Zanzibar is booked."
 
 
 def test_no_sieve_where_nothing_was_forgotten(tmp_path: Path) -> None:

@@ -4,15 +4,18 @@
      "sessions": {Claude's session id: when},      what it said and did before that is not taken in again
      "notes": {hash: when},                        of its scope and name, for a name may tell what it was
      "texts": [{"words": number, "hash", "first",  salted hash of so many words in a row, in lower case; two digits of
-                "at"}]}                            that of the first, so that few others are hashed to be told from it
+                "at"}],                            that of the first, so that few others are hashed to be told from it
+     "ahead": {when: when}}                        dates of a clock that was ahead: when that was noticed
 
-A text is only struck from what was said before it was forgotten: whoever says it again means it.
+A text is only struck from what was said before it was forgotten: whoever says it again means it. What a clock dated
+that was ahead counts as forgotten when that was noticed, as long as its date is still to come.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import time
 
 from . import clock, jsontext, settings, store
 from .digest import hexdigest
@@ -37,6 +40,38 @@ def path(project_dir: str) -> str:
 
 def load(project_dir: str) -> dict[str, Any]:
     """Every part has its shape, whatever the file says; all are empty when nothing was ever forgotten."""
+    told = _read(project_dir)
+    now = time.time()
+    dates = {at: told["ahead"].get(at, clock.iso(now)) for at in _ahead(told, now)}
+    if dates:
+        told["texts"] = [{**item, "at": dates.get(_when(item), _when(item))} for item in told["texts"]]
+        for key in ("sessions", "notes"):
+            told[key] = {name: dates.get(at, at) for name, at in told[key].items()}
+    return told
+
+
+def _ahead(told: dict[str, Any], now: float) -> list[str]:
+    """The dates that are still to come; a clock that is itself from before our time cannot tell."""
+    dates = [*told["sessions"].values(), *told["notes"].values(), *map(_when, told["texts"])]
+    is_sure = clock.iso(now) >= settings.FIRST_DAY
+    return [at for at in dates if is_sure and (clock.parse(at) or 0.0) > now + settings.CLOCK_DOUBT_SECONDS]
+
+
+def note_ahead(project_dir: str, now: float) -> None:
+    """Remember from when on what is said is meant, where a clock that was ahead has dated what was forgotten."""
+
+    def is_news(told: dict[str, Any]) -> bool:
+        return not told["ahead"].keys() >= {*_ahead(told, now)}
+
+    if is_news(_read(project_dir)):
+        with Lock(path(project_dir) + settings.LOCK_SUFFIX) as held:
+            known = _read(project_dir)
+            if held and is_news(known):
+                known["ahead"] = {**dict.fromkeys(_ahead(known, now), clock.iso(now)), **known["ahead"]}
+                _write(project_dir, known)
+
+
+def _read(project_dir: str) -> dict[str, Any]:
     try:
         data = store.read(path(project_dir))
         value = jsontext.loads(data) if data else {}
@@ -51,7 +86,13 @@ def load(project_dir: str) -> dict[str, Any]:
         "sessions": _dates(told.get("sessions")),
         "notes": _dates(told.get("notes")),
         "texts": [item for item in texts if _is_text(item)] if isinstance(texts, list) else [],
+        "ahead": _dates(told.get("ahead")),
     }
+
+
+def _write(project_dir: str, told: dict[str, Any]) -> None:
+    value = {"schema": settings.SCHEMA, **told}
+    store.write(path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"), durable=True)
 
 
 def _dates(value: object) -> dict[str, str]:
@@ -79,20 +120,15 @@ def add(
     with Lock(path(project_dir) + settings.LOCK_SUFFIX) as held:
         if not held:
             raise TimeoutError(errno.ETIMEDOUT, "another process is forgetting something; try again", path(project_dir))
-        known = load(project_dir)
+        known = _read(project_dir)
         _put_aside_if_damaged(path(project_dir), known)
-        salt = known["salt"] or os.urandom(16).hex()
-        texts = known["texts"]
+        salt = known["salt"] = known["salt"] or os.urandom(16).hex()
         for words in phrases:
-            texts.append({"words": len(words), "hash": _hash(salt, words), "first": _first(salt, words), "at": at})
-        value = {
-            "schema": settings.SCHEMA,
-            "salt": salt,
-            "sessions": {**known["sessions"], **dict.fromkeys(sessions, at)},
-            "notes": {**known["notes"], **{_hash(salt, [ref]): at for ref in notes}},
-            "texts": texts,
-        }
-        store.write(path(project_dir), jsontext.pretty(value).encode("utf-8", "replace"), durable=True)
+            mark = {"words": len(words), "hash": _hash(salt, words), "first": _first(salt, words), "at": at}
+            known["texts"].append(mark)
+        known["sessions"].update(dict.fromkeys(sessions, at))
+        known["notes"].update({_hash(salt, [ref]): at for ref in notes})
+        _write(project_dir, known)
 
 
 def _put_aside_if_damaged(file: str, known: dict[str, Any]) -> None:
@@ -128,6 +164,7 @@ class Sieve:
 
 def sieve(project_dir: str) -> Sieve | None:
     """None when no text was forgotten."""
+    note_ahead(project_dir, time.time())
     told = load(project_dir)
     return Sieve(told["salt"], told["texts"]) if told["texts"] else None
 

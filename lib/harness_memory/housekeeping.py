@@ -31,6 +31,7 @@ def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float,
     place.ends = min(place.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
     health.survive(place.store_root, _NAME, _catch_up, place)
     health.survive(place.store_root, _NAME, _catch_up_notes, place)
+    health.survive(place.store_root, _NAME, _doubt_the_clock, place, now)
     health.survive(place.store_root, _NAME, _recover, place, claude_id, process, now, config)
     for duty in (forget_the_old, sweep_strays, sweep_async_tasks):
         if place.left() > 0:
@@ -56,6 +57,13 @@ def _catch_up_notes(place: Place) -> None:
             scope = "project" if home == place.project_dir else "user"
             with notebook.Writing(notebook.Shelf(scope, topics, home), _patience(place)):
                 pass
+
+
+def _doubt_the_clock(place: Place, now: float) -> None:
+    if store.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        from . import forgotten
+
+        forgotten.note_ahead(place.project_dir, now)
 
 
 def _catch_up_recall(place: Place) -> None:
