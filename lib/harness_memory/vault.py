@@ -2,7 +2,8 @@
 
     <root>/archive/<project id>/<name>.tar.gz   files of sessions, named as below the project's directory
     <root>/archive/<project id>/<name>.jsonl    one line a session: {"schema", "id", "session_id", "started", "ended",
-                                                "headline", "work", "episode", "digest", "bytes"}
+                                                "headline", "work", "episode", "digest", "bytes"},
+                                                and "dropped" while it is being taken out
 
 An archive takes its name when it and its index are whole; only then do the live files go. A process
 killed in between leaves both, and packing the same content again is told by its digest.
