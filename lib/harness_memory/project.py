@@ -132,6 +132,12 @@ def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
     return (best[2], best[0]) if best else None
 
 
+def last_seen(project_dir: str) -> tuple[str, str]:
+    """(work tree, remote) that a memory was last at work in; "" for what it has not known."""
+    facts = _read_facts(project_dir) or {}
+    return ["", *_texts(facts, "paths")][-1], ["", *_texts(facts, "remotes")][-1]
+
+
 def project_id(identity: str) -> str:
     return _slug(identity) + "-" + digest.hexdigest(identity)[: settings.ID_HASH_CHARS]
 

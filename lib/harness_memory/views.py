@@ -125,6 +125,15 @@ def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
         return _rebuild(project_dir) if held else None
 
 
+def listed(project_dir: str) -> set[str]:
+    """Names of the episodes in the menu, but for those that somebody was about to change."""
+    marked = _marks(project_dir)
+    try:
+        return set() if _EVERYTHING in marked else {*_read_index(_read_views(project_dir)[0])} - {*marked}
+    except ValueError:
+        return set()
+
+
 def doubt(project_dir: str) -> None:
     """Have every view made anew by whoever next holds the lock."""
     _mark_anew(project_dir, _EVERYTHING)

@@ -125,7 +125,7 @@ def _damage(record: Record) -> str:
         what = str(unfit)
     except OSError as error:
         what = "cannot be read (%s)" % error.strerror
-    return "Its episode is damaged: it %s. See: harness memory verify" % line(what)
+    return "Its episode is damaged (%s). See: harness memory verify" % line(what)
 
 
 def _summary(record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import catalogue, episode, notebook, progress, settings, store, views
+from .. import catalogue, episode, notebook, progress, remake, settings, store, views
 from .. import session as sessions
 from . import arguments, integrity
 from .output import count, emit_json, line, short
@@ -19,7 +19,10 @@ _ALIKE_SHOWN = 5
 
 
 def rebuild(argv: list[str]) -> int:
-    about = "Make every view (INDEX.md, MEMORY.md and those in STATE/) anew from the facts, which are never touched."
+    about = (
+        "Make every view (INDEX.md, MEMORY.md and those in STATE/) anew from the facts, which are never touched;\n"
+        "and episodes that were lost or damaged, from what their sessions' directories hold."
+    )
     parser = arguments.parser("rebuild", about, "rebuild\nrebuild --all-projects")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
@@ -93,13 +96,20 @@ def _has_no_work(project_dir: str) -> bool:
 
 
 def _rebuilt(project_dir: str) -> list[str]:
+    made = _remade(project_dir)  # while the menu still tells which are lost
     names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
-        raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
-    names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
+        raise Refusal("%s: a session holds the lock of the views, which are as before. Try again" % short(project_dir))
+    names = made + names + _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
     if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
     return names
+
+
+def _remade(project_dir: str) -> list[str]:
+    """Episodes that were damaged or lost."""
+    made = [name for name in remake.lost(project_dir) if remake.make_again(arguments.root(), project_dir, name)]
+    return [os.path.join(settings.EPISODES_DIR, name) for name in made]
 
 
 def _rewritten_summaries(project_dir: str) -> list[str]:

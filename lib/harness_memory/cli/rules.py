@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 DAMAGED = "damaged"  # cannot be read as what it should be, or is newer than this version
 RULE = "rule"
 STRAY = "stray"
+REMAKE = "run: harness memory rebuild"
 
 _LINE_MAX_BYTES = 1024 * 1024
 _ARCHIVE_READ_BYTES = 64 * 1024 * 1024  # a second or so
 _EPISODE_MAX_BYTES = settings.EPISODE_MAX_BYTES * 4  # what no cutting rule of ours can leave behind
 _POSTINGS = ".idx"
-_REMAKE = "run: harness memory rebuild"
 _REPAIR = "correct it, or move it out of the store"
 
 
@@ -134,7 +134,7 @@ def check_markdown(path: str) -> None:
 def check_summary(path: str) -> None:
     check_markdown(path)
     if not os.path.getsize(path):
-        raise Unfit("is empty, as a power cut leaves a file", remedy=_REMAKE)
+        raise Unfit("is empty, as a power cut leaves a file", remedy=REMAKE)
 
 
 def check_receipt(path: str) -> None:
@@ -163,14 +163,14 @@ def check_postings(path: str) -> None:
         found = segment.Segment(path, is_whole=True)
     except segment.Damaged as error:
         what = str(error).partition(": ")[2]
-        raise Unfit("is a cache that cannot be used (%s)" % what, remedy=_REMAKE, kind=RULE) from None
+        raise Unfit("is a cache that cannot be used (%s)" % what, remedy=REMAKE, kind=RULE) from None
     try:
         for _ in found.terms():
             pass
         for number in range(found.count):
             found.record(number)
     except segment.Damaged as error:
-        raise Unfit("is a damaged cache (%s)" % error, remedy=_REMAKE, kind=RULE) from None
+        raise Unfit("is a damaged cache (%s)" % error, remedy=REMAKE, kind=RULE) from None
     finally:
         found.close()
 

@@ -1,0 +1,85 @@
+"""Episodes that were lost though their session's directory is there, made anew from it.
+
+Whoever deletes an episode (retention, `forget`, `prune`) takes it off the menu too: one that is still listed
+there was lost otherwise, and so was one that is there but damaged.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import archive, capture, episode, jsontext, project, settings, store, views
+from . import session as sessions
+from .place import Place
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .session import Session
+
+_FOREVER = float("inf")
+_PUT_ASIDE = "episode.json" + settings.DAMAGED_SUFFIX
+
+
+def lost(project_dir: str) -> list[str]:
+    """Names of the episodes that can be made again, and have to be."""
+    there = {*episode.names(project_dir)}
+    gone = views.listed(project_dir) - there
+    damaged = {name for name in there if _is_damaged(project_dir, name)}
+    return sorted(name for name in gone | damaged if _source(project_dir, name))
+
+
+def make_again(store_root: str, project_dir: str, name: str) -> bool:
+    """False when nothing came of it, or a process is at work on the session."""
+    known = _source(project_dir, name)
+    claude_id = str(known.meta["claude_session"]) if known else ""
+    lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+    with lock as held:
+        session = _source(project_dir, name) if held else None
+        if not session:
+            return False
+        is_made = _make(store_root, project_dir, session)
+        if not sessions.read_marker(project_dir, claude_id):
+            lock.discard()
+    return is_made
+
+
+def _make(store_root: str, project_dir: str, session: Session) -> bool:
+    root, remote = project.last_seen(project_dir)
+    place = Place(store_root, project_dir, root, remote, _FOREVER)
+    place.folders = []  # a checkpoint that lies there is a living session's
+    gathered = archive.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
+    if gathered.episode is None:
+        return False
+    _put_aside(os.path.join(project_dir, settings.EPISODES_DIR, session.episode_name), session)
+    session.save()
+    archive.publish(place, session, gathered)
+    return True
+
+
+def _put_aside(path: str, session: Session) -> None:
+    """With the session, so that it goes when that goes."""
+    if store.read_head(path, 1):
+        store.move(path, os.path.join(session.dir, _PUT_ASIDE))
+
+
+def _is_damaged(project_dir: str, name: str) -> bool:
+    """Not so one that is closed to us, no plain file, or of a newer version."""
+    try:
+        value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
+    except OSError as error:
+        if store.is_passing(error):
+            raise
+        return False
+    except ValueError:
+        return True
+    return bool(episode.problem(value)) and not episode.is_newer(value)
+
+
+def _source(project_dir: str, name: str) -> Session | None:
+    """The session that an episode can be made of."""
+    session = sessions.find_short(project_dir, sessions.day_and_id(name)[1])
+    if not session or session.episode_name != name:
+        return None
+    state = sessions.read_capture(session.dir)
+    is_told = capture.has_substance(state) if state else False
+    return session if is_told or os.path.isfile(str(session.meta.get("transcript") or "")) else None
