@@ -734,6 +734,16 @@ def test_rebuild_says_what_changed(worked: World) -> None:
     assert told == {"project": worked.project.name, "changed": []}
 
 
+def test_rebuild_tells_of_recall_too(worked: World) -> None:
+    worked.memory("rebuild")
+    cache = worked.project / "STATE" / "recall" / "episodes.idx"
+    cache.write_bytes(cache.read_bytes()[:-40])
+    assert "made anew: STATE/recall" in worked.memory("rebuild").stdout
+    cache.unlink()
+    assert worked.json("rebuild")[0]["changed"] == [os.path.join("STATE", "recall")]
+    assert "nothing to change" in worked.memory("rebuild").stdout
+
+
 @pytest.mark.parametrize("field", [{"files_changed": [1]}, {"asked": [None]}, {"tasks": [{"id": "x"}]}])
 def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict[str, Any]) -> None:
     path = sorted(worked.project.glob("episodes/*.json"))[0]

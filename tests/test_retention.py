@@ -358,6 +358,7 @@ class TestDamaged:
         assert two not in work(world)
         after = world.files()
         assert [name for name in before if one in name and after.get(name) != before[name]] == []
+        assert {found["file"] for found in world.json("verify", code=1)["findings"]} == {str(path)}
 
     def test_an_older_copy_stands_in(self, world: World) -> None:
         mine, _ = self.archived(world, 1)

@@ -14,7 +14,20 @@ from __future__ import annotations
 
 import os
 
-from . import archive, capture, clock, episode, forgotten, jsontext, liveness, project, settings, store, views
+from . import (
+    archive,
+    capture,
+    catalogue,
+    clock,
+    episode,
+    forgotten,
+    jsontext,
+    liveness,
+    project,
+    settings,
+    store,
+    views,
+)
 from . import session as sessions
 from .place import Place
 
@@ -241,9 +254,10 @@ class Backfill:
         return MADE
 
     def finish(self) -> None:
-        """Show in the views what was made, and remember what there was nothing to make of."""
+        """Show in the views and to recall what was made, and remember what there was nothing to make of."""
         for project_dir in self.pending:
             views.catch_up(project_dir, settings.LOCK_WAIT_SECONDS)
+            catalogue.rebuild(self.root, project_dir, settings.LOCK_WAIT_SECONDS)
         for project_dir, empty in self.empty.items():
             if empty != _load_empty(project_dir):
                 value = {"schema": settings.SCHEMA, "empty": empty}

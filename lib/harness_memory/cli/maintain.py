@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import catalogue, episode, notebook, progress, remake, settings, store, views
+from .. import catalogue, episode, notebook, progress, remake, settings, stock, store, views
 from .. import session as sessions
 from . import arguments, integrity
 from .output import count, emit_json, line, short
@@ -101,9 +101,17 @@ def _rebuilt(project_dir: str) -> list[str]:
     if names is None:
         raise Refusal("%s: a session holds the lock of the views, which are as before. Try again" % short(project_dir))
     names = made + names + _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
+    before = _recalled(project_dir)
     if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
-    return names
+    is_mended = _recalled(project_dir) != before
+    return names + ([os.path.join(settings.STATE_DIR, settings.RECALL_DIR)] if is_mended else [])
+
+
+def _recalled(project_dir: str) -> tuple[list[object], list[str]]:
+    """What recall knows of the episodes, and which of its caches cannot be used."""
+    known = stock.known_episodes(project_dir) or {}
+    return [known.get(name) for name in episode.names(project_dir)], catalogue.unsound(project_dir)
 
 
 def _remade(project_dir: str) -> list[str]:
