@@ -69,6 +69,7 @@ class Note:
         "fields",
         "has_head",
         "head_lines",
+        "is_damaged",
         "is_unreadable",
         "lacks",
         "path",
@@ -85,7 +86,8 @@ class Note:
         self.path = ""
         self.has_head = True
         self.head_lines = 0
-        self.is_unreadable = False  # its file is no plain one, too large, or closed to us
+        self.is_unreadable = False  # its file is no plain one, too large, closed to us, or damaged
+        self.is_damaged = False  # it is no text
         self.lacks: list[str] = []  # required fields that are guessed
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)
 
