@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from .. import __version__, store
+from .. import __version__, health, store
 from . import entries, merge, registry, settingsfile, skills
 from .settingsfile import Refused
 
@@ -121,6 +121,8 @@ def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> N
     store.remove(place.backup)
     for path in removal.stores:
         registry.drop(path, place.settings)
+        if not registry.load(path):
+            health.forget_runs(path)  # or they would seem to be a plugin's
     if memory is not None:
         memory.delete()
     for path in removal.folders:
