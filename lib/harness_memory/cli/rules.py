@@ -147,6 +147,9 @@ def check_curated(path: str) -> None:
     check_markdown(path)
     if os.path.getsize(path) > settings.CURATED_MAX_BYTES:
         raise Unfit("is larger than is read of it", remedy="shorten it", kind=RULE)
+    name = os.path.basename(path)
+    if name.endswith(".md") and name != settings.NOTES_INDEX_FILE and not _text(path).strip():
+        raise Unfit("is empty, which nobody can have set", remedy="take the version before (.1), or delete it")
 
 
 def check_note(path: str) -> None:
