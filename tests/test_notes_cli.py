@@ -477,3 +477,23 @@ def test_a_note_that_is_no_text_is_damaged(world: World, garbage: bytes) -> None
     path.unlink()
     assert "in order" in world.memory("lint").stdout
     assert world.json("verify")["findings"] == []
+
+
+def test_secrets_do_not_make_facts_alike(world: World) -> None:
+    one = world.json("remember", "Blue whales sing at postgres://bob:hunter2secret@db.example.org/x")
+    other = world.json("remember", "password=Tr0ub4dor&3xyz green apples")
+    assert one["note"] != other["note"]
+    assert (one["redacted"], other["redacted"]) == (True, True)
+    made = world.json("note", "add", "Staging password=hunter2hunter2", "It is old")
+    assert made["note"] == "project/staging-password"
+
+
+def test_a_fact_put_right_is_known(world: World) -> None:
+    said = "The deploy happens tomorrow at noon"
+    world.memory("remember", said)
+    for _ in range(2):
+        told = world.memory("remember", said, "--fix")
+        assert "Known already" in told.stdout
+        assert "(1 fact)" in told.stdout
+        assert "says" not in told.stdout
+    assert "tomorrow" not in facts(world, "deploy-happens-tomorrow-noon")[0]
