@@ -170,6 +170,15 @@ def test_after_an_uninstall_it_is_not_installed(installed: World) -> None:
     assert "as a plugin, probably" in hook_line(installed)
 
 
+@pytest.mark.skipif(not POSIX, reason="file modes")
+def test_what_is_open_to_others_is_counted(installed: World) -> None:
+    installed.work("Add a form", "Added.", ("a.py",))
+    (installed.project / "INDEX.md").chmod(0o644)
+    assert "1 file or folder of the memory" in problems(installed)["modes"]["text"]
+    (installed.project / "episodes").chmod(0o755)
+    assert "2 files or folders of the memory" in problems(installed)["modes"]["text"]
+
+
 def test_hooks_registered_twice(installed: World, settings_file: Path) -> None:
     local = installed.repo / ".claude" / "settings.local.json"
     local.parent.mkdir()

@@ -286,6 +286,12 @@ def test_rebuild_heals_what_verify_says_it_does(sound: World) -> None:
     assert sound.json("verify")["findings"] == []
 
 
+def test_like_stands_with_like(sound: World) -> None:
+    put(sound.project / "INDEX.md", "# Session Memory Index\n")
+    put(only(sound.project, "WORK/*/*/summary.md"), "")
+    assert sound.memory("verify").stdout.count("Run: harness memory rebuild:") == 1
+
+
 def test_many_alike_are_summed_up(sound: World) -> None:
     for number in range(30):
         put(sound.project / ("x%d.zip" % number), b"PK")

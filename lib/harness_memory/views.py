@@ -230,7 +230,7 @@ def index_line(name: str, value: dict[str, Any]) -> str:
         shown += ", +%d" % (len(files) - settings.FILES_IN_INDEX)
     skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     tail = " [%s]" % one_line(shown) if shown else ""
-    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"])
+    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
     where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
     tail += " (%s)" % one_line(where) if where else ""
     return "%s%s` - %s%s%s" % (_LINE_HEAD, name, skill, episode.headline(value), tail)

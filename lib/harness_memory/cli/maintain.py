@@ -67,11 +67,11 @@ def verify(argv: list[str]) -> int:
 
 def listing(findings: list[Finding], root: str) -> list[str]:
     """One line a finding, like with like, and of many alike the first few."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.kind, finding.remedy), []).append(finding)
+        groups.setdefault(finding.remedy, []).append(finding)
     lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
-    for (_, remedy), group in groups.items():
+    for remedy, group in groups.items():
         lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:])]
         lines += ["  " + _sentence(finding, root) for finding in group[:_ALIKE_SHOWN]]
         lines += ["  and %d more (--json lists all)" % (len(group) - _ALIKE_SHOWN)] if len(group) > _ALIKE_SHOWN else []
