@@ -354,6 +354,7 @@ class TestDamaged:
         before = world.files()
         (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
         path.write_bytes(path.read_bytes()[:-2500])
+        world.memory("rebuild")  # after which recall knows nothing of them
         assert world.json("restore", "--all", code=2)["restored"] == [one]
         assert two not in work(world)
         after = world.files()
