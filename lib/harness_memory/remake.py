@@ -23,13 +23,14 @@ _PUT_ASIDE = "episode.json" + settings.DAMAGED_SUFFIX
 def lost(project_dir: str) -> list[str]:
     """Names of the episodes that can be made again, and have to be."""
     there = {*episode.names(project_dir)}
-    gone = views.listed(project_dir) - there
+    # Looked for twice: sessions that write or delete theirs meanwhile do so in one order.
+    gone = {name for name in views.listed(project_dir) - there if not store.is_there(_path(project_dir, name))}
     damaged = {name for name in there if _is_damaged(project_dir, name)}
     return sorted(name for name in gone | damaged if _source(project_dir, name))
 
 
 def make_again(store_root: str, project_dir: str, name: str) -> bool:
-    """False when nothing came of it, or a process is at work on the session."""
+    """False when nothing came of it, or a process is at work on the session. The views are left to be made anew."""
     known = _source(project_dir, name)
     claude_id = str(known.meta["claude_session"]) if known else ""
     lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
@@ -50,22 +51,21 @@ def _make(store_root: str, project_dir: str, session: Session) -> bool:
     gathered = archive.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
     if gathered.episode is None:
         return False
-    _put_aside(os.path.join(project_dir, settings.EPISODES_DIR, session.episode_name), session)
+    path = _path(project_dir, session.episode_name)
+    damaged = store.read(path)
+    if damaged:
+        store.write(os.path.join(session.dir, _PUT_ASIDE), damaged)  # with the session, so that it goes when that goes
     session.save()
-    archive.publish(place, session, gathered)
+    # Before any mark: a lost one that is marked would be taken for one that was deleted.
+    store.write(path, episode.render(gathered.episode), durable=True)
+    views.doubt(project_dir)
     return True
-
-
-def _put_aside(path: str, session: Session) -> None:
-    """With the session, so that it goes when that goes."""
-    if store.read_head(path, 1):
-        store.move(path, os.path.join(session.dir, _PUT_ASIDE))
 
 
 def _is_damaged(project_dir: str, name: str) -> bool:
     """Not so one that is closed to us, no plain file, or of a newer version."""
     try:
-        value = jsontext.loads(store.read(os.path.join(project_dir, settings.EPISODES_DIR, name)) or b"")
+        value = jsontext.loads(store.read(_path(project_dir, name)) or b"")
     except OSError as error:
         if store.is_passing(error):
             raise
@@ -83,3 +83,7 @@ def _source(project_dir: str, name: str) -> Session | None:
     state = sessions.read_capture(session.dir)
     is_told = capture.has_substance(state) if state else False
     return session if is_told or os.path.isfile(str(session.meta.get("transcript") or "")) else None
+
+
+def _path(project_dir: str, name: str) -> str:
+    return os.path.join(project_dir, settings.EPISODES_DIR, name)
