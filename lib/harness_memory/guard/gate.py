@@ -8,11 +8,9 @@ user, never with silence.
 
 from __future__ import annotations
 
-import _thread
-import time
-
 from .. import settings
 from ..payload import read_payload, system, was_cut
+from ..watchdog import watch
 from .quick import is_harmless
 
 TYPE_CHECKING = False
@@ -168,14 +166,10 @@ _LAST_RESORT = (
 
 
 def _watch(env: Environment, tree: str) -> None:
-    def wait() -> None:
-        time.sleep(settings.GUARD_DEADLINE_SECONDS)
+    def late() -> None:
         leave(unsure(env, tree, TimeoutError("no verdict within %.1f seconds" % settings.GUARD_DEADLINE_SECONDS)))
 
-    try:
-        _thread.start_new_thread(wait, ())
-    except RuntimeError:  # no more threads: the client's own timeout is left
-        pass
+    watch(settings.GUARD_DEADLINE_SECONDS, late)
 
 
 def leave(reply: bytes) -> None:
