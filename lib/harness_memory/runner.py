@@ -16,7 +16,7 @@ import time
 from . import jsontext, settings, store
 from .events import Event
 from .payload import read_payload
-from .watchdog import watch
+from .watchdog import ending, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _handler(name: str) -> Any:
 def _watch(name: str, root: str, ends: float) -> None:
     def late() -> None:
         _stamp(root, name, "not done within its deadline; the rest is left to the next run")
-        _leave(b"")
+        _leave(b"", is_late=True)
 
     watch(ends - time.monotonic() + settings.WATCHDOG_GRACE_SECONDS, late)
 
@@ -149,7 +149,9 @@ def _stamp(root: str, name: str, error: BaseException | str) -> None:
         pass
 
 
-def _leave(reply: bytes) -> None:
+def _leave(reply: bytes, *, is_late: bool = False) -> None:
+    if not ending.acquire(not is_late):
+        return  # the reply is on its way
     try:
         if reply:
             store.write_all(1, reply)

@@ -10,19 +10,20 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
 
+ending = _thread.allocate_lock()  # of whoever writes the answer and ends the process
 _SECOND_TRY_SECONDS = 0.05
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:
-    """Call `late`, which ends the process, once and after so many seconds.
+    """Call `late`, which ends the process, after so many seconds.
 
     A thread does, unless one long step of the interpreter keeps it from running: such a step, as that of `re`,
     looks for signals at least."""
     turn = _thread.allocate_lock()
 
     def alarm(*_: object) -> None:
-        turn.acquire()  # whoever comes second waits here for the end
-        late()
+        with turn:  # whoever comes second waits here for the end
+            late()
 
     def wait() -> None:
         time.sleep(max(0.0, seconds))
