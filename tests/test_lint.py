@@ -91,10 +91,10 @@ def test_dates_that_are_left_alone(text: str) -> None:
 @pytest.mark.parametrize("words", ["yesterday ", "`yesterday` ", "3 days ago ", "yesterday 2026-01-01 ", "today, "])
 def test_absurd_wording_takes_no_longer_than_it_is_long(words: str) -> None:
     text = "The customer called " + words * 20_000
-    began = time.perf_counter()
+    began = time.process_time()
     wording.relative_dates(text, "2026-11-16")
     wording.put_right(text, "2026-11-16")
-    assert time.perf_counter() - began < 3
+    assert time.process_time() - began < 3
 
 
 def test_quotations_end_where_they_end() -> None:
