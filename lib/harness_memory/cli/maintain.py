@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import catalogue, episode, notebook, progress, remake, settings, stock, store, views
+from .. import catalogue, episode, notebook, progress, reindex, remake, settings, stock, store, views
 from .. import session as sessions
 from . import arguments, integrity
 from .output import count, emit_json, line, short
@@ -100,7 +100,8 @@ def _rebuilt(project_dir: str) -> list[str]:
     names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
         raise Refusal("%s: a session holds the lock of the views, which are as before. Try again" % short(project_dir))
-    names = made + names + _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
+    names = made + names + reindex.remake(arguments.root(), project_dir)
+    names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
     before = _recalled(project_dir)
     if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))

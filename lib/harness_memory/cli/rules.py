@@ -28,6 +28,7 @@ STRAY = "stray"
 REMAKE = "run: harness memory rebuild"
 
 _LINE_MAX_BYTES = 1024 * 1024
+_ARCHIVE_REMEDY = "bring it back from a backup; sessions before the damage can be restored"
 _ARCHIVE_READ_BYTES = 64 * 1024 * 1024  # a second or so
 _EPISODE_MAX_BYTES = settings.EPISODE_MAX_BYTES * 4  # what no cutting rule of ours can leave behind
 _POSTINGS = ".idx"
@@ -306,17 +307,23 @@ def check_task(path: str) -> None:
 
 
 def check_archive(path: str) -> None:
-    """Whole to its last byte, unless that would take long: then as far as its beginning tells."""
+    """Whole to its last byte, unless that would take long: then as far as its beginning and its end tell."""
+    from .. import reindex, vault
+
     with open(path, "rb") as file:
         if file.read(2) != b"\x1f\x8b":
             raise Unfit("is no compressed archive")
+        try:
+            vault.refuse_padding(file, path)
+        except store.Unreadable as error:
+            raise Unfit(str(error.strerror), remedy=_ARCHIVE_REMEDY) from None
     size = os.path.getsize(path)
     if size > settings.ARCHIVE_MAX_BYTES:
         raise Unfit("is larger than an archive of ours can be", remedy="look what it is, and move it out of the store")
     if size <= _ARCHIVE_READ_BYTES:
         _unpack(path)
-    if not os.path.isfile(path[: -len(".tar.gz")] + ".jsonl"):
-        raise Unfit("has no index beside it", kind=RULE)
+    if not reindex.is_whole(path[: -len(vault.ENDING)] + vault.INDEX_ENDING):
+        raise Unfit("has no index beside it that can be read", remedy="run: harness memory rebuild", kind=RULE)
 
 
 def _unpack(path: str) -> None:
@@ -329,7 +336,7 @@ def _unpack(path: str) -> None:
                 pass
     except (EOFError, zlib.error, OSError) as error:
         what = "is a damaged archive: %s" % error
-        raise Unfit(what, remedy="bring it back from a backup; sessions before the damage can be restored") from None
+        raise Unfit(what, remedy=_ARCHIVE_REMEDY) from None
 
 
 def check_thread(path: str) -> None:
