@@ -105,13 +105,15 @@ def _rebuilt(project_dir: str) -> list[str]:
     before = _recalled(project_dir)
     if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
-    is_mended = _recalled(project_dir) != before
+    is_mended = before is not None and _recalled(project_dir) != before
     return names + ([os.path.join(settings.STATE_DIR, settings.RECALL_DIR)] if is_mended else [])
 
 
-def _recalled(project_dir: str) -> tuple[list[object], list[str]]:
-    """What recall knows of the episodes, and which of its caches cannot be used."""
-    known = stock.known_episodes(project_dir) or {}
+def _recalled(project_dir: str) -> tuple[list[object], list[str]] | None:
+    """What recall knows of the episodes, and which of its caches cannot be used; None when it has none yet."""
+    known = stock.known_episodes(project_dir)
+    if known is None:
+        return None
     return [known.get(name) for name in episode.names(project_dir)], catalogue.unsound(project_dir)
 
 
