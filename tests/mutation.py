@@ -47,6 +47,12 @@ TOKENS = (
 UNITS = (
     "x", "😀", "ab ", "\n", "\x1b[1m", "é/", "- a\n", "<a>", "a-", "k=", "a@b.", "eyJ.", "-----BEGIN ", "://a:", "\\",
     "'\"", "$(", "../", "0", "\u200b", "Aa1_", "password: ", "`", "**", "[a](", "{", "a: ", "\t",
+    " Abc: x", "yesterday ", "token==", "**/",
+)  # fmt: skip
+# Where one begins.
+MARKS = (
+    "", "", "", "-----BEGIN PRIVATE KEY-----", "mysql ", "docker login ", "curl -u ", "Cookie: a=", "token=", "token==",
+    "Bearer ", "Authorization: ", "eyJ", "sk-", "SG.", "hooks.slack.com/", "https://", "yesterday ", "<!--", "```",
 )  # fmt: skip
 MOST_BYTES = 400_000  # of one input
 LONG = (1_000, 10_000, 70_000, 300_000)
@@ -62,8 +68,8 @@ class Chance(random.Random):
     # Values
     def text(self) -> str:
         if self.happens(0.03):
-            unit = self.choice(UNITS)
-            return unit * self.choice(LONG[: 2 + self.happens(0.3)])
+            unit = self.choice(UNITS) + (self.choice(UNITS) if self.happens(0.5) else "")
+            return self.choice(MARKS) + unit * (self.choice(LONG[: 2 + self.happens(0.3)]) // len(unit))
         return "".join(self.choice(STRINGS) for _ in range(self.choice((1, 1, 1, 2, 4))))
 
     def value(self, depth: int = 0) -> Any:

@@ -734,6 +734,16 @@ def test_rebuild_says_what_changed(worked: World) -> None:
     assert told == {"project": worked.project.name, "changed": []}
 
 
+def test_rebuild_tells_of_recall_too(worked: World) -> None:
+    worked.memory("rebuild")
+    cache = worked.project / "STATE" / "recall" / "episodes.idx"
+    cache.write_bytes(cache.read_bytes()[:-40])
+    assert "made anew: STATE/recall" in worked.memory("rebuild").stdout
+    cache.unlink()
+    assert worked.json("rebuild")[0]["changed"] == [os.path.join("STATE", "recall")]
+    assert "nothing to change" in worked.memory("rebuild").stdout
+
+
 @pytest.mark.parametrize("field", [{"files_changed": [1]}, {"asked": [None]}, {"tasks": [{"id": "x"}]}])
 def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict[str, Any]) -> None:
     path = sorted(worked.project.glob("episodes/*.json"))[0]
@@ -741,8 +751,30 @@ def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict
     assert len(worked.json("list")) == 2
     assert worked.memory("status").code == 0
     assert worked.memory("show", path.name).code == 0
-    assert worked.memory("rebuild").code in (0, 1)
     assert [f for f in worked.json("verify", code=1)["findings"] if f["file"] == str(path)]
+    assert path.name in worked.memory("rebuild").stdout
+
+
+def test_a_damaged_episode_is_shown_as_such(worked: World) -> None:
+    path = sorted(worked.project.glob("episodes/*.json"))[0]
+    path.write_text("{}", encoding="utf-8")
+    shown = worked.memory("show", path.name).stdout
+    assert 'Its episode is damaged ("schema" is missing or no number). See: harness memory verify' in shown
+
+
+def test_only_files_are_counted_as_episodes(worked: World) -> None:
+    folder = worked.project / "episodes"
+    (folder / "session-2026-01-01T000000Z-00000009.json").mkdir()
+    assert worked.json("status")["episodes"] == 2
+
+
+def test_an_archived_session_is_said_to_be(worked: World) -> None:
+    mine = worked.json("list")[-1]["id"]
+    assert worked.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 2
+    told = worked.memory("show", mine)
+    assert (told.code, "harness memory restore %s" % mine in told.stderr) == (2, True)
+    assert worked.memory("restore", mine).code == 0
+    assert worked.memory("show", mine).code == 0
 
 
 def test_rebuild_of_nothing(empty: World) -> None:

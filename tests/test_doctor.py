@@ -159,6 +159,26 @@ def test_hooks_that_run_without_an_install(world: World) -> None:
     assert "install" not in problems(world)
 
 
+def test_after_an_uninstall_it_is_not_installed(installed: World) -> None:
+    installed.work("Add a form", "Added.", ("a.py",))
+    command = [sys.executable, str(support.ROOT / "install.py"), "--uninstall"]
+    env = support.clean_environment(installed.home)
+    subprocess.run(command, cwd=str(installed.repo), env=env, capture_output=True, check=True)
+    assert set(problems(installed)) == {"install"}
+    assert "no install on record" in hook_line(installed)
+    installed.work("Add a test", "Added too.", ("b.py",))  # by whatever runs the hooks now
+    assert "as a plugin, probably" in hook_line(installed)
+
+
+@pytest.mark.skipif(not POSIX, reason="file modes")
+def test_what_is_open_to_others_is_counted(installed: World) -> None:
+    installed.work("Add a form", "Added.", ("a.py",))
+    (installed.project / "INDEX.md").chmod(0o644)
+    assert "1 file or folder of the memory" in problems(installed)["modes"]["text"]
+    (installed.project / "episodes").chmod(0o755)
+    assert "2 files or folders of the memory" in problems(installed)["modes"]["text"]
+
+
 def test_hooks_registered_twice(installed: World, settings_file: Path) -> None:
     local = installed.repo / ".claude" / "settings.local.json"
     local.parent.mkdir()

@@ -147,3 +147,10 @@ def test_without_triggers_there_is_no_file(world: World) -> None:
     world.memory("note", "remove", "deploy")
     assert not path.exists()
     assert triggers.match(str(world.root), str(world.project), command="make deploy") == []
+
+
+@pytest.mark.parametrize("words", [("search", "cart", "-k"), ("related", "cart.py", "-k"), ("open", "--limit")])
+@pytest.mark.parametrize("number", ["0", "-1", "x"])
+def test_a_number_that_is_none(world: World, words: tuple[str, ...], number: str) -> None:
+    told = world.memory(*words, number)
+    assert (told.code, "%r is no positive number" % number in told.stderr) == (2, True)

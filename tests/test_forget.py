@@ -419,7 +419,7 @@ def test_a_killed_drop_is_finished_by_the_next(
     if not is_alone:
         lived(world, client, "Something else entirely", "A first answer that has nothing to do with it.").end()
     put_away(world, client, 1 if is_alone else 2)
-    real, calls = vault._write_index, []
+    real, calls = vault.write_index, []
 
     def killed(*told: Any) -> None:
         calls.append(told)
@@ -428,7 +428,7 @@ def test_a_killed_drop_is_finished_by_the_next(
         real(*told)
 
     with monkeypatch.context() as patch:
-        patch.setattr(vault, "_write_index", killed)
+        patch.setattr(vault, "write_index", killed)
         if is_alone and written:
             patch.setattr(vault.store, "erase", lambda path: os.unlink(path) or killed())
         assert world.memory("forget", "--text", "Zanzibar", "--yes").code == 130

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any
 
 import pytest
 import support
@@ -355,29 +355,41 @@ def test_a_pipe_that_is_left_open_delays_nothing(guard: Guard) -> None:
 # Whatever goes wrong ---------------------------------------------------------------------------
 
 
-@pytest.fixture
-def damaged(tmp_path: Path, guard: Guard) -> Callable[[str], tuple[str, str]]:
-    """The answer of an installation that lacks a module."""
+class Installation:
+    """A copy of ours that may be damaged."""
 
-    def answer(missing: str) -> tuple[str, str]:
-        tree = tmp_path / "tree"
+    def __init__(self, tree: Path, guard: Guard) -> None:
         leave = shutil.ignore_patterns("__pycache__", "cli", "setup")
         shutil.copytree(str(support.LIB), str(tree / "lib"), ignore=leave)
         shutil.copytree(str(support.HOOKS), str(tree / "hooks"))
-        (tree / "lib" / "harness_memory" / missing).unlink()
+        self.tree = tree
+        self.guard = guard
+        self.package = tree / "lib" / "harness_memory"
+
+    def add(self, module: str, code: str) -> None:
+        with open(str(self.package / module), "a", encoding="utf-8") as file:
+            file.write("\n%s\n" % code)
+
+    def answer(self, tool: str, given: dict[str, Any]) -> tuple[str, str]:
         done = subprocess.run(
-            [sys.executable, *support.FLAGS, str(tree / "hooks" / "pre_tool_use.py")],
-            input=support.encode(guard.session.tool_call("Bash", {"command": "rm -rf ~ 'x'"})),
+            [sys.executable, *support.FLAGS, str(self.tree / "hooks" / "pre_tool_use.py")],
+            input=support.encode(self.guard.session.tool_call(tool, given)),
             capture_output=True,
-            env=support.clean_environment(guard.home, guard.env),
+            env=support.clean_environment(self.guard.home, self.guard.env),
             check=False,
+            timeout=30,
         )
         assert (done.returncode, done.stderr) == (0, b"")
+        if not done.stdout:
+            return SILENT
         reply = json.loads(done.stdout)["hookSpecificOutput"]
         assert reply["hookEventName"] == "PreToolUse"
         return reply["permissionDecision"], reply["permissionDecisionReason"]
 
-    return answer
+
+@pytest.fixture
+def damaged(tmp_path: Path, guard: Guard) -> Installation:
+    return Installation(tmp_path / "tree", guard)
 
 
 @pytest.mark.parametrize(
@@ -388,13 +400,39 @@ def damaged(tmp_path: Path, guard: Guard) -> Callable[[str], tuple[str, str]]:
         ("guard/gate.py", "the installation is incomplete"),
     ],
 )
-def test_an_error_of_our_own_is_asked(
-    guard: Guard, damaged: Callable[[str], tuple[str, str]], missing: str, told: str
-) -> None:
-    verdict, text = damaged(missing)
+def test_an_error_of_our_own_is_asked(guard: Guard, damaged: Installation, missing: str, told: str) -> None:
+    (damaged.package / missing).unlink()
+    verdict, text = damaged.answer("Bash", {"command": "rm -rf ~ 'x'"})
     assert (verdict, told in text) == ("ask", True)
     if missing == "guard/judge.py":
         assert "ModuleNotFoundError" in guard.failures()[0] or "ImportError" in guard.failures()[0]
+
+
+AFTERWARDS = {"late": "import time; time.sleep(60)", "failing": "raise KeyboardInterrupt"}
+
+
+@pytest.mark.parametrize("how", AFTERWARDS)
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [("Read", {"file_path": "a.py"}), ("Bash", {"command": "make test"}), ("Skill", {"skill": "melt"})],
+)
+def test_what_goes_with_a_verdict_does_not_change_it(
+    guard: Guard, damaged: Installation, how: str, tool: str, given: dict[str, Any]
+) -> None:
+    """Notes and profiles are handed over after it: they may be missing, but no call is asked about for that."""
+    guard.root.mkdir(mode=0o700, parents=True)
+    (guard.root / settings.TRIGGERS_MARK).touch()
+    damaged.add("settings.py", "GUARD_DEADLINE_SECONDS = 1.0")
+    damaged.add("handlers/pre_tool_use.py", AFTERWARDS[how])
+    assert damaged.answer(tool, given) == SILENT
+    assert len(guard.failures()) == 1
+
+
+@pytest.mark.parametrize("how", AFTERWARDS)
+def test_a_denial_stands_whatever_comes_after_it(guard: Guard, damaged: Installation, how: str) -> None:
+    damaged.add("settings.py", "GUARD_DEADLINE_SECONDS = 2.0")
+    damaged.add("guard/gate.py", "def _stamp(root: str) -> None:\n    %s" % AFTERWARDS[how])
+    assert damaged.answer("Bash", {"command": "rm -rf ~"})[0] == "deny"
 
 
 def test_a_store_that_cannot_be_written(guard: Guard) -> None:

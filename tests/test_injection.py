@@ -11,7 +11,7 @@ import pytest
 import support
 from life import Life, failures
 
-from harness_memory import inert, inject, settings, sources
+from harness_memory import curated, inert, inject, redact, settings, sources, text
 
 CAP = 8000
 
@@ -398,6 +398,36 @@ def test_one_endless_line_hides_no_other(life: Life) -> None:
     told = life.start().context
     assert "- important" in told
     assert "xxx…" in told
+
+
+@pytest.mark.parametrize("filling", ["x", "word ", "token=="])
+def test_of_an_endless_line_not_much_more_is_read_than_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, filling: str
+) -> None:
+    path = tmp_path / "briefing.md"
+    path.write_text("  - %s\n- important\n" % (filling * 250_000)[:250_000])
+    read: list[int] = []
+
+    def redact_and_tell(value: str) -> str:
+        read.append(len(value))
+        return redact.redact(value)
+
+    monkeypatch.setattr(sources, "redact", redact_and_tell)
+    monkeypatch.setattr(text, "redact", redact_and_tell)
+    lines, beyond = sources._taken(curated.read(str(path)), 80, [])
+    assert 0 < max(read) < 20 * settings.CURATED_LINE_CHARS
+    assert (lines[0][:4], lines[0][-1], lines[1], beyond) == ("  - ", "…", "- important", 0)
+    assert len(lines[0]) <= settings.CURATED_LINE_CHARS
+
+
+@pytest.mark.parametrize("before", [0, 440, 480, 496])
+@pytest.mark.parametrize("hidden", ["", "\u200b"])
+def test_no_part_of_a_secret_is_told_where_a_line_is_cut(tmp_path: Path, before: int, hidden: str) -> None:
+    path = tmp_path / "briefing.md"
+    line = "%s ghp_%s%s %s\n" % ("word " * (before // 5), hidden, "a1B2" * 9, "more " * 50_000)
+    path.write_text(line, encoding="utf-8")
+    lines, _ = sources._taken(curated.read(str(path)), 80, [])
+    assert "a1B2" not in lines[0]
 
 
 def test_a_part_without_room_still_says_where_it_is() -> None:

@@ -8,9 +8,9 @@ import shutil
 import stat
 import subprocess
 import sys
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
 import pytest
 import support
@@ -781,6 +781,83 @@ def test_purge_asks(home: Path, args: tuple[str, ...], answer: str, gone: bool) 
     assert ("Deleted %s\n" % what in result.stdout) is gone
     assert memory.exists() is not gone
     assert (home / ".claude" / "settings.json").exists() is not gone
+
+
+def choose_theme(path: Path) -> None:
+    """What the client does when somebody chooses something while we are at work."""
+    chosen = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    path.write_text(json.dumps({**chosen, "theme": "dark"}, indent=2), encoding="utf-8")
+
+
+def test_settings_changed_while_purge_asks_are_kept(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = home / ".claude" / "settings.json"
+    path.write_text('{"model": "opus"}')
+    settle(home)
+    remember(home / ".claude" / "memory")
+
+    def answer(question: str) -> str:
+        choose_theme(path)
+        return "yes"
+
+    monkeypatch.setattr("builtins.input", answer)
+    assert run(home, "--uninstall", "--purge").code == 0
+    assert json.loads(path.read_text(encoding="utf-8")) == {"model": "opus", "theme": "dark"}
+    assert not (home / ".claude" / "memory").exists()
+
+
+def begin(place: Place, step: str) -> Callable[[], object]:
+    """Plan a step, and leave its doing for later."""
+    if step in ("install", "uninstall"):
+        put(place, b'{"model": "opus"}')
+    if step.startswith("uninstall"):
+        do_install(place)
+        return partial(uninstall, place, plan_uninstall(place, wanted()))
+    return partial(install, place, wanted(), PYTHON, plan_install(place, wanted()))
+
+
+STEPS = ["first install", "install", "uninstall", "uninstall that leaves no file"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("is_late", [False, True])
+def test_settings_changed_since_they_were_read_are_not_overwritten(
+    place: Place, monkeypatch: pytest.MonkeyPatch, step: str, is_late: bool
+) -> None:
+    path = Path(place.settings)
+    finish = begin(place, step)
+    check = settingsfile.check_unchanged
+
+    def check_late(checked: str, before: bytes | None) -> None:
+        if os.path.exists(place.store):  # an install has made it by the time it writes
+            choose_theme(path)
+        check(checked, before)
+
+    if is_late:
+        monkeypatch.setattr(settingsfile, "check_unchanged", check_late)
+    else:
+        choose_theme(path)
+    with pytest.raises(settingsfile.Refused, match="changed meanwhile"):
+        finish()
+    left = json.loads(get(place))
+    assert (left["theme"], "hooks" in left) == ("dark", step.startswith("uninstall"))
+    assert [name for name in os.listdir(str(path.parent)) if name.endswith(".tmp")] == []
+
+
+def test_a_refused_uninstall_leaves_the_skills(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert run(home).code == 0
+    skills = home / ".claude" / "skills"
+    before = files(skills)
+    check = settingsfile.check_unchanged
+
+    def check_late(path: str, content: bytes | None) -> None:
+        choose_theme(Path(path))
+        check(path, content)
+
+    monkeypatch.setattr(settingsfile, "check_unchanged", check_late)
+    result = run(home, "--uninstall")
+    assert (result.code, "Nothing was changed." in result.stderr) == (1, True)
+    assert before
+    assert files(skills) == before
 
 
 def test_purge_leaves_and_names_what_is_not_ours(home: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +86,20 @@ def test_relative_dates_and_what_they_meant(text: str, instead: str) -> None:
 )
 def test_dates_that_are_left_alone(text: str) -> None:
     assert wording.relative_dates(text, "2026-11-16") == []
+
+
+@pytest.mark.parametrize("words", ["yesterday ", "`yesterday` ", "3 days ago ", "yesterday 2026-01-01 ", "today, "])
+def test_absurd_wording_takes_no_longer_than_it_is_long(words: str) -> None:
+    text = "The customer called " + words * 20_000
+    began = time.process_time()
+    wording.relative_dates(text, "2026-11-16")
+    wording.put_right(text, "2026-11-16")
+    assert time.process_time() - began < 3
+
+
+def test_quotations_end_where_they_end() -> None:
+    text = "`today` today ``today`` tomorrow `tomorrow"
+    assert wording.put_right(text, "2026-11-16") == "`today` 2026-11-16 ``2026-11-16`` 2026-11-17 `tomorrow"
 
 
 # Alike ---------------------------------------------------------------------------------------------

@@ -459,3 +459,41 @@ def test_promote_does_not_bring_back_a_note_that_went_meanwhile(world: World) ->
         told = world.memory("note", "promote", "deploy")
     assert (told.code, refs(world)) == (2, [])
     assert 'no note "deploy"' in told.stderr
+
+
+@pytest.mark.parametrize("garbage", [b"# Deploys\n- by \xff\xfe hand\n", b"- by\0hand\n"])
+def test_a_note_that_is_no_text_is_damaged(world: World, garbage: bytes) -> None:
+    world.memory("note", "add", "cart", "Totals are rounded once")
+    world.memory("note", "add", "deploys", "Deploys are made by hand")
+    path = world.project / "LEARNING" / "topics" / "deploys.md"
+    path.write_bytes(garbage)
+    told = support.run_hook("session_start", support.Session(world.repo, world.home).start(), home=world.home)
+    assert ("cart.md" in told.context, "deploys.md" in told.context) == (True, False)
+    assert "project/deploys is damaged" in world.memory("show", "deploys").stderr
+    (found,) = world.json("lint", code=1)["findings"]
+    assert (found["kind"], found["file"]) == ("unreadable", str(path))
+    assert [each["file"] for each in world.json("verify", code=1)["findings"]] == [str(path)]
+    assert "move it out" in found["remedy"]
+    path.unlink()
+    assert "in order" in world.memory("lint").stdout
+    assert world.json("verify")["findings"] == []
+
+
+def test_secrets_do_not_make_facts_alike(world: World) -> None:
+    one = world.json("remember", "Blue whales sing at postgres://bob:hunter2secret@db.example.org/x")
+    other = world.json("remember", "password=Tr0ub4dor&3xyz green apples")
+    assert one["note"] != other["note"]
+    assert (one["redacted"], other["redacted"]) == (True, True)
+    made = world.json("note", "add", "Staging password=hunter2hunter2", "It is old")
+    assert made["note"] == "project/staging-password"
+
+
+def test_a_fact_put_right_is_known(world: World) -> None:
+    said = "The deploy happens tomorrow at noon"
+    world.memory("remember", said)
+    for _ in range(2):
+        told = world.memory("remember", said, "--fix")
+        assert "Known already" in told.stdout
+        assert "(1 fact)" in told.stdout
+        assert "says" not in told.stdout
+    assert "tomorrow" not in facts(world, "deploy-happens-tomorrow-noon")[0]

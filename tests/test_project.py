@@ -330,6 +330,92 @@ def test_a_directory_without_enough_evidence_is_new(tmp_path: Path, sessions: Se
     assert sessions.start(notes.rename(tmp_path / "moved")) != before
 
 
+def template_of(kind: str, path: Path) -> Path:
+    """What projects are made from, by copying it with all its times."""
+    if kind == "folder":
+        return plain(path, "Makefile", "LICENSE", ".editorconfig")
+    made = bare_init(path)
+    if kind == "git-without-description":
+        (made / ".git" / "description").unlink()
+    return made
+
+
+TEMPLATES = ["folder", "git", "git-without-description"]
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_copy_of_the_same_template_is_another_project(tmp_path: Path, sessions: Sessions, kind: str) -> None:
+    template = template_of(kind, tmp_path / "template")
+    one, two = tmp_path / "client-one", tmp_path / "client-two"
+    shutil.copytree(str(template), str(one))
+    first = sessions.start(one)
+    shutil.rmtree(str(one))
+    shutil.copytree(str(template), str(two))
+    assert sessions.start(two) != first
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_copies_made_before_and_after_a_session_are_no_moves(tmp_path: Path, sessions: Sessions, kind: str) -> None:
+    one = template_of(kind, tmp_path / "one")
+    copies = [tmp_path / ("copy-%d" % number) for number in range(3)]
+    shutil.copytree(str(one), str(copies[0]))
+    first = sessions.start(one)
+    shutil.copytree(str(one), str(copies[1]))
+    seen = {first, sessions.start(copies[1])}
+    moved = one.rename(tmp_path / "moved")
+    shutil.copytree(str(moved), str(copies[2]))
+    seen.update(sessions.start(copy) for copy in (copies[0], copies[2]))
+    assert len(seen) == 4
+    assert sessions.start(moved) == first
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+def test_a_move_to_another_file_system_starts_anew(tmp_path: Path, sessions: Sessions, kind: str) -> None:
+    one = template_of(kind, tmp_path / "one")
+    first = sessions.start(one)
+    shutil.copytree(str(one), str(tmp_path / "elsewhere"))  # as `mv` does between file systems
+    shutil.rmtree(str(one))
+    assert sessions.start(tmp_path / "elsewhere") != first
+
+
+@pytest.mark.skipif(os.name == "nt", reason="hard links")
+def test_a_copy_by_hard_links_is_no_move(tmp_path: Path, sessions: Sessions) -> None:
+    one = template_of("folder", tmp_path / "one")
+    shutil.copytree(str(one), str(tmp_path / "linked"), copy_function=os.link)
+    first = sessions.start(one)
+    shutil.rmtree(str(one))
+    assert sessions.start(tmp_path / "linked") != first
+
+
+def test_a_snapshot_of_a_file_system_is_no_move(
+    tmp_path: Path, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = template_of("git", tmp_path / "one")
+    first = sessions.start(one)
+    # Snapshots have the same inodes and times, which a rename stands in for here, and are mounted where they are.
+    snapshot = one.rename(tmp_path / "snapshot")
+    monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == os.path.realpath(str(snapshot)))
+    assert sessions.start(snapshot) != first
+
+
+@pytest.mark.parametrize("kind", TEMPLATES)
+@pytest.mark.parametrize("originals", [None, [], "text", [1], ["description:73"]])
+def test_a_record_without_usable_originals_proves_no_move(
+    tmp_path: Path, sessions: Sessions, kind: str, originals: object
+) -> None:
+    one = template_of(kind, tmp_path / "one")
+    first = sessions.start(one)
+    facts = {**sessions.facts(first), "originals": originals}
+    if originals is None:
+        del facts["originals"]
+    (sessions.root / first / "project.json").write_text(json.dumps(facts))
+    moved = one.rename(tmp_path / "moved")
+    assert sessions.start(moved) != first
+    moved.rename(one)
+    assert sessions.start(one) == first
+    assert sessions.facts(first)["originals"]
+
+
 def test_other_memories_are_not_taken_for_the_moved_one(tmp_path: Path, sessions: Sessions) -> None:
     for number in range(20):
         sessions.start(bare_init(tmp_path / ("r%d" % number)))
@@ -443,6 +529,7 @@ def test_the_record(repo: Path, sessions: Sessions) -> None:
     id = sessions.start(repo)
     facts = sessions.facts(id)
     description = (repo / ".git" / "description").stat()
+    witness = "description:%d:%d" % (description.st_size, description.st_mtime_ns)
     assert facts == {
         "schema": 1,
         "id": id,
@@ -450,7 +537,8 @@ def test_the_record(repo: Path, sessions: Sessions) -> None:
         "identities": ["git:" + os.path.normcase(os.path.realpath(str(repo / ".git")))],
         "remotes": [],
         "paths": [os.path.realpath(str(repo))],
-        "witness": ["description:%d:%d" % (description.st_size, description.st_mtime_ns)],
+        "witness": [witness],
+        "originals": ["%s:%d:%d" % (witness, description.st_ino, description.st_ctime_ns)],
         "created": NOW,
         "updated": NOW,
     }

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
 
 import pytest
 import support
+from commandline import World
 
 from harness_memory import cli, settings
 from harness_memory.guard import decision, policy
@@ -77,3 +79,15 @@ def test_every_proof_that_a_page_names_is_there(page: str) -> None:
     assert tests
     assert [name for name in tests if not (support.ROOT / "tests" / (name + ".py")).is_file()] == []
     assert [name for name in files if not (support.ROOT / name).is_file()] == []
+
+
+def test_the_exit_codes_are_as_told(home: Path, repo: Path) -> None:
+    world = World(home, repo)
+    world.work("Add a form", "Added a form that asks for the name.")
+    told = README.partition("Exit codes: ")[2].partition("\n\n")[0]
+    assert "0 done, 1 problems were found (`search`,\n`forget --text` and its filters: nothing was)" in told
+    assert world.memory("search", "zanzibar").code == world.memory("forget", "--text", "zanzibar").code == 1
+    assert world.memory("forget", "--until", "2001-01-01").code == 1
+    assert "2 it could not be done, as for an id that nothing has" in told
+    assert world.memory("forget", "zz").code == world.memory("show", "zz").code == 2
+    assert "`install.py`: 0 done, 1 refused, failed or not confirmed, 2 wrong options" in told  # see test_install

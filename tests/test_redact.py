@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import random
 import subprocess
 import sys
@@ -12,7 +13,7 @@ import pytest
 import support
 
 from harness_memory.redact import _RULES as RULES
-from harness_memory.redact import redact, redact_tree
+from harness_memory.redact import MARK, redact, redact_tree
 
 HEX = "0123456789abcdef"
 MIX = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC3dE5fG7hI9jK2lM4nO6pQ8rS0tU2vW4xY6z"
@@ -73,6 +74,8 @@ TOKENS = [
     ("private-key", PEM % "EC " + "\\n" + LINE + "\\nAb12==\\n" + PEM_END % "EC "),
     ("private-key", PEM % "OPENSSH " + "\n" + LINE + "\n" + PEM_END % "OPENSSH "),
     ("private-key", PEM % "ENCRYPTED " + "\nProc-Type: 4,ENCRYPTED\n\n" + LINE + "\n" + PEM_END % "ENCRYPTED "),
+    ("private-key", PEM % "RSA " + "\nProc-Type: 4,ENCRYPTED\nDEK-Info: AES-128-CBC,AB12\n\n" + LINE + "\n" + LINE),
+    ("private-key", PEM % "RSA " + " Proc-Type: 4,ENCRYPTED DEK-Info: AES-128-CBC,AB12 " + LINE + " " + LINE),
     ("private-key", PEM % "RSA " + "\n" + LINE + "\n" + LINE),
     ("private-key", PEM % "RSA " + "\n" + LINE + "\n" + LINE[:20]),
     ("private-key", PEM % "RSA " + "\\n" + LINE + "\\n" + LINE),
@@ -298,7 +301,8 @@ HOSTILE = [
     "dp.pt.aaaa.", "12345678:AA", "a", "=", " ", "[redacted:", "[redacted:x]", "pass ", "İtoken=", "token=\\",
     "password is ",
     "https://hooks.slack.com/services/", "sig=", "aws_secret_access_key=", "token          ", "token: x = ",
-    "tokentoken", "token1",
+    "tokentoken", "token1", "token==", "token=>", "token:x]=", "authorization:x", "PRIVATE KEY", "PRIVATE KEY-----",
+    "-----BEGIN PRIVATE KEY----- Abc: x\n", "-----BEGIN PRIVATE KEY-----\nAbc: x ",
     *sorted({literal for _, literals, _, _ in RULES for literal in literals}),
 ]  # fmt: skip
 
@@ -316,9 +320,31 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
     assert any(spent(1 << 15) < 10 * spent(1 << 13) + 0.05 for _ in range(3))
 
 
-def run_isolated(code: str, text: str) -> str:
+FILLERS = (
+    "a", "1", " ", "\t", "\\", "'", '"', "\n", "-", "=", ":", ".", "/", "@", "é", "$", "[", "%", ";", "a.", "a ", "-a ",
+    " Abc: x", "\nAbc: x", "\\nAb: x", LINE + " ", LINE + "\n ", " -p", "a=b; ",
+)  # fmt: skip
+
+
+def test_nothing_after_the_mark_of_a_secret_takes_long() -> None:
+    """A pattern that tries every way of reading a text takes longer than anybody waits: hence a process of its own."""
+    marks = sorted({literal for _, literals, _, _ in RULES for literal in literals} | set(HOSTILE))
+    texts = [mark + filler * (2000 // len(filler)) + end for mark in marks for filler in FILLERS for end in ("", "!")]
+    code = "import json, sys; sys.path.insert(0, sys.argv[1]); from harness_memory.redact import redact\n"
+    code += "print(max(map(len, map(redact, json.load(sys.stdin)))) > 0)"
+    assert run_isolated(code, json.dumps(texts), seconds=60) == "True"
+
+
+@pytest.mark.parametrize("length", [100, 767, 768, 769, 5000, 60_000])
+@pytest.mark.parametrize("before", ["API_TOKEN=", "password: ", "Authorization: Bearer ", "token: str = "])
+def test_a_long_value_goes_whole(before: str, length: int) -> None:
+    value = (MIX * (length // len(MIX) + 1))[:length]
+    assert redact(before + value + " and on").partition(MARK)[2].partition("]")[2] == " and on"
+
+
+def run_isolated(code: str, text: str, seconds: float = 30) -> str:
     command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB)]
-    done = subprocess.run(command, input=text.encode("utf-8"), stdout=subprocess.PIPE, check=True)
+    done = subprocess.run(command, input=text.encode("utf-8"), stdout=subprocess.PIPE, check=True, timeout=seconds)
     return done.stdout.decode("utf-8").strip()
 
 

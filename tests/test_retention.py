@@ -354,10 +354,12 @@ class TestDamaged:
         before = world.files()
         (path,) = map(Path, world.json("archive", "--before", TestArchive().before(20))["archives"])
         path.write_bytes(path.read_bytes()[:-2500])
+        world.memory("rebuild")  # after which recall knows nothing of them
         assert world.json("restore", "--all", code=2)["restored"] == [one]
         assert two not in work(world)
         after = world.files()
         assert [name for name in before if one in name and after.get(name) != before[name]] == []
+        assert {found["file"] for found in world.json("verify", code=1)["findings"]} == {str(path)}
 
     def test_an_older_copy_stands_in(self, world: World) -> None:
         mine, _ = self.archived(world, 1)
@@ -656,6 +658,42 @@ def test_a_meter_shows_on_terminals_alone(world: World) -> None:
     assert "\rLooking at sessions" in shown
     assert "\rPruning [####################] 100%" in shown
     assert b"\r" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda index: index.unlink(),
+        lambda index: index.write_bytes(b""),
+        lambda index: index.write_bytes(b"no index\n"),
+        lambda index: index.write_bytes(index.read_bytes()[:-9]),
+    ],
+)
+def test_an_index_that_is_lost_is_made_anew(world: World, spoil: Callable[[Path], object]) -> None:
+    ids = {aged(world, 50 + n, "old %d" % n, number=n) for n in range(3)}
+    world.json("archive", "--before", TestArchive().before(20))
+    (index,) = world.root.rglob("sessions-*.jsonl")
+    before = index.read_bytes()
+    spoil(index)
+    findings = world.json("verify", "--all-projects", code=1)["findings"]
+    assert any("rebuild" in finding["remedy"] for finding in findings)
+    assert world.json("rebuild")[0]["changed"] == [index.relative_to(world.root).as_posix()]
+    assert sorted(index.read_bytes().split(b"\n")) == sorted(before.split(b"\n"))
+    assert world.json("verify", "--all-projects")["findings"] == []
+    assert {*world.json("restore", "--all")["restored"]} == ids
+
+
+@pytest.mark.parametrize("size", [1 << 20, 1500 << 20])
+def test_an_archive_padded_with_zeros_is_damaged_and_costs_nobody_time(world: World, size: int) -> None:
+    mine = aged(world, 50, "old")
+    world.json("archive", "--before", TestArchive().before(20))
+    (path,) = world.root.rglob("sessions-*.tar.gz")
+    with path.open("r+b") as file:
+        file.truncate(size)
+    found = world.memory("search", "old", "--archived")
+    assert (found.code, "ends in zeros" in found.stderr) == (2, True)
+    assert "ends in zeros" in str(world.json("verify", "--all-projects", code=1)["findings"])
+    assert world.memory("restore", mine).code == 2
 
 
 def test_search_texts_survive_a_damaged_archive(world: World) -> None:

@@ -29,9 +29,11 @@ def test_write_makes_private_parents(tmp_path: Path) -> None:
 def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> None:
     target = tmp_path / "x"
     target.mkdir()
-    with pytest.raises(OSError):  # noqa: PT011
+    with pytest.raises(OSError) as caught:  # noqa: PT011
         store.write(str(target), b"new")
     assert list(tmp_path.iterdir()) == [target]
+    assert (caught.value.filename, caught.value.filename2) == (str(target), None)
+    assert ".tmp" not in str(caught.value)
 
 
 def test_readers_never_see_half_a_file(tmp_path: Path) -> None:

@@ -41,6 +41,26 @@ def test_one_line(given: str, expected: str) -> None:
     assert text.one_line(given) == expected
 
 
+TOKEN = "ghp" + "_abcdefghijklmnopqrstuvwxyz0123456789AB"
+SHIELDS = (
+    "\x1b[31m", "\x1b[38;5;196m", "\x1b(B", "\x1bc", "\x9b31m", "\x1b]0;title\x07", "\\033[31m", "\\e[1m",
+    "\\u001b[31m", "\\x1b[38;5;196m", "\\u003d", "\\x0a", "\\012", "\\n", "%0A",
+)  # fmt: skip
+HIDDEN = "\u200b\ufeff\ufe0f\ufff9\u180f\U0001d173\U000e0041\U000e0100"
+
+
+@pytest.mark.parametrize("shield", SHIELDS)
+def test_nothing_before_a_token_shields_it(shield: str) -> None:
+    assert "[redacted:github-token]" in text.passage("use " + shield + TOKEN + " now", 900)
+
+
+@pytest.mark.parametrize("hidden", HIDDEN)
+def test_nothing_within_a_token_shields_it(hidden: str) -> None:
+    shown = text.passage("use " + TOKEN[:6] + hidden + TOKEN[6:] + " now", 900)
+    assert shown == "use [redacted:github-token] now"
+    assert text.one_line("<%s/a>" % hidden) == "</a>"
+
+
 def test_block_keeps_its_lines() -> None:
     assert text.block("\r\n a\r\n\tb \x00\r\n\r\nc\n") == "a\n\tb\n\nc"
 

@@ -273,3 +273,13 @@ def test_many_episodes_at_once_are_what_rebuild_makes(world: World) -> None:
     assert views.catch_up(str(world.project), 1)
     assert (world.project / "INDEX.md").read_bytes() == before
     assert_views_are_whole(world)
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff"])
+def test_a_damaged_task_is_named(world: World, damage: bytes) -> None:
+    world.memory("task", "start", "User login")
+    path = world.project / "STATE" / "progress" / "user-login.json"
+    path.write_bytes(damage)
+    told = world.memory("task", "list")
+    assert (told.code, "No tasks" in told.stdout) == (1, False)
+    assert "user-login.json is damaged" in told.stderr

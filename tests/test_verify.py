@@ -203,6 +203,8 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "markdown: json": (write("LEARNING/topics/a.md", '{"a": 1}\n'), "a.md", "holds JSON"),
     "capture": (overwrite("WORK/*/*/capture.json", "{}"), "capture.json", "not what this version keeps"),
     "briefing: json": (write("briefing.md", "[1]"), "briefing.md", "holds JSON"),
+    "briefing: empty": (write("briefing.md", ""), "briefing.md", "is empty"),
+    "profile: empty": (write("profiles/melt.md", "\n"), "melt.md", "is empty"),
     "briefing: bytes": (write("briefing.md.2", b"\xff"), "briefing.md.2", "UTF-8"),
     "briefing: size": (write("briefing.md", "x\n" * settings.CURATED_MAX_BYTES), "briefing.md", "larger"),
     "briefing: name": (write("briefing.md.bak", "x\n"), "briefing.md.bak", "no file of the store"),
@@ -282,6 +284,12 @@ def test_rebuild_heals_what_verify_says_it_does(sound: World) -> None:
     assert {f["remedy"] for f in sound.json("verify", code=1)["findings"]} == {"run: harness memory rebuild"}
     assert sound.memory("rebuild").code == 0
     assert sound.json("verify")["findings"] == []
+
+
+def test_like_stands_with_like(sound: World) -> None:
+    put(sound.project / "INDEX.md", "# Session Memory Index\n")
+    put(only(sound.project, "WORK/*/*/summary.md"), "")
+    assert sound.memory("verify").stdout.count("Run: harness memory rebuild:") == 1
 
 
 def test_many_alike_are_summed_up(sound: World) -> None:

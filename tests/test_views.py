@@ -237,3 +237,11 @@ def test_an_old_session_that_was_at_work_yesterday_is_kept(life: Life) -> None:
     views.publish(str(project), name, episode.render(value), 1)
     life.start("resume")
     assert (project / "episodes" / name).exists()
+
+
+def test_a_line_of_the_menu_names_no_empty_folder() -> None:
+    name, value = made(1, random.Random(1))
+    value["files_changed"] = ["setup.py", "a b/x.py", "c/d/y.py"]
+    assert views.index_line(name, value).endswith(" (main; a b, c/d)")
+    value["files_changed"] = ["setup.py"]
+    assert views.index_line(name, value).endswith(" (main)")

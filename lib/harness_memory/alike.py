@@ -24,6 +24,7 @@ NEAR = "near"
 OTHERWISE = "otherwise"
 
 _WORD = re.compile(r"\w+(?:[.\-/'’]\w+)*")
+_MARK = re.compile(r"\[redacted:[^\]\n]{0,60}\]")
 _STOP = frozenset((
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "these", "those", "to",
     "of", "in", "on", "at", "by", "and", "or", "so", "as", "we", "our", "i", "my", "you",
@@ -67,7 +68,12 @@ class _Statement:
 
 
 def words(text: str) -> list[str]:
-    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
+    return [word.replace("’", "'") for word in _WORD.findall(unmarked(text).lower())]
+
+
+def unmarked(text: str) -> str:
+    """Without the marks that stand for secrets: whoever has one does not speak of the same for that."""
+    return _MARK.sub(" ", text)
 
 
 def key(text: str) -> str:

@@ -14,7 +14,20 @@ from __future__ import annotations
 
 import os
 
-from . import archive, capture, clock, episode, forgotten, jsontext, liveness, project, settings, store, views
+from . import (
+    archive,
+    capture,
+    catalogue,
+    clock,
+    episode,
+    forgotten,
+    jsontext,
+    liveness,
+    project,
+    settings,
+    store,
+    views,
+)
 from . import session as sessions
 from .place import Place
 
@@ -169,16 +182,21 @@ class Backfill:
             return ELSEWHERE
         if forgotten.since(ours.dir, source.session_id):
             return FORGOTTEN
-        if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
-            return LIVE
         if source.session_id in self.running or sessions.read_marker(ours.dir, source.session_id):
             return LIVE
+        if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
+            return KNOWN if self._has_ended(ours, source) else LIVE
         if max(source.started, source.modified) < self.oldest:
             return OLD
         if self._empty_of(ours.dir).get(source.session_id) == source.size:
             return EMPTY
         session = sessions.open_session(ours.dir, source.session_id, source.started, ours.name)
         return KNOWN if self._is_known(ours, session) else ""
+
+    def _has_ended(self, ours: Project, source: Source) -> bool:
+        """Whether there is a record of its end."""
+        session = sessions.open_session(ours.dir, source.session_id, source.started, ours.name)
+        return not session.is_new and session.meta["status"] != settings.ACTIVE
 
     def make(self, source: Source) -> str:
         """What became of it."""
@@ -241,9 +259,10 @@ class Backfill:
         return MADE
 
     def finish(self) -> None:
-        """Show in the views what was made, and remember what there was nothing to make of."""
+        """Show in the views and to recall what was made, and remember what there was nothing to make of."""
         for project_dir in self.pending:
             views.catch_up(project_dir, settings.LOCK_WAIT_SECONDS)
+            catalogue.rebuild(self.root, project_dir, settings.LOCK_WAIT_SECONDS)
         for project_dir, empty in self.empty.items():
             if empty != _load_empty(project_dir):
                 value = {"schema": settings.SCHEMA, "empty": empty}

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from .notebook import Shelf
 
+CACHES = (settings.EPISODES_CACHE, settings.NOTES_CACHE, settings.ARCHIVED_CACHE)
+
 # Writing -------------------------------------------------------------------------------------------
 
 
@@ -187,8 +189,14 @@ def open_segment(
     return None
 
 
-def _is_sound(path: str) -> bool:
-    found = open_segment(path, is_whole=True)
+def unsound(home: str) -> list[str]:
+    """Paths of the caches that are there and cannot be used; they stay."""
+    paths = [os.path.join(folder(home), name) for name in CACHES]
+    return [path for path in paths if os.path.exists(path) and not _is_sound(path, lambda path: None)]
+
+
+def _is_sound(path: str, on_damage: Callable[[str], object] = store.remove) -> bool:
+    found = open_segment(path, on_damage, is_whole=True)
     if found:
         found.close()
     return found is not None

@@ -125,8 +125,10 @@ def problem(value: object) -> str:
     """What keeps a value from being an episode; "" when nothing does."""
     if not isinstance(value, dict):
         return "not an object"
-    if not isinstance(value.get("schema"), int) or value["schema"] > settings.SCHEMA:
-        return "schema %r is not known to this version" % (value.get("schema"),)
+    if is_newer(value):
+        return "is of a newer version (schema %d)" % value["schema"]
+    if not isinstance(value.get("schema"), int):
+        return '"schema" is missing or no number'
     for key in _REQUIRED_TEXTS:
         if not isinstance(value.get(key), str):
             return '"%s" is missing or no text' % key
@@ -142,6 +144,12 @@ def problem(value: object) -> str:
         if not isinstance(items, list) or not all(isinstance(item, dict) and needed <= {*item} for item in items):
             return '"%s" is missing or no list of records' % key
     return "" if isinstance(value.get("duration_minutes"), int) else '"duration_minutes" is missing or no number'
+
+
+def is_newer(value: object) -> bool:
+    """Whether a value is of a version that knows more than this one."""
+    schema = value.get("schema") if isinstance(value, dict) else None
+    return isinstance(schema, int) and schema > settings.SCHEMA
 
 
 def names(project_dir: str) -> list[str]:

@@ -80,6 +80,13 @@ def unmentioned(root: str) -> int:
     return fresh
 
 
+def forget_runs(root: str) -> None:
+    """No hook has run from now on; that there is a memory stays known by the folder."""
+    folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    for name in store.names(folder):
+        store.remove(os.path.join(folder, name))
+
+
 def failures_dir(root: str) -> str:
     return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)
 

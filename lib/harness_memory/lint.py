@@ -6,7 +6,7 @@ contradiction   same subject, other value: perhaps    drifted         a file it 
 orphaned        the files it is about are gone        long            over 200 lines
 code            a listing instead of a fact           secret          a credential
 frontmatter     missing or wrong fields               index           MEMORY.md is nearly full
-unreadable      no plain file, or too large
+unreadable      no plain file, too large, or no text
 unused          neither used nor verified for six months: a proposal, nothing removes it unasked
 """
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 _CODE_LINES = 12  # a longer listing belongs into the repository
 _SHOWN_CHARS = 80
+_ARCHIVED = "%s/%s" % (settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
 
 
 class Finding:
@@ -78,7 +79,7 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
 
 def _check_head(note: Note) -> Iterator[Finding]:
     if note.is_unreadable:
-        yield Finding(note.path, 1, "unreadable", note.problems[0][1], _unreadable_remedy(note.path))
+        yield Finding(note.path, 1, "unreadable", note.problems[0][1], _unreadable_remedy(note))
         return
     if not note.has_head and not note.problems:
         what = "has no frontmatter: name, description and type are guessed"
@@ -289,10 +290,12 @@ def _changed(note: Note) -> str:
     return time.strftime("%Y-%m-%d", time.localtime(store.modified(note.path)))
 
 
-def _unreadable_remedy(path: str) -> str:
-    if not notebook.is_plain(path):
+def _unreadable_remedy(note: Note) -> str:
+    if not notebook.is_plain(note.path):
         return "move it out of the store"
-    return "split the topic" if os.path.getsize(path) > settings.NOTE_MAX_BYTES else "make it readable for you"
+    if note.is_damaged:
+        return "take a former version from %s, or move it out of the store" % _ARCHIVED
+    return "split the topic" if os.path.getsize(note.path) > settings.NOTE_MAX_BYTES else "make it readable for you"
 
 
 def _edit(note: Note) -> str:

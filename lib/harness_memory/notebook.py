@@ -70,11 +70,22 @@ class Shelf:
         else:
             if data is None:
                 return None
-            note = notes.parse(slug, data.decode("utf-8", "replace"))
-            if b"\0" in data:
-                note.problems.append((1, "is binary, not Markdown"))
+            note = _parsed(slug, data)
         note.scope, note.path = self.scope, path
         return note
+
+
+def _parsed(slug: str, data: bytes) -> Note:
+    try:
+        if b"\0" not in data:
+            return notes.parse(slug, data.decode("utf-8"))
+        what = "is binary, not Markdown"
+    except UnicodeDecodeError as error:
+        what = "is not UTF-8 at byte %d" % error.start
+    note = Note(slug, {}, [])
+    note.is_unreadable = note.is_damaged = True
+    note.problems.append((1, what))
+    return note
 
 
 def project_shelf(project_dir: str) -> Shelf:
@@ -117,7 +128,7 @@ class Book:
     def fate(self, note: Note) -> str:
         """Why a note does not hold; "" when it does."""
         if note.is_unreadable:
-            return "unreadable"
+            return "damaged" if note.is_damaged else "unreadable"
         if note.ref in self.superseded:
             return "superseded by %s" % self.superseded[note.ref].ref
         if note.ref in self.overridden:

@@ -21,6 +21,7 @@ A file without frontmatter, or with half of it, is read all the same: what it la
 from __future__ import annotations
 
 from . import clock, settings, yaml
+from .alike import unmarked
 from .redact import redact
 from .session import DEVICE_NAMES
 from .text import brief, cut, one_line
@@ -69,6 +70,7 @@ class Note:
         "fields",
         "has_head",
         "head_lines",
+        "is_damaged",
         "is_unreadable",
         "lacks",
         "path",
@@ -85,7 +87,8 @@ class Note:
         self.path = ""
         self.has_head = True
         self.head_lines = 0
-        self.is_unreadable = False  # its file is no plain one, too large, or closed to us
+        self.is_unreadable = False  # its file is no plain one, too large, closed to us, or damaged
+        self.is_damaged = False  # it is no text
         self.lacks: list[str] = []  # required fields that are guessed
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)
 
@@ -166,7 +169,9 @@ def new(name: str, *, type: str, day: str, description: str = "", session: str =
         "verified": day,
         "session": session,
     }
-    return Note(slug_of(redact(name)), {key: value for key, value in fields.items() if value}, [])
+    clean = redact(name)
+    slug = slug_of(unmarked(clean)) or slug_of(clean)
+    return Note(slug, {key: value for key, value in fields.items() if value}, [])
 
 
 def slug_of(name: str) -> str:

@@ -44,15 +44,27 @@ def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
 
 def load_all(project_dir: str) -> list[dict[str, Any]]:
     """Every readable task, by file name."""
-    tasks = []
+    return [task for task in _tried(project_dir).values() if task]
+
+
+def damaged(project_dir: str) -> list[str]:
+    """Paths of the files that are there, but cannot be read as tasks."""
+    return [path for path, task in _tried(project_dir).items() if task is None]
+
+
+def _tried(project_dir: str) -> dict[str, dict[str, Any] | None]:
+    """Each file, and the task in it; None where there is none to be read."""
+    found: dict[str, dict[str, Any] | None] = {}
     for name in store.listed(directory(project_dir)):
-        if name.endswith(".json"):
+        if name.endswith(".json") and name[0] != ".":
+            path = os.path.join(directory(project_dir), name)
             try:
-                tasks.append(_load(os.path.join(directory(project_dir), name)))
+                found[path] = _load(path)
             except (OSError, ValueError) as error:
                 if store.is_passing(error):
                     raise
-    return [task for task in tasks if task]
+                found[path] = None
+    return found
 
 
 def directory(project_dir: str) -> str:

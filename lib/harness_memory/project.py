@@ -10,8 +10,10 @@ It keeps the memory of an earlier identity (a remote was added, `git init` was r
 on evidence, because a path may by now hold something else. A memory found by its path is refused, and the identity
 counted on (`git#2:/p`), when it records another remote than the present one, or when the *witness* speaks against it:
 `name:size:mtime_ns` of files that work does not touch, `description` in a git directory or else the oldest files.
-Whole-millisecond times come from archives and prove nothing. A moved project is one whose witness matches a memory
-without remote that is no longer at any path it was seen at; a copy is not, as the original is still there.
+Whole-millisecond times come from archives and prove nothing. A copy may have the same witness, so a moved project is
+one whose *originals* match a memory without remote that is no longer at any path it was seen at: the witness with
+`:inode:ctime_ns`, which moving keeps and copying cannot (on Windows the second is when a file was made). A move to
+another file system is a copy, and starts anew.
 
 `project.json`:
 
@@ -21,6 +23,7 @@ without remote that is no longer at any path it was seen at; a copy is not, as t
     remotes     every normalised remote, newest last
     paths       work tree tops (or directories) it was seen at, newest last
     witness     of the last of them, while it has no remote
+    originals   of the same files
     inode       of a plain directory; with `witness` tells `git init` in place from a clone over a deleted directory
     created, updated
     alias_of    alone with schema, id and created: the memory is in the project of that id
@@ -130,6 +133,12 @@ def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
             if (path + os.sep).startswith(root.rstrip(os.sep) + os.sep):
                 best = max(best or ("", "", ""), (root, str(facts.get("updated")), os.path.basename(directory)))
     return (best[2], best[0]) if best else None
+
+
+def last_seen(project_dir: str) -> tuple[str, str]:
+    """(work tree, remote) that a memory was last at work in; "" for what it has not known."""
+    facts = _read_facts(project_dir) or {}
+    return ["", *_texts(facts, "paths")][-1], ["", *_texts(facts, "remotes")][-1]
 
 
 def project_id(identity: str) -> str:
@@ -246,28 +255,29 @@ def _is_same_directory(facts: dict[str, Any], repo: git.Repository) -> bool:
     recorded = _texts(facts, "witness")
     if not recorded:
         return not git.is_clone(repo)
-    return not set(recorded).isdisjoint(_oldest(repo.root, settings.WITNESS_ENTRIES_SCANNED))
+    present = _oldest(repo.root, settings.WITNESS_ENTRIES_SCANNED)
+    return not set(recorded).isdisjoint(stamp for stamp, _ in present)
 
 
 def _moved(store_root: str, root: str, repo: git.Repository | None) -> _Memory | None:
-    """The latest memory whose project is gone from everywhere it was seen, and whose witness is here."""
-    witness = _witness(root, repo)
-    needles = [_encoded(item).strip() for item in witness]
+    """The latest memory whose project is gone from everywhere it was seen, and whose own files are here."""
+    originals = _evidence(root, repo)[1]
+    needles = [_encoded(item).strip() for item in originals]
     best: dict[str, Any] = {}
     for directory in _directories(store_root) if needles else ():
         data = _read_file(directory) or b""
         if not any(needle in data for needle in needles):
             continue
         facts = _parsed(data) or {}
-        if _is_moved(facts, set(witness)) and str(facts.get("updated")) >= str(best.get("updated", "")):
+        if _is_moved(facts, set(originals)) and str(facts.get("updated")) >= str(best.get("updated", "")):
             best = {**facts, "id": os.path.basename(directory)}
     return _Memory(best["id"], best) if best else None
 
 
-def _is_moved(facts: dict[str, Any], witness: set[str]) -> bool:
-    recorded = _texts(facts, "witness")
+def _is_moved(facts: dict[str, Any], originals: set[str]) -> bool:
+    recorded = _texts(facts, "originals")
     paths = _texts(facts, "paths")
-    if _texts(facts, "remotes") or not paths or len(witness.intersection(recorded)) * 2 <= len(recorded):
+    if _texts(facts, "remotes") or not paths or len(originals.intersection(recorded)) * 2 <= len(recorded):
         return False
     return not any(_holds(path, facts) for path in paths)
 
@@ -298,13 +308,30 @@ def _directories(store_root: str) -> Iterator[str]:
 # Witnesses ---------------------------------------------------------------------------------------
 
 
-def _witness(root: str, repo: git.Repository | None) -> list[str]:
+def _evidence(root: str, repo: git.Repository | None) -> tuple[list[str], list[str]]:
+    """The witness, and the originals, of what is here."""
+    found = _standing(root, repo)
+    originals = [_original(stamp, path) for stamp, path in found] if found and not _is_mounted(root) else []
+    return [stamp for stamp, _ in found], [item for item in originals if item]
+
+
+def _is_mounted(root: str) -> bool:
+    """Whether a file system begins here: its snapshots keep inodes and times, which so prove nothing."""
+    try:
+        return os.path.ismount(root)
+    except (OSError, ValueError):
+        return True
+
+
+def _standing(root: str, repo: git.Repository | None) -> list[tuple[str, str]]:
+    """Stamps and paths of files that work does not touch."""
     if repo is None:
         return _oldest(root)
-    if os.path.lexists(os.path.join(repo.common_dir, _WITNESS_FILE)):
-        seal = _seal(repo)
-        return [seal] if seal else []
-    return _oldest(repo.common_dir)
+    path = os.path.join(repo.common_dir, _WITNESS_FILE)
+    if not os.path.lexists(path):
+        return _oldest(repo.common_dir)
+    seal = _seal(repo)
+    return [(seal, path)] if seal else []
 
 
 def _seal(repo: git.Repository) -> str:
@@ -314,17 +341,25 @@ def _seal(repo: git.Repository) -> str:
         return ""
 
 
-def _oldest(directory: str, count: int = settings.WITNESS_FILES) -> list[str]:
+def _oldest(directory: str, count: int = settings.WITNESS_FILES) -> list[tuple[str, str]]:
     found = []
     try:
         with os.scandir(directory) as entries:
             for entry, _ in zip(entries, range(settings.WITNESS_ENTRIES_SCANNED)):
                 if entry.is_file(follow_symlinks=False):
                     info = entry.stat(follow_symlinks=False)
-                    found.append((info.st_mtime_ns, _stamp(entry.name, info)))
+                    found.append((info.st_mtime_ns, _stamp(entry.name, info), entry.path))
     except (OSError, ValueError):
         pass
-    return [stamp for _, stamp in sorted(found) if stamp][:count]
+    return [(stamp, path) for _, stamp, path in sorted(found) if stamp][:count]
+
+
+def _original(stamp: str, path: str) -> str:
+    try:
+        info = os.lstat(path)  # on Windows a directory's entries do not tell the inode
+    except OSError:
+        return ""
+    return "%s:%d:%d" % (stamp, info.st_ino, info.st_ctime_ns)
 
 
 def _stamp(name: str, info: os.stat_result) -> str:
@@ -352,11 +387,12 @@ def _updated(facts: dict[str, Any], project: Project, now_iso: str) -> dict[str,
         "remotes": _with_newest(_texts(facts, "remotes"), project.remote),
         "paths": _with_newest(_texts(facts, "paths"), project.root),
         "witness": _texts(facts, "witness"),
+        "originals": _texts(facts, "originals"),
         "created": facts.get("created", now_iso),
         "updated": facts.get("updated", now_iso),
     }
     if not project.remote:
-        new["witness"] = _witness(project.root, project.repo)
+        new["witness"], new["originals"] = _evidence(project.root, project.repo)
     if not project.repo:
         new["inode"] = _inode(project.root)
     for key, value in facts.items():

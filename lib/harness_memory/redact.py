@@ -1,8 +1,8 @@
 """Taking secrets out of text before it is kept: each becomes `[redacted:<kind>]`, the rest stays as it is.
 
-Three scans, all linear. Tokens that show their maker by a prefix are a table of patterns; a
-substring search decides which are tried, so that clean text never pays for `re`. Passwords in
-URLs and values assigned to telling names (`DB_PASSWORD=`, `"api_key": "`, `--token `,
+Four scans, all linear. Tokens that show their maker by a prefix are a table of patterns; a
+substring search decides which are tried, so that clean text never pays for `re`. Private keys, passwords
+in URLs and values assigned to telling names (`DB_PASSWORD=`, `"api_key": "`, `--token `,
 `Authorization: Bearer `) are found by hand, because those names are common in ordinary prose.
 """
 
@@ -20,12 +20,20 @@ MARK = "[redacted:"
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
 
-# A token begins where a word does; an escaped line end or a percent escape also ends the word before it.
-_B = r"(?:(?<![A-Za-z0-9])|(?<=\\[nrt])|(?<=%[0-9A-Fa-f]{2}))"
-_PEM_BEGIN = r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-_PEM_END = r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+# A token begins where a word does; an escaped character and a colour spelled out also end the word before it.
+_B = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[abefnrtv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
+    r"|(?<=\\[0-7]{3})|(?<=[\[;]m)|(?<=[\[;][0-9]m)|(?<=[\[;][0-9]{2}m)|(?<=[\[;][0-9]{3}m))"
+)
+_ESCAPE_MAX_CHARS = 6
+_PEM_EDGE = r"-----%s [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_BREAK = r"(?:\\+[rn]|[\s>|#*\"'+,]){1,40}"
-_PEM_HEADER = r"[A-Z][A-Za-z-]{2,20}: [^\r\n\\]{1,200}"
+_PEM_LINE = r"[A-Za-z0-9+/=]{24,}"
+_PEM_LAST_LINE = _PEM_BREAK + r"[A-Za-z0-9+/=]{1,23}(?=[)\]}\"'\s]{0,20}\Z)"
+_PEM_NAME = r"[A-Z][A-Za-z-]{2,20}:"
+_PEM_WORD = r"[^\s>|#*\"'+,\\]{1,200}"
+_PEM_MAX_CHARS = 20_000
+_PEM_HEADER_WORDS = 64
 
 _WORD = r"([^\s\"'\[\]$-][^\s\"'\[\]]{2,})"
 
@@ -33,14 +41,6 @@ _WORD = r"([^\s\"'\[\]$-][^\s\"'\[\]]{2,})"
 # reads a bounded stretch and a successful one is consumed: that keeps every scan linear. A match takes the
 # whole word, so that hiding it uncovers no new start of one. Group 1, where there is one, is what is hidden.
 _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
-    (
-        "private-key",
-        ("PRIVATE KEY-----", "PRIVATE KEY BLOCK-----"),
-        0,
-        _PEM_BEGIN + r"(?:(?:(?!-----)[\s\S]){1,20000}?" + _PEM_END
-        + r"|(?:" + _PEM_BREAK + _PEM_HEADER + r"){0,8}(?:" + _PEM_BREAK + r"[A-Za-z0-9+/=]{24,})+"
-        + r"(?:" + _PEM_BREAK + r"[A-Za-z0-9+/=]{1,23}(?=[)\]}\"'\s]{0,20}\Z))?)",
-    ),
     ("private-key", ("AGE-SECRET-KEY-1",), 40, _B + r"AGE-SECRET-KEY-1[0-9A-Z]{40}[0-9A-Za-z]*"),
     ("anthropic-key", ("sk-ant-",), 16, _B + r"sk-ant-[A-Za-z0-9_-]{16,}"),
     ("openai-key", ("sk-",), 20, _B + r"sk-(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{20,}"),
@@ -171,6 +171,7 @@ _AFTER_NAME = (*_NAME_TAIL, *_BLANKS, "_", "=", ":", ">")
 _NAME_MAX_CHARS = 64
 _OPTION_WORD_MIN_CHARS = 10
 _VALUE_MAX_CHARS = 4096
+_JUDGED_CHARS = 768
 _HOST_MAX_CHARS = 1024
 _PIECE_CHARS = 48
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
@@ -178,6 +179,8 @@ _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 
 
 def redact(text: str) -> str:
+    if "PRIVATE KEY" in text:
+        text = _splice(text, _private_keys(text))
     for kind, literals, run, pattern in _RULES:
         for literal in literals:
             if literal in text and _may_match(text, literal, run):
@@ -243,7 +246,10 @@ def _may_match(text: str, literal: str, run: int) -> bool:
 
 
 def _starts_word(text: str, at: int) -> bool:
-    return at == 0 or text[at - 1] not in _ALNUM or text[at - 2 : at - 1] == "\\" or text[at - 3 : at - 2] == "%"
+    if at == 0 or text[at - 1] not in _ALNUM:
+        return True
+    before = text[max(0, at - _ESCAPE_MAX_CHARS) : at]
+    return "\\" in before or "%" in before or "[" in before or ";" in before
 
 
 def _is_run(text: str, start: int, length: int) -> bool:
@@ -275,6 +281,42 @@ def _splice(text: str, spans: Iterator[Span]) -> str:
             parts += [text[done:start], MARK, kind, "]"]
             done = end
     return "".join(parts) + text[done:] if parts else text
+
+
+def _private_keys(text: str) -> Iterator[Span]:
+    """A key and its edges; without the second edge, what there is of it."""
+    import re
+
+    from .placeholder import is_mask
+
+    begin, end = re.compile(_PEM_EDGE % "BEGIN"), re.compile(_PEM_EDGE % "END")
+    found = begin.search(text)
+    while found:
+        dashes = text.find("-----", found.end(), found.end() + _PEM_MAX_CHARS)
+        edge = end.match(text, dashes) if dashes > found.end() else None
+        last = edge.end() if edge else _end_of_key(text, found.end())
+        if last > found.end() and not is_mask(text[found.start() : last]):
+            yield found.start(), last, "private-key"
+        found = begin.search(text, last)
+
+
+def _end_of_key(text: str, at: int) -> int:
+    """Where the lines of a key end that begins here, after its headers; `at` when there are none."""
+    import re
+
+    between, line, word = re.compile(_PEM_BREAK), re.compile(_PEM_LINE), re.compile(_PEM_WORD)
+    start, last, words = at, at, 0
+    gap = between.match(text, at)
+    while gap:
+        found = line.match(text, gap.end())
+        if found:
+            last = found.end()
+        elif last == start and words < _PEM_HEADER_WORDS and (words or re.compile(_PEM_NAME).match(text, gap.end())):
+            found = word.match(text, gap.end())
+            words += 1
+        gap = between.match(text, found.end()) if found else None
+    rest = re.compile(_PEM_LAST_LINE).match(text, last) if last > start else None
+    return rest.end() if rest else last
 
 
 def _url_passwords(text: str) -> Iterator[Span]:
@@ -348,13 +390,15 @@ def _assignment(text: str, at: int, end: int, kind: str, chosen: bool) -> Span |
         return None
     strict = strict or (option and last - first >= _OPTION_WORD_MIN_CHARS)
     if _judge(text, first, last, quoted=quoted, strict=strict, chosen=chosen):
-        return first, last, kind
+        return first, _whole(text, first, last, quoted, environment), kind
     # `token: str = "..."`: the value comes after the type.
     after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
     if quoted or sign != ":" or text[after : after + 1] != "=" or text[after + 1 : after + 2] in ("=", ">"):
         return None
     first, last, quoted = _value(text, _skip_blanks(text, after + 1), False)
-    return (first, last, kind) if _judge(text, first, last, quoted=quoted, strict=False, chosen=chosen) else None
+    if not _judge(text, first, last, quoted=quoted, strict=False, chosen=chosen):
+        return None
+    return first, _whole(text, first, last, quoted, False), kind
 
 
 def _judge(text: str, first: int, last: int, *, quoted: bool, strict: bool, chosen: bool) -> bool:
@@ -370,19 +414,20 @@ def _credential(text: str, start: int) -> Span | None:
     """What follows `Authorization:`, after the scheme when it names one."""
     from .placeholder import is_secret, stands_in
 
-    first, last, quoted = _value(text, start, False)
+    environment = False
+    first, last, quoted = _value(text, start, environment)
     scheme, blank, rest = text[first:last].partition(" ")
     if quoted and blank and scheme.lower() in _SCHEMES:
         first, scheme = last - len(rest), rest
     elif text[first:last].lower() in _SCHEMES:
-        first = _skip_blanks(text, last)
-        first, last, _ = _value(text, first, True)
+        environment = True
+        first, last, quoted = _value(text, _skip_blanks(text, last), environment)
         scheme = text[first:last]
     elif not is_secret(text[first:last], quoted=quoted, strict=False, chosen=False):
         return None
     if len(scheme) < 6 or stands_in(scheme) or (scheme.isalpha() and scheme.islower()):
         return None
-    return first, last, "authorization"
+    return first, _whole(text, first, last, quoted, environment), "authorization"
 
 
 def _separator(text: str, at: int) -> tuple[str, int]:
@@ -418,7 +463,9 @@ def _name_start(text: str, at: int) -> int:
 
 
 def _value(text: str, start: int, environment: bool) -> tuple[int, int, bool]:
-    """Where the value at `start` begins and ends inside its quotes, and whether it has any."""
+    """Where the value at `start` begins and ends inside its quotes, and whether it has any.
+
+    One without is read as far as it takes to judge it: a text may be full of names whose value is all the rest."""
     at = start
     if text[at : at + 1] in _STRING_PREFIXES and text[at + 1 : at + 2] in _QUOTES:
         at += 1
@@ -431,7 +478,18 @@ def _value(text: str, start: int, environment: bool) -> tuple[int, int, bool]:
         opening = opening * 3 if text.startswith(opening * 3, at) else opening
         first = at + len(opening)
         return first, _closing(text, first, opening), True
-    return start, start + len(_bare(text, start, _ENV_STOPS if environment else _STOPS)), False
+    return start, start + len(_bare(text, start, _stops(environment), _JUDGED_CHARS)), False
+
+
+def _whole(text: str, first: int, last: int, quoted: bool, environment: bool) -> int:
+    """Where a value ends that was read as far as it takes to judge it."""
+    if quoted or last - first < _JUDGED_CHARS:
+        return last
+    return first + len(_bare(text, first, _stops(environment), len(text)))
+
+
+def _stops(environment: bool) -> dict[int, str]:
+    return _ENV_STOPS if environment else _STOPS
 
 
 def _closing(text: str, first: int, quote: str) -> int:
@@ -444,11 +502,12 @@ def _closing(text: str, first: int, quote: str) -> int:
     return end if at < 0 else at
 
 
-def _bare(text: str, start: int, stops: dict[int, str]) -> str:
+def _bare(text: str, start: int, stops: dict[int, str], limit: int) -> str:
     if text.startswith(MARK, start):
         return MARK
     pieces = []
     size = _PIECE_CHARS
+    limit += start
     while True:
         piece = text[start : start + size].translate(stops)
         word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
@@ -456,7 +515,7 @@ def _bare(text: str, start: int, stops: dict[int, str]) -> str:
             for stop in _VALUE_ENDS:
                 word = word.partition(stop)[0]
         pieces.append(word)
-        if len(word) < size:
-            return "".join(pieces).rstrip(".:\\")
         start += size
+        if len(word) < size or start >= limit:
+            return "".join(pieces).rstrip(".:\\")
         size *= 4

@@ -9,7 +9,6 @@ error, always. A failure is stamped in the store (see `health`) and the session 
 
 from __future__ import annotations
 
-import _thread
 import errno
 import os
 import time
@@ -17,6 +16,7 @@ import time
 from . import jsontext, settings, store
 from .events import Event
 from .payload import read_payload
+from .watchdog import ending, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -117,17 +117,11 @@ def _handler(name: str) -> Any:
 
 
 def _watch(name: str, root: str, ends: float) -> None:
-    """End the process on time even when a read, a lock or a file system hangs."""
-
-    def wait() -> None:
-        time.sleep(max(0.0, ends - time.monotonic()) + settings.WATCHDOG_GRACE_SECONDS)
+    def late() -> None:
         _stamp(root, name, "not done within its deadline; the rest is left to the next run")
-        _leave(b"")
+        _leave(b"", is_late=True)
 
-    try:
-        _thread.start_new_thread(wait, ())
-    except RuntimeError:  # no more threads: the client's own timeout is left
-        pass
+    watch(ends - time.monotonic() + settings.WATCHDOG_GRACE_SECONDS, late)
 
 
 def _refusal(name: str, root: str, error: BaseException) -> bytes:
@@ -155,7 +149,9 @@ def _stamp(root: str, name: str, error: BaseException | str) -> None:
         pass
 
 
-def _leave(reply: bytes) -> None:
+def _leave(reply: bytes, *, is_late: bool = False) -> None:
+    if not ending.acquire(not is_late):
+        return  # the reply is on its way
     try:
         if reply:
             store.write_all(1, reply)

@@ -12,7 +12,7 @@ from . import curated, harness, inert, jsontext, settings, store
 from .inject import Part
 from .redact import redact
 from .session import day_and_id
-from .text import cut
+from .text import cut, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def _local_notes(session_dir: str) -> list[str]:
     from . import notebook, noteline
 
     found = notebook.Book(notebook.local_shelf(session_dir).read()).holding
-    return ["- [local] " + inert.line(redact(noteline.render(note)[2:])) for note in found]
+    return ["- [local] " + _told(noteline.render(note)[2:]) for note in found]
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:
@@ -154,7 +154,7 @@ def _poor_ratings(project: Project, name: str) -> list[str]:
     notes = [str(each.get("note") or "") for each in found]
     said = ["%s: %s" % (what, note) if note else what for what, note in zip(told, notes)]
     shown = "; ".join(said[: settings.POOR_NOTES_SHOWN])
-    return [inert.line(cut("Rated poorly lately: " + redact(shown), settings.CURATED_LINE_CHARS))] if found else []
+    return [_told("Rated poorly lately: " + shown)] if found else []
 
 
 def usage() -> Part:
@@ -187,8 +187,14 @@ def _taken(found: Curated, limit: int, problems: list[str]) -> tuple[list[str], 
     """As many lines as may be told, and how many there are beyond."""
     if found.problem:
         problems.append(found.problem)
-    lines = [cut(inert.line(redact(text)), settings.CURATED_LINE_CHARS) for text in found.lines[:limit]]
-    return lines, max(0, len(found.lines) - limit)
+    return [_told(text) for text in found.lines[:limit]], max(0, len(found.lines) - limit)
+
+
+def _told(text: str) -> str:
+    """A line as it may be told; of an endless one not much more is looked at."""
+    words = text.lstrip(" ")
+    indent = text[: len(text) - len(words)]
+    return cut(inert.line(indent + passage(words, settings.CURATED_LINE_CHARS)), settings.CURATED_LINE_CHARS)
 
 
 def _is_heading(text: str) -> bool:

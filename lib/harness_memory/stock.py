@@ -157,8 +157,7 @@ class Stock:
 def open_stock(store_root: str, project_dir: str, on_damage: Callable[[str], object] = store.remove) -> Stock | None:
     """Everything in reach of a project; None when there is nothing. What is damaged is told, and removed."""
     since = recent.load(project_dir)  # first: what is taken into the file meanwhile must not be missed
-    names = (settings.EPISODES_CACHE, settings.NOTES_CACHE, settings.ARCHIVED_CACHE)
-    paths = [os.path.join(recent.folder(project_dir), name) for name in names]
+    paths = [os.path.join(recent.folder(project_dir), name) for name in catalogue.CACHES]
     paths.append(os.path.join(recent.folder(os.path.join(store_root, settings.USER_DIR)), settings.NOTES_CACHE))
     segments = [segment for segment in [catalogue.open_segment(path, on_damage) for path in paths] if segment]
     return Stock(segments, since) if segments or since else None

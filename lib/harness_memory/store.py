@@ -230,10 +230,10 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
     inside(directory)
     temporary = os.path.join(directory, ".%s.%d.%x%s" % (name, os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
-        fd = os.open(temporary, O_CREATE, settings.FILE_MODE)
-    except FileNotFoundError:
-        ensure_dir(directory)
-        fd = os.open(temporary, O_CREATE, settings.FILE_MODE)
+        fd = _create(temporary)
+    except OSError as error:
+        _name(error, path, temporary)
+        raise
     try:
         try:
             write_all(fd, data)
@@ -244,17 +244,26 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
         _replace(temporary, path)
     except OSError as error:
         remove(temporary)
-        _name(error, path)
+        _name(error, path, temporary)
         raise
     except BaseException:
         remove(temporary)
         raise
 
 
-def _name(error: OSError, path: str) -> None:
-    """The error of a descriptor, as of a full disk, does not tell which file it is about."""
-    if error.filename is None:
+def _create(path: str) -> int:
+    try:
+        return os.open(path, O_CREATE, settings.FILE_MODE)
+    except FileNotFoundError:
+        ensure_dir(os.path.dirname(path))
+        return os.open(path, O_CREATE, settings.FILE_MODE)
+
+
+def _name(error: OSError, path: str, temporary: str | None = None) -> None:
+    """The error of a descriptor, as of a full disk, does not tell which file it is about; nobody knows a temporary."""
+    if error.filename in (None, temporary):
         error.filename = path
+        del error.filename2
 
 
 def write_if_changed(path: str, data: bytes) -> bool:

@@ -9,12 +9,15 @@ _CONTROLS: dict[int, str | None] = dict.fromkeys((*range(32), *range(127, 160), 
 # Bidirectional overrides reorder what a terminal shows; zero-width characters hide text.
 _HIDDEN = (
     *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
-    *range(0x180B, 0x180F),
+    *range(0x180B, 0x1810),
     *range(0x200B, 0x2010),
     *range(0x202A, 0x202F),
     *range(0x2060, 0x2070),
     *range(0xFE00, 0xFE10),
-    *range(0xE0000, 0xE0080),
+    *range(0xFFF9, 0xFFFC),
+    *range(0x1BCA0, 0x1BCA4),
+    *range(0x1D173, 0x1D17B),
+    *range(0xE0000, 0xE01F0),
 )
 _HIDDEN_GONE: dict[int, str | None] = dict.fromkeys(_HIDDEN)
 _CONTROLS.update(_HIDDEN_GONE)
@@ -103,10 +106,17 @@ def identifier(value: object) -> str:
 
 def _visible(value: str) -> str:
     # Before redaction: neither a hidden character inside a token nor a colour before it may shield it.
-    if "\x1b[" in value:
-        head, *rest = value.split("\x1b[")
-        value = head + "".join([" " + part.lstrip("0123456789;?")[1:] for part in rest])
+    if "\x1b" in value or "\x9b" in value:
+        head, *rest = value.replace("\x9b", "\x1b[").split("\x1b")
+        value = head + "".join([" " + _after_escape(part) for part in rest])
     return value if value.isascii() else value.translate(_HIDDEN_GONE)
+
+
+def _after_escape(text: str) -> str:
+    """What follows an escape sequence whose escape is gone: it may end in a letter."""
+    if text[:1] == "[":
+        return text[1:].lstrip("0123456789;:?<=>")[1:]
+    return text.lstrip(" #%()*+-./")[1:]
 
 
 def _head(value: str, limit: int) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .notebook import Shelf
 
 COMMAND, PATH = "command", "path"
+_ANY_FOLDERS = "**"
 _CHAINS = ("&&", "||", ";", "|", "\n")
 
 
@@ -38,11 +39,12 @@ class Found:
 def match(store_root: str, project_dir: str, *, command: str = "", path: str = "") -> list[Found]:
     """The notes that a command or a path (relative to the project) calls for, the project's before the user's."""
     found: dict[str, Found] = {}
+    commands = _commands(command)
+    parts = path.strip("/").split("/") if 0 < len(path) <= settings.PATH_CHARS else []
     for home in (project_dir, os.path.join(store_root, settings.USER_DIR)):
         for each in _load(home):
             wanted = each["pattern"]
-            is_hit = _begins(command, wanted) if each["kind"] == COMMAND else _fits(path, wanted)
-            if is_hit:
+            if _begins(commands, wanted) if each["kind"] == COMMAND else _fits(parts, wanted):
                 found.setdefault(each["note"].partition("/")[2], Found(each["note"], wanted, each["line"]))
     return list(found.values())
 
@@ -78,24 +80,38 @@ def _load(home: str) -> list[dict[str, str]]:
 _KEYS = ("kind", "pattern", "note", "line")
 
 
-def _begins(command: str, pattern: str) -> bool:
+def _commands(text: str) -> list[list[str]]:
+    """The words of each command in a chain."""
     for mark in _CHAINS:
-        command = command.replace(mark, "\0")
+        text = text.replace(mark, "\0")
+    return [part.split() for part in text.split("\0")]
+
+
+def _begins(commands: list[list[str]], pattern: str) -> bool:
     words = pattern.split()
-    return any(part.split()[: len(words)] == words for part in command.split("\0")) if words else False
+    return bool(words) and any(command[: len(words)] == words for command in commands)
 
 
-def _fits(path: str, pattern: str) -> bool:
-    return bool(path) and _glob(path.strip("/").split("/"), pattern.strip("/").split("/"))
-
-
-def _glob(parts: list[str], wanted: list[str]) -> bool:
-    """Whether the folders and the file fit, from the first on."""
-    if not wanted:
-        return not parts
-    if wanted[0] == "**":
-        return any(_glob(parts[at:], wanted[1:]) for at in range(len(parts) + 1))
-    return bool(parts) and _is_like(parts[0], wanted[0]) and _glob(parts[1:], wanted[1:])
+def _fits(parts: list[str], pattern: str) -> bool:
+    """Whether the folders and the file of a path fit a glob, from the first on."""
+    wanted = pattern.strip("/").split("/")
+    if not parts or len(wanted) - wanted.count(_ANY_FOLDERS) > len(parts):
+        return False
+    at = want = 0
+    last, taken = -1, 0  # the latest `**`, and up to where it reaches: going back to an earlier one gains nothing
+    while at < len(parts):
+        if want < len(wanted) and wanted[want] == _ANY_FOLDERS:
+            last, taken = want, at
+            want += 1
+        elif want < len(wanted) and _is_like(parts[at], wanted[want]):
+            at += 1
+            want += 1
+        elif last >= 0:
+            taken += 1
+            at, want = taken, last + 1
+        else:
+            return False
+    return all(rest == _ANY_FOLDERS for rest in wanted[want:])
 
 
 def _is_like(name: str, pattern: str) -> bool:

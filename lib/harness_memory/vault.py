@@ -28,7 +28,7 @@ from .lock import Lock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
+    from typing import Any, BinaryIO
 
 ENDING = ".tar.gz"
 INDEX_ENDING = ".jsonl"
@@ -36,6 +36,7 @@ _DROPPED = "dropped"
 _LEVEL = 4  # half the time of the default, a few percent larger
 _BLOCK = 512
 _CHUNK = 1024 * 1024
+_PADDING_BYTES = 16  # more than the check sum and the size at its end
 _NAME_BYTES = 100
 _LATEST = 0o77777777777  # the year 2242: a header has no room for more
 _LOCK_SECONDS = 5.0
@@ -52,7 +53,7 @@ class Bundle:
         self.files = files
 
     def prints(self) -> dict[str, str]:
-        return {name: hexdigest(data) for name, data in self.files.items()}
+        return _prints(self.files)
 
 
 class Alone:
@@ -89,21 +90,30 @@ def gather(project_dir: str, session_dir: str, episode_name: str, meta: dict[str
         path = os.path.join(project_dir, settings.EPISODES_DIR, episode_name)
         _read_file(path, "%s/%s" % (settings.EPISODES_DIR, episode_name), files)
     value = episode.load(project_dir, episode_name) if episode_name else None
+    return Bundle(describe(work, episode_name, meta, value, files), files)
+
+
+def describe(
+    work: str, episode_name: str, meta: dict[str, Any], value: dict[str, Any] | None, files: dict[str, bytes]
+) -> dict[str, Any]:
+    """What an index says of a session: of its folder `<day>/<id>`, its episode, or both."""
     known = value or {}
-    bundle = Bundle({}, files)
-    bundle.entry = {
+    return {
         "schema": settings.SCHEMA,
-        "id": str(meta.get("session_id") or known.get("id") or os.path.basename(session_dir)),
+        "id": str(meta.get("session_id") or known.get("id") or work.rpartition("/")[2]),
         "session_id": str(meta.get("claude_session") or known.get("session_id") or ""),
         "started": str(meta.get("started") or known.get("started") or ""),
         "ended": str(meta.get("ended") or known.get("ended") or ""),
         "headline": episode.headline(value) if value else str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS],
         "work": work,
         "episode": episode_name,
-        "digest": _digest(bundle.prints()),
+        "digest": _digest(_prints(files)),
         "bytes": sum(map(len, files.values())),
     }
-    return bundle
+
+
+def _prints(files: dict[str, bytes]) -> dict[str, str]:
+    return {name: hexdigest(data) for name, data in files.items()}
 
 
 def _digest(prints: dict[str, str]) -> str:
@@ -210,7 +220,7 @@ def _index(root: str, project_dir: str, name: str) -> list[dict[str, Any]]:
         if store.is_passing(error):
             raise
         return []
-    found = [_entry(line) for line in data.split(b"\n")]
+    found = [entry_of(line) for line in data.split(b"\n")]
     return [entry for entry in found if entry]
 
 
@@ -218,6 +228,7 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
     """(path, content) of the files in an archive whose path is `wanted`; paths that are none of ours are left out."""
     path = os.path.join(folder(root, project_dir), name + ENDING)
     with os.fdopen(store.open_plain(path), "rb") as raw:
+        refuse_padding(raw, path)
         try:
             with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
                 for member in archive:
@@ -229,6 +240,15 @@ def files(root: str, project_dir: str, name: str, wanted: Callable[[str], bool])
                     pass
         except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise store.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
+
+
+def refuse_padding(raw: BinaryIO, path: str) -> None:
+    """What ends in zeros is not as it was written, and `gzip` would look at each of them."""
+    raw.seek(-min(_PADDING_BYTES, os.fstat(raw.fileno()).st_size), os.SEEK_END)
+    last = raw.read()
+    if last and not any(last):
+        raise store.Unreadable(errno.EINVAL, "is damaged (it ends in zeros)", path)
+    raw.seek(0)
 
 
 def texts(
@@ -269,14 +289,14 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
         try:
             if name + ENDING in listed:
                 going = [{**entry, "headline": "", _DROPPED: True} for entry in known if entry not in kept]
-                _write_index(index, [*kept, *going])
+                write_index(index, [*kept, *going])
                 _rewrite(root, project_dir, name, {owner for entry in kept for owner in owned(entry)})
         except store.Unreadable as error:
             troubles.append(error)
             continue
         number += len(known) - len(kept)
         if kept:
-            _write_index(index, kept)
+            write_index(index, kept)
         elif not store.remove(index) and store.is_there(index):
             store.write(index, b"")  # nobody would find it again without its archive
     if troubles:
@@ -382,7 +402,7 @@ def _claim(place: str, packed: list[dict[str, Any]], now: float) -> str:
     """A name that no other archive has or takes: that of its index, which is put there by one process alone."""
     stem = "sessions-" + clock.stamp(clock.iso(now))
     temporary = _temporary(place)
-    _write_index(temporary, packed)
+    write_index(temporary, packed)
     try:
         for name in (stem, *("%s-%d" % (stem, number) for number in range(2, 10_000))):
             archive, index = (os.path.join(place, name + ending) for ending in (ENDING, INDEX_ENDING))
@@ -410,13 +430,13 @@ def _temporary(place: str) -> str:
     return os.path.join(place, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
 
 
-def _write_index(path: str, packed: list[dict[str, Any]]) -> None:
+def write_index(path: str, packed: list[dict[str, Any]]) -> None:
     store.write(
         path, "".join(jsontext.compact(entry) + "\n" for entry in packed).encode("utf-8", "replace"), durable=True
     )
 
 
-def _entry(line: bytes) -> dict[str, Any] | None:
+def entry_of(line: bytes) -> dict[str, Any] | None:
     try:
         entry = jsontext.loads(line) if line else None
     except ValueError:

@@ -109,6 +109,15 @@ def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
         return _rebuild(project_dir) if held else None
 
 
+def listed(project_dir: str) -> set[str]:
+    """Names of the episodes in the menu, but for those that somebody was about to change."""
+    marked = _marks(project_dir)
+    try:
+        return set() if _EVERYTHING in marked else {*_read_index(_read_views(project_dir)[0])} - {*marked}
+    except ValueError:
+        return set()
+
+
 def doubt(project_dir: str) -> None:
     """Have every view made anew by whoever next holds the lock."""
     _mark_anew(project_dir, _EVERYTHING)
@@ -205,7 +214,7 @@ def index_line(name: str, value: dict[str, Any]) -> str:
         shown += ", +%d" % (len(files) - settings.FILES_IN_INDEX)
     skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     tail = " [%s]" % one_line(shown) if shown else ""
-    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"])
+    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
     where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
     tail += " (%s)" % one_line(where) if where else ""
     return "%s%s` - %s%s%s" % (_LINE_HEAD, name, skill, episode.headline(value), tail)

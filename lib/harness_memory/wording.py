@@ -40,6 +40,8 @@ _UNITS = {"day": 1, "week": 7}
 _NUMBERS = {"a": 1, "one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "ten": 10}
 _COUNT = r"(?P<count>\d{1,3}|a|one|two|three|four|five|six|seven|ten)"
 
+_DATED = re.compile(r"\W{0,3}\d{4}-\d\d")  # `tomorrow (2026-11-17)`: somebody has said which day
+
 
 class Hit:
     """Where in a statement, what is said there, and what to say instead ("" when that takes a mind)."""
@@ -68,11 +70,14 @@ def relative_dates(text: str, day: str) -> list[Hit]:
     """Each date that depends on when it is read, with what it meant on `day`."""
     base = clock.parse(day + "T12:00:00Z") or time.time()
     hits: list[Hit] = []
+    taken = _quoted(text)
     for pattern, mean, is_safe in _RELATIVE:
         for match in pattern.finditer(text):
-            is_known = any(hit.start < match.end() and match.start() < hit.end for hit in hits)
-            if not is_known and not _is_dated(text, match) and not _is_quoted(text, match):
-                hits.append(Hit(match, mean(base, match), is_safe))
+            start, end = match.span()
+            if 1 in taken[start:end] or _DATED.match(text, end):
+                continue
+            taken[start:end] = b"\1" * (end - start)
+            hits.append(Hit(match, mean(base, match), is_safe))
     return sorted(hits, key=lambda hit: hit.start)
 
 
@@ -83,19 +88,18 @@ def put_right(text: str, day: str) -> str:
         if hit is None or not hit.is_safe:
             break
         text = hit.instead
-    for hit in reversed(relative_dates(text, day)):
+    pieces, at = [], 0
+    for hit in relative_dates(text, day):
         if hit.is_safe and hit.instead:
-            text = text[: hit.start] + hit.instead + text[hit.end :]
-    return text
+            pieces += [text[at : hit.start], hit.instead]
+            at = hit.end
+    return "".join([*pieces, text[at:]])
 
 
-def _is_dated(text: str, match: re.Match[str]) -> bool:
-    """`tomorrow (2026-11-17)`: somebody has said which day."""
-    return bool(re.match(r"\W{0,3}\d{4}-\d\d", text[match.end() :]))
-
-
-def _is_quoted(text: str, match: re.Match[str]) -> bool:
-    return text.count("`", 0, match.start()) % 2 == 1
+def _quoted(text: str) -> bytearray:
+    """A byte for each character, 1 where it stands between backticks."""
+    parts = text.split("`")
+    return bytearray(b"\0".join([bytes([number % 2]) * len(part) for number, part in enumerate(parts)]))
 
 
 def _day(seconds: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MB = 1_000_000
+_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)  # no other transcript would fare better
 
 
 def backfill(argv: list[str]) -> int:
@@ -70,7 +72,12 @@ def run(only: str, *, dry_run: bool = False) -> dict[str, Any]:
 def _made(work: backfills.Backfill, source: backfills.Source) -> str:
     try:
         return work.make(source)
-    except (OSError, ValueError):
+    except OSError as error:
+        if error.errno in _CLOSED and str(error.filename).startswith(os.path.join(work.root, "")):
+            what = "the memory cannot be written (%s)" % error.strerror
+            raise OSError(error.errno, what, error.filename) from None
+        return backfills.UNREADABLE
+    except ValueError:
         return backfills.UNREADABLE
 
 

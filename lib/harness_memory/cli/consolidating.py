@@ -39,7 +39,11 @@ def consolidate(argv: list[str]) -> int:
     parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --limit 10 --json\nconsolidate --done")
     parser.add_argument("--done", action="store_true", help="it was done: count from now")
     parser.add_argument(
-        "--limit", type=int, default=_LIMIT, metavar="N", help="at most N, the newest (default: %d)" % _LIMIT
+        "--limit",
+        type=arguments.positive,
+        default=_LIMIT,
+        metavar="N",
+        help="at most N, the newest (default: %d)" % _LIMIT,
     )
     args = parser.parse_args(argv)
     there = arguments.locate(args)
@@ -54,7 +58,7 @@ def consolidate(argv: list[str]) -> int:
         return 0
     last = consolidation.last(there.dir)
     found = _since(there.dir, last)
-    shown = found[-max(1, args.limit) :]
+    shown = found[-args.limit :]
     if args.json:
         emit_json({"last": last or None, "new": len(found), "sessions": shown})
     else:

@@ -254,7 +254,8 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
     damaged = [finding for finding in findings if finding.kind == DAMAGED and finding.path not in reported]
     opened = sum(1 for finding in findings if finding.kind == integrity.MODE)
     if opened:
-        text = "%s of the memory not closed to others" % count(opened, "file or folder")
+        what = "file or folder" if opened == 1 else "files or folders"
+        text = "%d %s of the memory not closed to others" % (opened, what)
         yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % harness.quote(root))
     if not damaged:
         yield Check(OK, "files", "all readable")

@@ -11,7 +11,6 @@ from ..recall.ranking import best
 from ..segment import Damaged
 from ..session import day_and_id
 from . import arguments, desk
-from .listing import instant
 from .output import complain, count, emit_json, line, short, table
 from .refusal import Refusal
 
@@ -42,15 +41,15 @@ def search(argv: list[str]) -> int:
     arguments.add_all_projects(parser)
     add = parser.add_argument
     add("words", nargs="+", metavar="QUERY", help="words, an error message, a path; words in quotes belong together")
-    add("-k", "--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
+    add("-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
     add("--type", choices=_TYPES, help="only sessions, only notes, or only notes of a type")
-    add("--since", type=instant, metavar="DATE", help="of 2026-11-16, today, yesterday, 36h or 7d, or later")
+    add("--since", type=arguments.instant, metavar="DATE", help="of 2026-11-16, today, yesterday, 36h or 7d, or later")
     add("--notes", action="store_const", dest="type", const=documents.NOTE, help="the same as --type note")
     add("--sessions", action="store_const", dest="type", const=documents.SESSION, help="the same as --type session")
     add("--archived", action="store_true", help="only in sessions that were archived; holding every word")
     add("--explain", action="store_true", help="what each score is made of")
     args = parser.parse_args(argv)
-    if not any(word.strip() for word in args.words) or args.limit < 1:
+    if not any(word.strip() for word in args.words):
         raise Refusal("what is to be searched for?")
     if not args.archived:
         return _report(_ranked(args), args, args.words)
@@ -65,7 +64,9 @@ def related(argv: list[str]) -> int:
     about = "Sessions that changed a file, and notes about it, newest first. Exit code 1 when there is nothing."
     parser = arguments.parser("related", about, "related src/cart.py\nrelated cart.py -k 3 --json")
     parser.add_argument("file", metavar="FILE", help="a path in the project, or the end of one")
-    parser.add_argument("-k", "--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
+    parser.add_argument(
+        "-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT
+    )
     args = parser.parse_args(argv)
     at = desk.Desk(args)
     path = desk.relative(os.path.join(arguments.directory(args), args.file), at.project.root)

@@ -10,7 +10,7 @@ from .. import clock, forgotten, notebook, project, settings, store, vault, view
 from .. import forget as forgetting
 from .. import session as sessions
 from . import arguments, chosen, desk, listing
-from .listing import instant
+from .arguments import instant
 from .output import complain, count, cut, emit_json, line, local, short
 from .refusal import Refusal
 

@@ -11,12 +11,12 @@ import os
 import stat
 import time
 
-from .. import clock, documents, episode, notebook, notes_index, project, settings, stock, store
+from .. import clock, documents, episode, notebook, notes_index, project, remake, settings, stock, store
 from .. import session as sessions
 from ..guard import chain
 from ..lock import Lock
 from . import replay
-from .rules import DAMAGED, RULE, STRAY, Unfit, accept, checker
+from .rules import DAMAGED, REMAKE, RULE, STRAY, Unfit, accept, checker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,13 +76,28 @@ def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
     wanted = notes_index.expected(shelf)
     if wanted is not None and not store.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
         what = "is stale" if os.path.lexists(shelf.index) else "is missing"
-        yield Finding(shelf.index, what, "run: harness memory rebuild", VIEW)
+        yield Finding(shelf.index, what, REMAKE, VIEW)
 
 
 def check_files(project_dir: str) -> Iterator[Finding]:
     if os.path.lexists(project_dir):
-        yield from _check_directory(project_dir, project_dir, 0, lambda name: True)
+        yield from _check_episodes(project_dir, _check_directory(project_dir, project_dir, 0, lambda name: True))
         yield from check_audit(project_dir)
+
+
+def _check_episodes(project_dir: str, findings: Iterator[Finding]) -> Iterator[Finding]:
+    """The findings, with a better remedy for the episodes that can be made again, and those that are missing."""
+    try:
+        paths = {os.path.join(project_dir, settings.EPISODES_DIR, name) for name in remake.lost(project_dir)}
+    except OSError:
+        paths = set()  # what cannot be read is among the findings
+    for finding in findings:
+        if finding.path in paths:
+            finding.remedy = REMAKE
+            paths.discard(finding.path)
+        yield finding
+    for path in sorted(paths):
+        yield Finding(path, "is missing, though its session is there", REMAKE, DAMAGED)
 
 
 def check_audit(project_dir: str) -> Iterator[Finding]:
@@ -122,7 +137,7 @@ def _check_recall(project_dir: str) -> Iterator[Finding]:
         if not _is_known(name, value, known):
             path = os.path.join(project_dir, settings.EPISODES_DIR, name)
             what = "is not what recall knows of it" if name in known else "is not known to recall"
-            yield Finding(path, what, "run: harness memory rebuild", VIEW)
+            yield Finding(path, what, REMAKE, VIEW)
 
 
 def _is_known(name: str, value: dict[str, Any] | None, known: dict[str, Any]) -> bool:

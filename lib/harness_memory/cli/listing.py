@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import time
 
 from .. import clock, notebook, settings
 from . import arguments, desk
@@ -31,11 +30,11 @@ def list_all(argv: list[str]) -> int:
     parser = arguments.parser("list", about, examples)
     arguments.add_all_projects(parser)
     add = parser.add_argument
-    add("--limit", type=_positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
+    add("--limit", type=arguments.positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
     add("--status", type=str.upper, choices=(*settings.STATUSES, settings.DIED), help="only sessions in this state")
     add("--branch", metavar="B", help="only sessions on this git branch")
-    add("--since", type=instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
-    add("--until", type=instant, metavar="DATE", help="last active before that date")
+    add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--until", type=arguments.instant, metavar="DATE", help="last active before that date")
     add("--session", metavar="ID", help="only this session; with --notes, only what was noted in it")
     add("--notes", action="store_true", help="list notes")
     add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
@@ -63,26 +62,6 @@ def _list_notes(args: argparse.Namespace) -> int:
         until=args.until,
     )
     return show(desk.Desk(args), wanted, args.json, args.limit or 0)
-
-
-def _positive(text: str) -> int:
-    if not text.isdecimal() or not 0 < int(text) < 10**9:
-        raise argparse.ArgumentTypeError("%r is no positive number" % text)
-    return int(text)
-
-
-def instant(text: str) -> float:
-    """The beginning of a local day, or a number of hours or days back from now."""
-    now = time.time()
-    days = {"today": 0, "yesterday": 1}
-    if text in days:
-        text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdecimal() and text[-1:] in ("h", "d") and len(text) < 8:
-        return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
-    try:
-        return time.mktime(time.strptime(text, "%Y-%m-%d"))
-    except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError("%r is no date like 2026-11-16, today, 36h or 7d" % text) from None
 
 
 def _age(text: str) -> float:

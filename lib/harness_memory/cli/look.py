@@ -5,6 +5,7 @@ from __future__ import annotations
 from .. import episode, settings, store
 from . import arguments, records
 from .output import cut, emit_json, line, local, passage, short, table
+from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,6 +89,7 @@ def show(argv: list[str]) -> int:
         at = desk.Desk(args)
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
+        _refuse_archived(project_dir, args.session)
     record = records.chosen(likely or records.load_all(project_dir), args.session, "session or note")
     if args.json:
         files = {"paths": record.paths, "artifacts": record.artifacts}
@@ -96,6 +98,15 @@ def show(argv: list[str]) -> int:
     else:
         print("\n".join([passage(_page(record)), "", *table(_fact_rows(record))]))
     return 0
+
+
+def _refuse_archived(project_dir: str, word: str) -> None:
+    from .. import vault
+
+    known = [(str(entry["id"]), str(entry["session_id"])) for _, entry in vault.entries(arguments.root(), project_dir)]
+    ids = [id for id, claude_id in known if word and (id.startswith(word) or claude_id.startswith(word))]
+    if ids:
+        raise Refusal("session {0} is archived. Bring it back: harness memory restore {0}".format(line(ids[-1])))
 
 
 def _page(record: Record) -> str:
@@ -125,7 +136,7 @@ def _damage(record: Record) -> str:
         what = str(unfit)
     except OSError as error:
         what = "cannot be read (%s)" % error.strerror
-    return "Its episode is damaged: it %s. See: harness memory verify" % line(what)
+    return "Its episode is damaged (%s). See: harness memory verify" % line(what)
 
 
 def _summary(record: Record) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import catalogue, episode, notebook, progress, settings, store, views
+from .. import catalogue, episode, notebook, progress, reindex, remake, settings, stock, store, views
 from .. import session as sessions
 from . import arguments, integrity
 from .output import count, emit_json, line, short
@@ -19,7 +19,10 @@ _ALIKE_SHOWN = 5
 
 
 def rebuild(argv: list[str]) -> int:
-    about = "Make every view (INDEX.md, MEMORY.md and those in STATE/) anew from the facts, which are never touched."
+    about = (
+        "Make every view (INDEX.md, MEMORY.md and those in STATE/) anew from the facts, which are never touched;\n"
+        "and episodes that were lost or damaged, from what their sessions' directories hold."
+    )
     parser = arguments.parser("rebuild", about, "rebuild\nrebuild --all-projects")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
@@ -64,11 +67,11 @@ def verify(argv: list[str]) -> int:
 
 def listing(findings: list[Finding], root: str) -> list[str]:
     """One line a finding, like with like, and of many alike the first few."""
-    groups: dict[tuple[str, str], list[Finding]] = {}
+    groups: dict[str, list[Finding]] = {}
     for finding in findings:
-        groups.setdefault((finding.kind, finding.remedy), []).append(finding)
+        groups.setdefault(finding.remedy, []).append(finding)
     lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
-    for (_, remedy), group in groups.items():
+    for remedy, group in groups.items():
         lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:])]
         lines += ["  " + _sentence(finding, root) for finding in group[:_ALIKE_SHOWN]]
         lines += ["  and %d more (--json lists all)" % (len(group) - _ALIKE_SHOWN)] if len(group) > _ALIKE_SHOWN else []
@@ -93,13 +96,31 @@ def _has_no_work(project_dir: str) -> bool:
 
 
 def _rebuilt(project_dir: str) -> list[str]:
+    made = _remade(project_dir)  # while the menu still tells which are lost
     names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
     if names is None:
-        raise Refusal("%s: a session holds the lock of the views; nothing was changed. Try again" % short(project_dir))
+        raise Refusal("%s: a session holds the lock of the views, which are as before. Try again" % short(project_dir))
+    names = made + names + reindex.remake(arguments.root(), project_dir)
     names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
+    before = _recalled(project_dir)
     if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
-    return names
+    is_mended = before is not None and _recalled(project_dir) != before
+    return names + ([os.path.join(settings.STATE_DIR, settings.RECALL_DIR)] if is_mended else [])
+
+
+def _recalled(project_dir: str) -> tuple[list[object], list[str]] | None:
+    """What recall knows of the episodes, and which of its caches cannot be used; None when it has none yet."""
+    known = stock.known_episodes(project_dir)
+    if known is None:
+        return None
+    return [known.get(name) for name in episode.names(project_dir)], catalogue.unsound(project_dir)
+
+
+def _remade(project_dir: str) -> list[str]:
+    """Episodes that were damaged or lost."""
+    made = [name for name in remake.lost(project_dir) if remake.make_again(arguments.root(), project_dir, name)]
+    return [os.path.join(settings.EPISODES_DIR, name) for name in made]
 
 
 def _rewritten_summaries(project_dir: str) -> list[str]:

@@ -116,6 +116,8 @@ def show_note(at: Desk, shelf: Shelf, found: Note, is_json: bool) -> int:
     if is_json:
         emit_json({**described(found), "holds": not fate, "why_not": fate or None, "freshness": state or None})
         return 0
+    if found.is_damaged:
+        raise Refusal("%s is damaged: it %s. See: harness memory lint" % (found.ref, found.problems[0][1]))
     emit_stored(store.read(found.path) or b"")
     sys.stdout.flush()
     if fate:

@@ -70,14 +70,15 @@ def remember(at: Desk, args: argparse.Namespace) -> int:
         if not target.slug:
             raise Refusal("no topic can be made of that; name one: --topic T")
         known = {alike.key(fact.text) for fact in target.facts}
-        new = [fact for fact in facts if alike.key(fact) not in known]
-        for fact in new:
+        # What is known as it was said will be put right where it stands.
+        new = [pair for pair in zip(said, facts) if not known.intersection(map(alike.key, pair))]
+        for _, fact in new:
             notes.add_fact(target, fact)
         if found and target.fields.get("verified"):
             target.fields["verified"] = at.day
         _complete(at, target, args)
         done = "Noted" if new else "Known already, and verified today"
-        fixed = ['"%s" is now "%s"' % pair for pair in zip(said, facts) if pair[0] != pair[1]]
+        fixed = ['"%s" is now "%s"' % pair for pair in new if pair[0] != pair[1]]
         return _save(at, writing, target, args, done, fixed, is_redacted)
 
 

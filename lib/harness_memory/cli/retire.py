@@ -6,7 +6,7 @@ import contextlib
 import os
 import time
 
-from .. import age, clock, config, lint, notebook, retention, settings, vault
+from .. import age, catalogue, clock, config, lint, notebook, retention, settings, vault
 from .. import session as sessions
 from . import arguments
 from .meter import Meter
@@ -217,6 +217,8 @@ def restore(argv: list[str]) -> int:
         return _list_archived(list(vault.entries(root, project_dir)), args)
     wanted = _wanted(root, project_dir, args)
     done = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
+    if done.restored:
+        catalogue.rebuild(root, project_dir, settings.LOCK_WAIT_SECONDS)
     is_part = bool(done.refused or done.forgotten)
     unread = [str(trouble.filename) for trouble in done.troubles]
     if args.json:

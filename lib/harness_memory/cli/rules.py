@@ -25,12 +25,13 @@ if TYPE_CHECKING:
 DAMAGED = "damaged"  # cannot be read as what it should be, or is newer than this version
 RULE = "rule"
 STRAY = "stray"
+REMAKE = "run: harness memory rebuild"
 
 _LINE_MAX_BYTES = 1024 * 1024
+_ARCHIVE_REMEDY = "bring it back from a backup; sessions before the damage can be restored"
 _ARCHIVE_READ_BYTES = 64 * 1024 * 1024  # a second or so
 _EPISODE_MAX_BYTES = settings.EPISODE_MAX_BYTES * 4  # what no cutting rule of ours can leave behind
 _POSTINGS = ".idx"
-_REMAKE = "run: harness memory rebuild"
 _REPAIR = "correct it, or move it out of the store"
 
 
@@ -134,7 +135,7 @@ def check_markdown(path: str) -> None:
 def check_summary(path: str) -> None:
     check_markdown(path)
     if not os.path.getsize(path):
-        raise Unfit("is empty, as a power cut leaves a file", remedy=_REMAKE)
+        raise Unfit("is empty, as a power cut leaves a file", remedy=REMAKE)
 
 
 def check_receipt(path: str) -> None:
@@ -147,6 +148,9 @@ def check_curated(path: str) -> None:
     check_markdown(path)
     if os.path.getsize(path) > settings.CURATED_MAX_BYTES:
         raise Unfit("is larger than is read of it", remedy="shorten it", kind=RULE)
+    name = os.path.basename(path)
+    if name.endswith(".md") and name != settings.NOTES_INDEX_FILE and not _text(path).strip():
+        raise Unfit("is empty, which nobody can have set", remedy="take the version before (.1), or delete it")
 
 
 def check_note(path: str) -> None:
@@ -163,14 +167,14 @@ def check_postings(path: str) -> None:
         found = segment.Segment(path, is_whole=True)
     except segment.Damaged as error:
         what = str(error).partition(": ")[2]
-        raise Unfit("is a cache that cannot be used (%s)" % what, remedy=_REMAKE, kind=RULE) from None
+        raise Unfit("is a cache that cannot be used (%s)" % what, remedy=REMAKE, kind=RULE) from None
     try:
         for _ in found.terms():
             pass
         for number in range(found.count):
             found.record(number)
     except segment.Damaged as error:
-        raise Unfit("is a damaged cache (%s)" % error, remedy=_REMAKE, kind=RULE) from None
+        raise Unfit("is a damaged cache (%s)" % error, remedy=REMAKE, kind=RULE) from None
     finally:
         found.close()
 
@@ -303,17 +307,23 @@ def check_task(path: str) -> None:
 
 
 def check_archive(path: str) -> None:
-    """Whole to its last byte, unless that would take long: then as far as its beginning tells."""
+    """Whole to its last byte, unless that would take long: then as far as its beginning and its end tell."""
+    from .. import reindex, vault
+
     with open(path, "rb") as file:
         if file.read(2) != b"\x1f\x8b":
             raise Unfit("is no compressed archive")
+        try:
+            vault.refuse_padding(file, path)
+        except store.Unreadable as error:
+            raise Unfit(str(error.strerror), remedy=_ARCHIVE_REMEDY) from None
     size = os.path.getsize(path)
     if size > settings.ARCHIVE_MAX_BYTES:
         raise Unfit("is larger than an archive of ours can be", remedy="look what it is, and move it out of the store")
     if size <= _ARCHIVE_READ_BYTES:
         _unpack(path)
-    if not os.path.isfile(path[: -len(".tar.gz")] + ".jsonl"):
-        raise Unfit("has no index beside it", kind=RULE)
+    if not reindex.is_whole(path[: -len(vault.ENDING)] + vault.INDEX_ENDING):
+        raise Unfit("has no index beside it that can be read", remedy="run: harness memory rebuild", kind=RULE)
 
 
 def _unpack(path: str) -> None:
@@ -326,7 +336,7 @@ def _unpack(path: str) -> None:
                 pass
     except (EOFError, zlib.error, OSError) as error:
         what = "is a damaged archive: %s" % error
-        raise Unfit(what, remedy="bring it back from a backup; sessions before the damage can be restored") from None
+        raise Unfit(what, remedy=_ARCHIVE_REMEDY) from None
 
 
 def check_thread(path: str) -> None:

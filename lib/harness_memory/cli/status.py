@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import __version__, capture, clock, episode, jsontext, liveness, receipt, runner, settings, store
+from .. import __version__, capture, clock, episode, jsontext, liveness, notebook, receipt, runner, settings, store
 from .. import session as sessions
 from . import arguments, guarding, installs, records
 from .output import ago, columns, count, cut, emit_json, line, local, short, table
@@ -53,7 +53,7 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
         "memory": project.dir,
         "exists": os.path.isdir(project.dir),
         "sessions": len(known),
-        "episodes": len(episode.names(project.dir)),
+        "episodes": sum(map(notebook.is_plain, _episode_paths(project.dir))),
         "open_threads": sum(1 for thread in threads if thread.get("status") == "open"),
         "in_progress": _objects(work.get("active_tasks")),
         "live": _live(project.dir),
@@ -61,6 +61,10 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
         "hooks": _hooks(root, places),
         "guard": guarding.look(root, places, directory).as_json(),
     }
+
+
+def _episode_paths(project_dir: str) -> list[str]:
+    return [os.path.join(project_dir, settings.EPISODES_DIR, name) for name in episode.names(project_dir)]
 
 
 def _hooks(root: str, places: list[str]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from .. import session as sessions
 from ..redact import redact
 from ..text import brief
 from . import arguments
-from .output import count, emit_json, line, local, table
+from .output import complain, count, emit_json, line, local, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -154,6 +154,7 @@ def _chosen(project_dir: str, word: str) -> str:
 def _list(there: Project, args: argparse.Namespace) -> int:
     """Open tasks, and what was done today: the person's own day."""
     today = time.strftime("%Y-%m-%d")
+    damaged = progress.damaged(there.dir)
     known = sorted(progress.load_all(there.dir), key=lambda each: str(each["updated"]), reverse=True)
     found = [each for each in known if args.all or ledger.is_open(each) or local(each["updated"])[:10] == today]
     if args.json:
@@ -166,9 +167,11 @@ def _list(there: Project, args: argparse.Namespace) -> int:
         print("\n".join(table(rows, right=(3, 4), is_cut=True)))
         hidden = len(known) - len(found)
         print(*(["%s earlier: --all" % count(hidden, "task")] if hidden else []), sep="", end="\n" if hidden else "")
-    else:
+    elif not damaged:
         print('No tasks here. Begin one: harness memory task start "TITLE"')
-    return 0
+    for path in damaged:
+        complain("%s is damaged. See: harness memory verify" % short(path))
+    return 1 if damaged else 0
 
 
 def _state(each: dict[str, Any]) -> str:

@@ -28,11 +28,13 @@ def open_work(argv: list[str]) -> int:
     about = "What is still open: threads that a session left with work to do, and tasks; with next steps and blockers."
     parser = arguments.parser("open", about, "open\nopen --all-projects\nopen --limit 5 --json")
     arguments.add_all_projects(parser)
-    parser.add_argument("--limit", type=int, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)
+    parser.add_argument(
+        "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT
+    )
     args = parser.parse_args(argv)
     found = [item for directory in arguments.project_dirs(args) for item in unfinished(directory)]
     found.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    shown = found[: max(0, args.limit)]
+    shown = found[: args.limit]
     if args.json:
         emit_json(shown)
     elif found:

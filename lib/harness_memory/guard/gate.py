@@ -2,17 +2,15 @@
 
     payload → findings (none: silence) → `decision` → reply
 
-So nothing is imported before it is needed, `os` included. Whatever goes wrong is answered with a question to the
-user, never with silence.
+So nothing is imported before it is needed, `os` included. Whatever goes wrong before there is a verdict is answered
+with a question to the user, never with silence; whatever goes wrong after it changes nothing of it.
 """
 
 from __future__ import annotations
 
-import _thread
-import time
-
 from .. import settings
 from ..payload import read_payload, system, was_cut
+from ..watchdog import ending, watch
 from .quick import is_harmless
 
 TYPE_CHECKING = False
@@ -88,23 +86,34 @@ class Question:
         return Scope(home=self.home, project=self.project, cwd=self.cwd, root=self.root, tree=self.tree, env=self.env)
 
 
+class Verdict:
+    """What the guard has to say, None until it is known."""
+
+    __slots__ = ("reply",)
+
+    def __init__(self) -> None:
+        self.reply: bytes | None = None
+
+
 def run(tree: str) -> None:
     """Answer one call and leave the process. `tree` is where this installation lies."""
     env = Environment(system.environ)
+    verdict = Verdict()
     reply = b""
     try:
         if env.get(settings.ENV_SWITCH).strip().lower() not in settings.OFF_WORDS:
-            _watch(env, tree)
-            reply = answer(env, tree)
+            _watch(env, verdict)
+            reply = answer(env, tree, verdict)
     except BaseException as error:  # noqa: BLE001  (what cannot be judged is asked)
-        reply = unsure(env, tree, error)
+        reply = _without_more(env, verdict, error)
     leave(reply)
 
 
-def answer(env: Environment, tree: str) -> bytes:
+def answer(env: Environment, tree: str, verdict: Verdict) -> bytes:
     payload = read_payload()
     question = Question(payload, env, tree)
     if question.tool == "Skill":
+        verdict.reply = b""
         return _moment(payload)
     policy: Any = Quiet()
     if not question.is_plain():
@@ -117,6 +126,7 @@ def answer(env: Environment, tree: str) -> bytes:
         from .decision import decide
 
         reply = decide(question, policy, found)
+    verdict.reply = reply
     _stamp(question.root)
     if not reply and _exists(question.root + "/" + settings.TRIGGERS_MARK):
         return _moment(payload)
@@ -152,7 +162,14 @@ def _moment(payload: dict[str, Any]) -> bytes:
     return runner.handle("PreToolUse", payload)
 
 
-def unsure(env: Environment, tree: str, error: BaseException) -> bytes:
+def _without_more(env: Environment, verdict: Verdict, error: BaseException) -> bytes:
+    """What can be said at once when something failed or is late: the verdict, if there is one."""
+    asked = unsure(env, error)
+    return asked if verdict.reply is None else verdict.reply
+
+
+def unsure(env: Environment, error: BaseException) -> bytes:
+    """The question to the user; the failure is on record then."""
     try:
         from .decision import failed
 
@@ -167,18 +184,18 @@ _LAST_RESORT = (
 )
 
 
-def _watch(env: Environment, tree: str) -> None:
-    def wait() -> None:
-        time.sleep(settings.GUARD_DEADLINE_SECONDS)
-        leave(unsure(env, tree, TimeoutError("no verdict within %.1f seconds" % settings.GUARD_DEADLINE_SECONDS)))
+def _watch(env: Environment, verdict: Verdict) -> None:
+    def late() -> None:
+        what = "no verdict" if verdict.reply is None else "a verdict, but nothing to go with it"
+        error = TimeoutError("%s within %.1f seconds" % (what, settings.GUARD_DEADLINE_SECONDS))
+        leave(_without_more(env, verdict, error), is_late=True)
 
-    try:
-        _thread.start_new_thread(wait, ())
-    except RuntimeError:  # no more threads: the client's own timeout is left
-        pass
+    watch(settings.GUARD_DEADLINE_SECONDS, late)
 
 
-def leave(reply: bytes) -> None:
+def leave(reply: bytes, *, is_late: bool = False) -> None:
+    if not ending.acquire(not is_late):
+        return  # the answer is on its way
     try:
         while reply:
             reply = reply[system.write(1, reply) :]

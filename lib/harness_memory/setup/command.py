@@ -178,8 +178,8 @@ def _uninstall(place: Place, wanted: entries.Entries, *, dry_run: bool, purging:
         _check_purge(place, memory)
         if not confirmed and not _confirm("Delete %s in %s for good? Type yes: " % (memory.summary, memory.root)):
             raise Refused("not confirmed. Leave out --purge to keep the memory.")
-    own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
-    uninstall(place, removal, memory)
+        removal = plan_uninstall(place, wanted)  # whoever was asked may have changed the settings before answering
+    own = uninstall(place, removal, memory)
     for path in own:
         output.say("Your own version of a skill stays: %s" % path)
     is_whole = memory is None or not any(map(os.path.lexists, memory.paths))

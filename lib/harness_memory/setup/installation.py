@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from .. import __version__, store
+from .. import __version__, health, store
 from . import entries, merge, registry, settingsfile, skills
 from .settingsfile import Refused
 
@@ -69,6 +69,7 @@ def plan_install(place: Place, wanted: Entries) -> Change:
 
 def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> None:
     settingsfile.check_writable(place.settings)
+    settingsfile.check_unchanged(place.settings, change.before)
     folders = _own_folders(place)
     try:
         store.ensure_private(place.store)
@@ -77,7 +78,7 @@ def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> 
     known = registry.find(place.store, place.settings)
     if not change.is_nothing:
         _back_up(place, change.before)
-        settingsfile.write(place.settings, change.after or b"")
+        settingsfile.replace(place.settings, change.before, change.after or b"")
     record = {
         "settings": place.settings,
         "scope": place.scope,
@@ -110,17 +111,20 @@ def plan_uninstall(place: Place, wanted: Entries) -> Removal:
     return Removal(before, after, stores, stores + folders)
 
 
-def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> None:
-    """`memory` is deleted too; without it, only folders in which nothing was ever remembered."""
+def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> list[str]:
+    """`memory` is deleted too; without it, only folders in which nothing was ever remembered.
+
+    Returns the skills that somebody has made their own, which stay.
+    """
     if not removal.is_nothing:
         settingsfile.check_writable(place.settings)
-        if removal.after is None:
-            os.unlink(os.path.realpath(place.settings))
-        else:
-            settingsfile.write(place.settings, removal.after)
+        settingsfile.replace(place.settings, removal.before, removal.after)
     store.remove(place.backup)
+    own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
     for path in removal.stores:
         registry.drop(path, place.settings)
+        if not registry.load(path):
+            health.forget_runs(path)  # or they would seem to be a plugin's
     if memory is not None:
         memory.delete()
     for path in removal.folders:
@@ -128,6 +132,7 @@ def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> N
             os.rmdir(path)
         except OSError:
             pass
+    return own
 
 
 def _without_us(place: Place, wanted: Entries, rules: tuple[str, ...], before: bytes) -> bytes:

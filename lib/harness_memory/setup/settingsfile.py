@@ -10,7 +10,7 @@ from . import jsontree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 BACKUP_SUFFIX = ".harness-memory.bak"
 SCOPES = ("user", "project", "local")
@@ -83,8 +83,26 @@ def check_writable(path: str) -> None:
         raise Refused("the folder %s is read-only. Make it writable and try again." % folder)
 
 
-def write(path: str, data: bytes, like: str | None = None) -> None:
-    """Replace what `path` finally points to; mode and owner as before, or as those of `like`."""
+def check_unchanged(path: str, before: bytes | None) -> None:
+    """The client writes its settings whenever somebody chooses something: what it has written since stays."""
+    if read(path) != before:
+        raise Refused("%s has been changed meanwhile by another program. Run it again." % path)
+
+
+def replace(path: str, before: bytes | None, after: bytes | None) -> None:
+    """Put `after` in the place of `before`; None is no file."""
+    if after is not None:
+        write(path, after, check=lambda: check_unchanged(path, before))
+        return
+    check_unchanged(path, before)
+    os.unlink(os.path.realpath(path))
+
+
+def write(path: str, data: bytes, like: str | None = None, check: Callable[[], None] | None = None) -> None:
+    """Replace what `path` finally points to; mode and owner as before, or as those of `like`.
+
+    `check` has the last word, when all but the replacing itself is done.
+    """
     target = os.path.realpath(path)
     model = like or target
     status = os.stat(model) if os.path.exists(model) else None
@@ -94,10 +112,13 @@ def write(path: str, data: bytes, like: str | None = None) -> None:
         store.write(temporary, data, durable=True)
         if status is not None:
             _dress(temporary, status)
+        if check is not None:
+            check()
         os.replace(temporary, target)
     except OSError as error:
-        store.remove(temporary)
         raise Refused("%s cannot be written (%s)." % (path, error.strerror)) from None
+    finally:
+        store.remove(temporary)
 
 
 def backup_path(path: str) -> str:

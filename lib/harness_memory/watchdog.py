@@ -1,0 +1,38 @@
+"""Ending a hook on time, whatever holds it up: a read, a lock, a file system, a pattern that never ends."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` without its enumerations, a millisecond
+import _thread
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Callable
+
+ending = _thread.allocate_lock()  # of whoever writes the answer and ends the process
+_SECOND_TRY_SECONDS = 0.05
+
+
+def watch(seconds: float, late: Callable[[], None]) -> None:
+    """Call `late`, which ends the process, after so many seconds.
+
+    A thread does, unless one long step of the interpreter keeps it from running: such a step, as that of `re`,
+    looks for signals at least."""
+    turn = _thread.allocate_lock()
+
+    def alarm(*_: object) -> None:
+        with turn:  # whoever comes second waits here for the end
+            late()
+
+    def wait() -> None:
+        time.sleep(max(0.0, seconds))
+        alarm()
+
+    try:
+        _thread.start_new_thread(wait, ())
+    except RuntimeError:  # no more threads
+        pass
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, alarm)
+        _signal.setitimer(_signal.ITIMER_REAL, max(0.0, seconds) + _SECOND_TRY_SECONDS)
