@@ -196,12 +196,12 @@ QUIET = {
     "warnings",
 }
 ALWAYS = """clock digest events git handlers handlers.scene jsontext lock payload project redact remote runner
-    session settings store text yaml"""
+    session settings store text watchdog yaml"""
 STOP = """handlers.stop archive capture documents episode harness health ledger place recent transcript views
     recall recall.index recall.stem recall.tuning recall.vocabulary recall.words"""
 START = """handlers.session_start capture config consolidation curated harness health housekeeping inert inject liveness
     place receipt reply sources"""
-GUARD = "guard guard.gate guard.quick jsontext payload settings"
+GUARD = "guard guard.gate guard.quick jsontext payload settings watchdog"
 READER = "guard.calls guard.judge guard.outputs guard.paths guard.shell guard.words guard.wrappers"
 ANSWER = """clock digest git guard.allowance guard.audit guard.decision guard.gitrules guard.policy guard.rules
     guard.runners inert lock project redact remote store text"""

@@ -21,7 +21,6 @@ A file without frontmatter, or with half of it, is read all the same: what it la
 from __future__ import annotations
 
 from . import clock, settings, yaml
-from .alike import unmarked
 from .redact import redact
 from .session import DEVICE_NAMES
 from .text import brief, cut, one_line
@@ -169,6 +168,8 @@ def new(name: str, *, type: str, day: str, description: str = "", session: str =
         "verified": day,
         "session": session,
     }
+    from .alike import unmarked
+
     clean = redact(name)
     slug = slug_of(unmarked(clean)) or slug_of(clean)
     return Note(slug, {key: value for key, value in fields.items() if value}, [])
