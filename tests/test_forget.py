@@ -372,6 +372,21 @@ def test_a_session_goes_from_everywhere_but_a_damaged_archive(world: World, clie
     assert not list(world.project.glob("WORK/*/" + lives[0].session.id[:8]))
 
 
+def test_nothing_is_brought_back_while_nobody_knows_what_was_forgotten(world: World, client: support.Client) -> None:
+    life = lived(world, client, "The Zanzibar trip", SECRETIVE)
+    life.end()
+    world.json("archive", "--before", "2099-01-01", "--open")
+    assert world.memory("forget", life.session.id[:8], "--yes").code == 0
+    path = world.project / "STATE" / "forgotten.json"
+    for spoilt in (b"[", b""):
+        path.write_bytes(spoilt)
+        for words in (("restore", "--all"), ("backfill",)):
+            refused = world.memory(*words)
+            assert (refused.code, "forgotten.json: cannot be read" in refused.stderr) == (2, True), refused
+    assert world.memory("forget", "--text", "Zanzibar", "--yes").code in (0, 1)
+    assert holding(world, "zanzibar") == []
+
+
 def test_a_promoted_note_leaves_no_copy_where_it_was(world: World) -> None:
     world.memory("note", "add", "Home", "Lives in Lisbon")
     world.memory("note", "add", "Homework", "Is due on Fridays")

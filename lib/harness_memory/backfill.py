@@ -173,6 +173,7 @@ class Backfill:
     def project(self, cwd: str) -> Project:
         if cwd not in self.projects:
             self.projects[cwd] = _locate(self.root, cwd)
+            forgotten.refuse_if_damaged(self.projects[cwd].dir)
         return self.projects[cwd]
 
     def verdict(self, source: Source) -> str:

@@ -133,8 +133,20 @@ def add(
 
 def _put_aside_if_damaged(file: str, known: dict[str, Any]) -> None:
     """What nobody can read is kept for whoever may, before a new file takes its place."""
-    if not known["salt"] and os.path.lexists(file):
+    if _is_damaged(file, known):
         store.move(file, file + settings.DAMAGED_SUFFIX)
+
+
+def _is_damaged(file: str, known: dict[str, Any]) -> bool:
+    return not known["salt"] and os.path.lexists(file)
+
+
+def refuse_if_damaged(project_dir: str) -> None:
+    """Before anything is brought back that may have been forgotten."""
+    file = path(project_dir)
+    if _is_damaged(file, _read(project_dir)):
+        what = "cannot be read, and what was forgotten would come back; mend it, or delete it to go without"
+        raise store.Unreadable(errno.EINVAL, what, file)
 
 
 class Sieve:

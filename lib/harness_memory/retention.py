@@ -198,6 +198,7 @@ class Restored:
 
 def restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], bool]) -> Restored:
     """Bring sessions back from the archives, which stay."""
+    forgotten.refuse_if_damaged(project_dir)
     with vault.Alone(root, project_dir):
         return _restore(root, project_dir, wanted)
 

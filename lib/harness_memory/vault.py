@@ -299,8 +299,9 @@ def drop(root: str, project_dir: str, is_dropped: Callable[[dict[str, Any]], boo
             write_index(index, kept)
         elif not store.remove(index) and store.is_there(index):
             store.write(index, b"")  # nobody would find it again without its archive
-    if troubles:
-        raise troubles[0]
+    for trouble in troubles:
+        what = "%s, and holds other sessions too: restore those, then delete it; all else is done" % trouble.strerror
+        raise store.Unreadable(errno.EINVAL, what, trouble.filename)
     return number
 
 

@@ -65,6 +65,8 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
             return special[name]
         if name.endswith(settings.DAMAGED_SUFFIX):
             return _kept_damaged
+    if parts == (settings.STATE_DIR, settings.FORGOTTEN_FILE + settings.DAMAGED_SUFFIX):
+        return _kept_damaged
     if folder[-1:] == (settings.LOCAL_DIR,) and name.endswith(".md"):
         return check_note
     if settings.ARTIFACTS_DIR in folder or settings.LOCAL_DIR in folder:
