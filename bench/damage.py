@@ -288,7 +288,7 @@ class Trial:
         is_record = self.path.name == settings.META_FILE and self.damage != "less one"
         if not (_is_settled(str(self.path), self.land) or is_record) or not self.damaged or self.is_huge:
             return  # what a session that is at work says of itself, it says again
-        copies = [self.path, self.path.with_name(self.path.name + settings.DAMAGED_SUFFIX)]
+        copies = [self.path, *self.land.store.rglob("*" + settings.DAMAGED_SUFFIX)]
         kept = [path.read_bytes() for path in copies if path.is_file()]
         if not any(data.startswith(self.damaged) for data in kept) and self.before[str(self.path)] not in kept:
             self.wrong("it was written over: %s" % [data[:60] for data in kept])
