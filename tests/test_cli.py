@@ -137,7 +137,10 @@ def test_an_interrupt_ends_it_quietly(settled: World) -> None:
     command = [sys.executable, str(HARNESS), "memory", "checkpoint"]
     env = support.clean_environment(settled.home)
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen(command, cwd=str(settled.repo), env=env, **pipes) as process:
+    def heed() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # which whoever works in the background ignores
+
+    with subprocess.Popen(command, cwd=str(settled.repo), env=env, preexec_fn=heed, **pipes) as process:
         wait_for_a_reader(process)
         process.send_signal(signal.SIGINT)
         assert process.wait(10) == 130
@@ -623,10 +626,12 @@ def test_the_present_session_may_be_named(empty: World) -> None:
         (b"[1, 2]", "no checkpoint"),
         (b'{"other": 1}', "no checkpoint"),
         (b'{"what_was_done": ""}', "no checkpoint"),
-        (b"[" * 50000, "nested too deeply"),
+        (b'{"what_was_done": "x", "tags": %s%s}' % (b"[" * 25000, b"]" * 25000), "nested too deeply"),
+        (b'{"what_was_done": "x", "tags": %s%s}' % (b"[" * 300, b"]" * 300), "nested too deeply"),
+        (b'{"what_was_done": "x", "rating": %s}' % (b"9" * 20000), "an endless number"),
         (b'{"what_was_done": "%s"}' % (b"x" * settings.CHECKPOINT_MAX_BYTES), "larger than"),
     ],
-    ids=["empty", "syntax", "bytes", "list", "foreign", "blank", "deep", "huge"],
+    ids=["empty", "syntax", "bytes", "list", "foreign", "blank", "deep", "deeper than written", "endless", "huge"],
 )
 def test_a_malformed_checkpoint_is_refused_whole(begun: tuple[World, support.Session], stdin: bytes, said: str) -> None:
     world, present = begun

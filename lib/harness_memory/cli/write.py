@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from .. import archive, capture, liveness, project, runner, settings, signals, sources, store
+from .. import archive, capture, jsontext, liveness, project, runner, settings, signals, sources, store
 from .. import checkpoint as checkpoints
 from .. import session as sessions
 from ..events import Event
@@ -138,13 +138,15 @@ def _from_stdin() -> dict[str, Any]:
 
 def _parsed(data: bytes) -> object:
     try:
-        return json.loads(data.decode("utf-8-sig"), strict=False)
+        value = json.loads(data.decode("utf-8-sig"), strict=False)
+        jsontext.pretty(value)  # what could not be written is refused here
+        return value
     except json.JSONDecodeError as error:
         what = "not valid JSON at line %d, column %d: %s" % (error.lineno, error.colno, error.msg)
     except UnicodeDecodeError as error:
         what = "not UTF-8 at byte %d" % error.start
-    except RecursionError:
-        what = "nested too deeply"
+    except (RecursionError, ValueError):
+        what = "nested too deeply, or holds an endless number"
     raise Refusal("standard input is %s; nothing was recorded.\n%s" % (what, _REFUSED))
 
 
