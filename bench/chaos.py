@@ -4,8 +4,8 @@
     python3 bench/chaos.py [--minutes 60] [--seed 1] [--only kills,fuzz] [--jobs 2] [--report FILE]
 
 Run by the interpreter that is to be tested. Prints a table of what was done to the hooks and commands, what was lost,
-and how long the slowest hook took; exit code 1 when anything was not as promised (RELIABILITY.md says what is). The
-same seed does the same things in the same order; how far it gets depends on the time.
+and how long the slowest hook took; exit code 1 when anything was not as promised (RELIABILITY.md says what is), or a
+part had no time to try anything. The same seed takes things in the same order; how far it gets depends on the time.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ import importlib
 import os
 import platform
 import shutil
+import signal
 import sys
 import tempfile
 import time
 import traceback
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import Any
 
@@ -39,29 +41,85 @@ PARTS: dict[str, tuple[str, str, str, float]] = {
 _SHOWN = 40
 
 
-def run(part: str, seed: int, seconds: float) -> dict[str, Any]:
-    module, function, _, _ = PARTS[part]
-    memory = Path("/dev/shm")
-    directory = Path(tempfile.mkdtemp(prefix="harness-chaos-", dir=str(memory) if memory.is_dir() else None))
-    os.environ["HOME"] = str(directory)
+class Part:
+    """One part of the campaign, in a process group of its own: an interrupt ends all of it, and is told here."""
+
+    def __init__(self, name: str, seed: int, seconds: float) -> None:
+        self.name = name
+        memory = Path("/dev/shm")
+        self.directory = tempfile.mkdtemp(prefix="harness-chaos-", dir=str(memory) if memory.is_dir() else None)
+        processes = get_context("fork")
+        self.answer, told = processes.Pipe(duplex=False)
+        given = (name, seed, seconds, self.directory, told)
+        self.process = processes.Process(target=_work, args=given)
+        self.process.start()
+        told.close()
+
+    def result(self) -> dict[str, Any]:
+        try:
+            result: dict[str, Any] = self.answer.recv()
+        except EOFError:
+            result = {"counts": {}, "problems": [self.name + ": its process died"], "slowest": {}, "seconds": 0.0}
+        self.close()
+        return result
+
+    def close(self) -> None:
+        if self.process.pid:
+            try:
+                os.killpg(self.process.pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+        self.process.join()
+        shutil.rmtree(self.directory, ignore_errors=True)
+
+
+def _work(name: str, seed: int, seconds: float, directory: str, told: Any) -> None:
+    os.setpgid(0, 0)
+    module, function, _, _ = PARTS[name]
+    os.environ["HOME"] = directory
     os.fsync = lambda descriptor: None  # power cuts are acted out, not waited for
     began = time.monotonic()
     try:
         campaign = getattr(importlib.import_module(module), function)
-        result: dict[str, Any] = campaign(directory, seed, began + seconds)
+        result: dict[str, Any] = campaign(Path(directory), seed, began + seconds)
     except Exception:  # noqa: BLE001  (the campaign itself failed: that is a finding too)
         result = {"counts": {}, "problems": ["the part itself failed:\n" + traceback.format_exc()], "slowest": {}}
+    told.send({**result, "seconds": time.monotonic() - began})
+    told.close()
+    signal.pause()  # whoever asked ends all that is left of us
+
+
+def run(chosen: list[str], seed: int, seconds: dict[str, float], jobs: int) -> dict[str, dict[str, Any]]:
+    """What each part came to, so many at a time."""
+    results: dict[str, dict[str, Any]] = {}
+    waiting, at_work = list(chosen), {}
+    try:
+        while waiting or at_work:
+            while waiting and len(at_work) < jobs:
+                part = Part(waiting[0], seed, seconds[waiting.pop(0)])
+                at_work[part.answer] = part
+            for answer in wait(list(at_work)):
+                part = at_work.pop(answer)  # type: ignore[arg-type]
+                results[part.name] = part.result()
+                print("%s: done, %s" % (part.name, _verdict(results[part.name])), file=sys.stderr)
     finally:
-        shutil.rmtree(str(directory), ignore_errors=True)
-    return {**result, "seconds": time.monotonic() - began}
+        for part in at_work.values():
+            part.close()
+    return results
+
+
+def _verdict(result: dict[str, Any]) -> str:
+    if result["problems"]:
+        return "%d problems" % len(result["problems"])
+    return "no problem" if any(result["counts"].values()) else "nothing tried"
 
 
 def table(results: dict[str, dict[str, Any]]) -> list[str]:
-    lines = ["| part | what was done | problems | minutes |", "| --- | --- | --- | --- |"]
+    lines = ["| part | what was done | came to | minutes |", "| --- | --- | --- | --- |"]
     for part, result in results.items():
         done = ", ".join("%s %s" % (name, _number(value)) for name, value in result["counts"].items())
-        lines.append("| %s: %s | %s | %d | %.1f |" % (
-            part, PARTS[part][2], done, len(result["problems"]), result["seconds"] / 60))  # fmt: skip
+        lines.append("| %s: %s | %s | %s | %.1f |" % (
+            part, PARTS[part][2], done, _verdict(result), result["seconds"] / 60))  # fmt: skip
     slowest: dict[str, float] = {}
     for result in results.values():
         for name, seconds in result["slowest"].items():
@@ -87,12 +145,11 @@ def main() -> int:
         parser.error("--only takes some of " + ", ".join(PARTS))
     share = options.minutes * 60 * min(options.jobs, len(chosen)) / sum(PARTS[part][3] for part in chosen)
     head = "Python %s on %s, seed %d" % (platform.python_version(), platform.system(), options.seed)
-    results: dict[str, dict[str, Any]] = {}
-    with ProcessPoolExecutor(options.jobs) as pool:
-        pending = {pool.submit(run, part, options.seed, share * PARTS[part][3]): part for part in chosen}
-        for done in as_completed(pending):
-            results[pending[done]] = done.result()
-            print("%s: done, %d problems" % (pending[done], len(done.result()["problems"])), file=sys.stderr)
+    try:
+        results = run(chosen, options.seed, {part: share * PARTS[part][3] for part in chosen}, options.jobs)
+    except KeyboardInterrupt:
+        print("interrupted: nothing is left behind, and nothing is proved", file=sys.stderr)
+        return 130
     report = "\n".join([head, "", *table({part: results[part] for part in chosen})]) + "\n"
     print(report, end="")
     if options.report:
@@ -100,7 +157,8 @@ def main() -> int:
     problems = [problem for part in chosen for problem in results[part]["problems"]]
     for problem in problems[:_SHOWN]:
         print("- " + problem)
-    return 1 if problems else 0
+    is_tried = all(any(results[part]["counts"].values()) for part in chosen)
+    return 1 if problems or not is_tried else 0
 
 
 if __name__ == "__main__":

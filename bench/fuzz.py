@@ -60,7 +60,7 @@ def _campaign(fuzzer: Fuzzer, ends: float, count: int, say: Callable[[str], None
         if time.monotonic() > ends:
             break
     counts = {"cases": sum(fuzzer.counts.values()) - fuzzer.counts["hook runs"], **fuzzer.counts}
-    counts["most megabytes"] = fuzzer.most_bytes >> 20
+    counts["megabytes of memory at most"] = fuzzer.most_bytes >> 20
     return {"counts": counts, "problems": problems, "slowest": fuzzer.slowest}
 
 
@@ -108,6 +108,9 @@ def main() -> int:
             print("Python %s, seed %d: %.0f s" % (platform.python_version(), options.seed, time.monotonic() - began))
             print(", ".join("%s %d" % pair for pair in report["counts"].items()))
             print("slowest: " + ", ".join("%s %.2f s" % pair for pair in sorted(report["slowest"].items())))
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
     finally:
         shutil.rmtree(str(directory), ignore_errors=True)
     print("%d problems" % len(problems))

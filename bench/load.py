@@ -425,8 +425,8 @@ def main() -> int:
     parser.add_argument("--sessions", type=int, default=CAMPAIGN[0])
     parser.add_argument("--projects", type=int, default=CAMPAIGN[1])
     parser.add_argument("--turns", type=int, default=CAMPAIGN[2])
-    parser.add_argument("--earlier", type=int, default=EARLIER)
-    parser.add_argument("--at-once", type=int, default=AT_ONCE)
+    parser.add_argument("--earlier", type=int, default=EARLIER, help="sessions that came and went before")
+    parser.add_argument("--at-once", type=int, default=AT_ONCE, help="hooks at the same time")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=60)
     parser.add_argument("--alone", action="store_true", help="nothing but the sessions: to see what turns cost")
@@ -444,6 +444,13 @@ def main() -> int:
     )
     try:
         report = endure(load, options.turns, earlier=options.earlier, alone=options.alone)
+    except KeyboardInterrupt:
+        print("interrupted: nothing is proved", file=sys.stderr)
+        load.ends = 0.0  # the sessions finish the turn they are in
+        for thread in threading.enumerate():
+            if thread is not threading.current_thread():
+                thread.join()
+        return 130
     finally:
         load.close()
         if options.keep:
@@ -453,7 +460,10 @@ def main() -> int:
     for title in ("counts", "slowest"):
         print(title + ": " + ", ".join("%s %s" % item for item in sorted(report[title].items())))
     for name, (first, last, slope) in report["growth"].items():
-        print("%s: %.2f ms at first, %.2f ms at last; fitted %+.1f %%" % (name, first, last, slope * 100))
+        row = (name, first, last, slope * 100)
+        print("%s: %.2f ms in the first tenth of the turns, %.2f in the last; by a line through all %+.1f %%" % row)
+    if min(worker.turns for worker in load.workers) < LEAST_TURNS:
+        print("fewer than %d turns each: too few to judge whether they grow dearer" % LEAST_TURNS)
     for problem in report["problems"]:
         print(problem)
     print("%d problems; %.0f s" % (len(report["problems"]), time.monotonic() - began))

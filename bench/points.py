@@ -1,13 +1,21 @@
-"""Deaths and faults at every file operation of every hook and every writing command (see tests/trials.py)."""
+#!/usr/bin/env python3
+"""Deaths and faults at every file operation of every hook and every writing command (see tests/trials.py).
+
+    python3 bench/points.py kills|moments|faults|calls [WORDS]
+
+Run by itself it tries the points whose description holds the words, as "stop, power cut at 7"; without, it lists them.
+"""
 
 from __future__ import annotations
 
+import argparse
 import os
 import random
 import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -31,27 +39,27 @@ _TOLD_EVERY = 500
 
 def kills(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     """Wherever a death leaves something else on the disk: killed, killed in mid-write, without power."""
-    return _campaign(directory, seed, ends, "kills", trials.deaths, Trial.die)
+    return _campaign(directory, seed, ends, "kills", *KINDS["kills"])
 
 
 def moments(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     """Before every file operation, those too that only look."""
-    return _campaign(directory, seed, ends, "kills before any file operation", _every_moment, Trial.die)
+    return _campaign(directory, seed, ends, "kills before any file operation", *KINDS["moments"])
 
 
 def faults(directory: Path, seed: int, ends: float) -> dict[str, Any]:
-    return _campaign(directory, seed, ends, "faults", trials.faults, Trial.fail)
+    return _campaign(directory, seed, ends, "faults", *KINDS["faults"])
 
 
 def system_calls(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     """Hooks as processes of their own, killed by strace at a system call that has to do with files."""
     if not shutil.which("strace"):
         return {"counts": {"skipped, without strace": 1}, "problems": [], "slowest": {}}
-    return _campaign(directory, seed, ends, "kills at system calls", _every_system_call, _traced, [*HOOKS])
+    return _campaign(directory, seed, ends, "kills at system calls", *KINDS["calls"])
 
 
 def _campaign(
-    directory: Path, seed: int, ends: float, what: str, points: Points, attempt: Attempt, of: list[Operation] = ALL
+    directory: Path, seed: int, ends: float, what: str, points: Points, attempt: Attempt, of: list[Operation]
 ) -> dict[str, Any]:
     """All points, in an order of chance: a campaign that is cut short has seen some of everything."""
     counts: Counter[str] = Counter({what: 0})
@@ -61,7 +69,8 @@ def _campaign(
         try:
             trial = Trial(scene)
             planned = [(operation, plan) for operation in of for plan in points(trial, operation)]
-            random.Random(abs(seed)).shuffle(planned)
+            # By each for itself: whether there is one more or less, the others keep their order.
+            planned.sort(key=lambda point: random.Random("%d %s" % (abs(seed), described(*point))).random())
             planned = planned[::-1] if seed < 0 else planned
             for number, (operation, plan) in enumerate(planned):
                 if number % _TOLD_EVERY == 0:
@@ -71,15 +80,19 @@ def _campaign(
                 was_met, found = attempt(trial, operation, plan)
                 counts[what] += was_met
                 if counts[what] % _VIEWS_EVERY == 0:
-                    found += ["%s, %r: %s" % (operation, plan, each) for each in trial.complaints(plan)]
+                    found += ["%s: %s" % (described(operation, plan), each) for each in trial.complaints(plan)]
                     counts["checked by verify and rebuild too"] += 1
                 for problem in found:
                     print(problem, file=sys.stderr, flush=True)  # nobody waits an hour for what is known now
                 problems += found
         finally:
             scene.close()
-    counts["%s, of %d possible" % (what, len(planned))] = counts.pop(what)
-    return {"counts": dict(counts), "problems": problems, "slowest": trial.slowest}
+    tried = {"%s (of %s possible)" % (what, format(len(planned), ",")): counts.pop(what)}
+    return {"counts": {**tried, **counts}, "problems": problems, "slowest": trial.slowest}
+
+
+def described(operation: Operation, plan: Plan) -> str:
+    return "%s, %r" % (operation, plan)
 
 
 def _every_moment(trial: Trial, operation: Operation) -> Iterator[Plan]:
@@ -119,3 +132,38 @@ def _run_traced(scene: Scene, operation: Operation, *options: str) -> Outcome:
     )
     code = -signal.SIGKILL if done.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL) else done.returncode
     return Outcome(code, done.stdout.decode(), done.stderr.decode(), 0.0, [])
+
+
+# By itself -------------------------------------------------------------------------------------------
+
+KINDS: dict[str, tuple[Points, Attempt, list[Operation]]] = {
+    "kills": (trials.deaths, Trial.die, ALL),
+    "moments": (_every_moment, Trial.die, ALL),
+    "faults": (trials.faults, Trial.fail, ALL),
+    "calls": (_every_system_call, _traced, [*HOOKS]),
+}
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("words", nargs="?", default="")
+    options = parser.parse_args()
+    points, attempt, of = KINDS[options.kind]
+    problems = 0
+    with tempfile.TemporaryDirectory() as directory, support.forked_hooks():
+        scene = Scene(Path(directory) / "scene")
+        trial = Trial(scene)
+        for operation in of:
+            for plan in points(trial, operation):
+                if options.words not in described(operation, plan):
+                    continue
+                found = attempt(trial, operation, plan)[1] + trial.complaints(plan) if options.words else []
+                problems += len(found)
+                print(described(operation, plan), *found, sep="\n  ", flush=True)
+        scene.close()
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

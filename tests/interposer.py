@@ -61,7 +61,8 @@ class Plan:
     def __repr__(self) -> str:
         acts = {0: "nothing", KILL: "kill", TEAR: "tear", CUT: "power cut"}
         name = acts.get(self.act) or errno.errorcode[self.act]
-        return "%s at %d%s" % (name, self.at, " and after" if self.stays else "")
+        on = " of " + self.on if self.on else ""
+        return "%s at %d%s%s" % (name, self.at, on, " and after" if self.stays else "")
 
 
 class Outcome:

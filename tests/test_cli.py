@@ -137,6 +137,7 @@ def test_an_interrupt_ends_it_quietly(settled: World) -> None:
     command = [sys.executable, str(HARNESS), "memory", "checkpoint"]
     env = support.clean_environment(settled.home)
     pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+
     def heed() -> None:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # which whoever works in the background ignores
 
