@@ -32,6 +32,7 @@ def facts(store: Path) -> Facts:
     for project in support.project_dirs(store):
         found.update({(project.name[:4], *key): value for key, value in _project(store, project).items()})
     found.update({("user", "note", path.name): _text(path) for path in store.glob("user/LEARNING/topics/*.md")})
+    found.update({("user", "former note", _former(path)): True for path in _former_notes(store / settings.USER_DIR)})
     found.update({("allowed", path.name): True for path in store.glob("guard/allowed/[!.]*")})
     settings_file = store.parent / "settings.json"
     found["settings",] = _text(settings_file) if settings_file.is_file() else None
@@ -66,9 +67,16 @@ def _project(store: Path, project: Path) -> Facts:
     found["ratings",] = [(line["skill"], line["rating"]) for line in _lines(project / "LEARNING/SIGNALS/ratings.jsonl")]
     events = [line for path in sorted(project.glob("SECURITY/*/*/audit.jsonl")) for line in _lines(path)]
     found["audit",] = [tuple(str(event.get(key)) for key in _EVENT) for event in events]
-    for path in (store / "archive" / project.name / settings.NOTES_ARCHIVE_DIR).glob("*"):
-        found["former note", _TIME.sub("", _text(path))] = True
+    found.update({("former note", _former(path)): True for path in _former_notes(project)})
     return found
+
+
+def _former_notes(home: Path) -> list[Path]:
+    return [*(home / settings.ARCHIVE_DIR / settings.NOTES_ARCHIVE_DIR).glob("[!.]*")]
+
+
+def _former(path: Path) -> str:
+    return _TIME.sub("", path.name + "\n" + _text(path))
 
 
 def _session_files(store: Path, project: Path) -> dict[str, bytes]:

@@ -21,6 +21,8 @@ _ADDS = (
     "task ",
     "note promote",
 )
+# What is not synced, since the next hook or the same command makes it again, or nothing but a rating is lost.
+_UNSYNCED = ("prompt", "first prompt", "stop of a stranger", "rate", "backfill")
 
 
 class Operation:
@@ -36,6 +38,7 @@ class Operation:
         self.name = name
         self.run = run
         self.converges = not name.startswith(_ADDS)  # done twice it leaves what it does once
+        self.is_synced = not name.startswith(_UNSYNCED)  # once it is done, no power cut undoes it
         self.is_hook = bool(self.script)
         self.must_stop = name in ("denied call", "asked call")
         self.forgets = ""  # words that occur nowhere when it is done

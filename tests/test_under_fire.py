@@ -46,6 +46,11 @@ def test_a_death_leaves_the_old_or_the_new(trial: Trial, operation: Operation) -
 
 
 @pytest.mark.parametrize("operation", TRIED, ids=repr)
+def test_what_is_done_outlives_a_power_cut(trial: Trial, operation: Operation) -> None:
+    assert trial.die(operation, trials.last_cut(trial, operation)) == (True, [])
+
+
+@pytest.mark.parametrize("operation", TRIED, ids=repr)
 def test_a_fault_is_borne(trial: Trial, operation: Operation) -> None:
     tried = [trial.fail(operation, plan) for plan in some(trials.faults(trial, operation), FAULTS)]
     assert tried == [(True, [])] * len(tried)

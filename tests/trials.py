@@ -63,12 +63,14 @@ class Trial:
         if not outcome.is_killed:
             return False, []
         wrong = self._half_written() if plan.act == KILL else []
-        is_repeated = operation.converges and plan.at % 2 == 0
+        is_done = operation.is_synced and plan.act == CUT and plan.at > _changes(self.known(operation)[1])
+        is_repeated = operation.converges and plan.at % 2 == 0 and not is_done
         if is_repeated:
             repeated = operation.run(self.scene, Plan())
             wrong += bearing(operation, repeated) if operation.is_hook else manners(repeated)
         self.scene.go_on(operation.session)
-        wrong += self._wrong(operation, is_kill=plan.act == KILL, is_repeated=is_repeated)
+        wrong += self._wrong(operation, is_kill=plan.act == KILL, is_repeated=is_repeated, is_done=is_done)
+        wrong += self._remembered(operation) if is_repeated or is_done else []
         return True, ["%s, %r: %s" % (operation, plan, each) for each in wrong]
 
     def _run(self, operation: Operation, plan: Plan, run: Callable[[], Outcome] | None = None) -> Outcome:
@@ -82,10 +84,12 @@ class Trial:
         files = [path for path in sorted(self.scene.store.rglob("*")) if path.is_file()]
         return [problem for path in files for problem in storm.damaged(path)]
 
-    def _wrong(self, operation: Operation, *, is_kill: bool = True, is_repeated: bool = False) -> list[str]:
+    def _wrong(
+        self, operation: Operation, *, is_kill: bool = True, is_repeated: bool = False, is_done: bool = False
+    ) -> list[str]:
         store = self.scene.store
         after = self.known(operation)[0]
-        before = after if is_repeated else self.before(operation)
+        before = after if is_repeated or is_done else self.before(operation)
         found = invariants.facts(store)
         if is_repeated:
             found["shop", "audit"] = after["shop", "audit"]  # what was tried twice is on record twice
@@ -135,6 +139,15 @@ def count(outcome: Outcome, plan: Plan) -> int:
     return sum(not plan.kinds or name in plan.kinds for name, _ in outcome.operations)
 
 
+def _changes(outcome: Outcome) -> int:
+    return sum(name in CHANGES for name, _ in outcome.operations)
+
+
+def last_cut(trial: Trial, operation: Operation) -> Plan:
+    """The power goes when all is done and told."""
+    return Plan(CUT, _changes(trial.known(operation)[1]) + 1, changes=True)
+
+
 def bearing(operation: Operation, outcome: Outcome) -> list[str]:
     """A hook ends well whatever it meets, and says nothing the client would misread; the guard does not give way."""
     wrong = protocol.complaints(operation.event, outcome.stdout.encode("utf-8"))
@@ -168,7 +181,7 @@ def is_ours(error: str, code: int) -> bool:
 def deaths(trial: Trial, operation: Operation) -> Iterator[Plan]:
     """Every point at which a death leaves something else on the disk."""
     _, whole = trial.known(operation)
-    changes = sum(name in CHANGES for name, _ in whole.operations)
+    changes = _changes(whole)
     writes = sum(name == "write" for name, _ in whole.operations)
     yield from (Plan(KILL, number, changes=True) for number in range(1, changes + 1))
     yield from (Plan(TEAR, number) for number in range(1, writes + 1))
