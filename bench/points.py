@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -35,6 +36,7 @@ Points = Callable[[Trial, Operation], Iterator[Plan]]
 Attempt = Callable[[Trial, Operation, Plan], Tuple[bool, List[str]]]
 _VIEWS_EVERY = 10  # the product's own checks take as long as a trial
 _TOLD_EVERY = 500
+_CALL = re.compile(r"(?:\d+ +)?([a-z]\w*)\(")
 
 
 def kills(directory: Path, seed: int, ends: float) -> dict[str, Any]:
@@ -108,14 +110,21 @@ def _every_system_call(trial: Trial, operation: Operation) -> Iterator[Plan]:
     report = trial.scene.top / "trace"
     trial.scene.reset()
     _run_traced(trial.scene, operation, "-o", str(report))
-    calls = report.read_text("utf-8", "replace").split("\n")
+    lines = report.read_text("utf-8", "replace").split("\n")
     report.unlink()
-    first = next(at for at, call in enumerate(calls) if "harness_memory" in call)
-    return (Plan(KILL, number) for number in range(first, len(calls)))
+    is_ours = False
+    counts: Counter[str] = Counter()
+    for line in lines:
+        is_ours = is_ours or "harness_memory" in line
+        call = _CALL.match(line)
+        if call:
+            counts[call.group(1)] += 1
+        if call and is_ours:
+            yield Plan(KILL, counts[call.group(1)], on=call.group(1))
 
 
 def _traced(trial: Trial, operation: Operation, plan: Plan) -> tuple[bool, list[str]]:
-    inject = "inject=%%file,%%desc:signal=SIGKILL:when=%d" % plan.at
+    inject = "inject=%s:signal=SIGKILL:when=%d" % (plan.on, plan.at)  # strace counts each kind of call by itself
     return trial.die(operation, plan, lambda: _run_traced(trial.scene, operation, "-e", inject, "-o", os.devnull))
 
 
