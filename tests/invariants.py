@@ -67,8 +67,15 @@ def _project(store: Path, project: Path) -> Facts:
     found["ratings",] = [(line["skill"], line["rating"]) for line in _lines(project / "LEARNING/SIGNALS/ratings.jsonl")]
     events = [line for path in sorted(project.glob("SECURITY/*/*/audit.jsonl")) for line in _lines(path)]
     found["audit",] = [tuple(str(event.get(key)) for key in _EVENT) for event in events]
+    found["forgotten",] = _forgotten(project / settings.STATE_DIR / settings.FORGOTTEN_FILE)
     found.update({("former note", _former(path)): True for path in _former_notes(project)})
     return found
+
+
+def _forgotten(path: Path) -> Any:
+    """Which sessions, how many notes and texts: hashes differ by their salt."""
+    value = json.loads(_text(path) or "{}") if path.is_file() else {}
+    return sorted(value.get("sessions", ())), len(value.get("notes", ())), len(value.get("texts", ()))
 
 
 def _former_notes(home: Path) -> list[Path]:
