@@ -20,6 +20,7 @@ from life import Life, failures
 
 from harness_memory import clock, episode, forgotten, ledger, liveness, notebook, project, session, store, views
 from harness_memory.cli import doctor
+from harness_memory.setup import entries, installation, purge
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
@@ -418,3 +419,37 @@ def test_a_fault_at_the_root_itself_holds_nobody_up(tmp_path: Path) -> None:
     env = support.clean_environment(tmp_path)
     outcome = interposer.run(lambda: print(doctor._standing("/a/b/c")), plan, stdin=b"", env=env, cwd=str(tmp_path))
     assert outcome.stdout == "/\n"
+
+
+@needs_fork
+def test_a_purge_that_was_killed_is_finished_by_the_next(life: Life, world: World) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    life.end()
+    world.memory("note", "add", "style", "Tabs", "--scope", "user")
+    path, root = str(life.home / ".claude" / "settings.json"), str(life.store)
+    place = installation.Place(str(support.ROOT), "user", path, root)
+    wanted = entries.entries(str(support.ROOT), sys.executable, [root], str(life.home))
+
+    def purge_all() -> None:
+        memory = purge.survey(root)
+        installation.uninstall(place, installation.plan_uninstall(place, wanted), memory)
+
+    def run(plan: Plan) -> interposer.Outcome:
+        env = support.clean_environment(life.home)
+        return interposer.run(purge_all, plan, stdin=b"", env=env, cwd=str(life.home))
+
+    installation.install(place, wanted, sys.executable, installation.plan_install(place, wanted))
+    saved = life.home.with_name("saved")
+    shutil.copytree(root, str(saved))
+    settings_then = Path(path).read_bytes()
+    number, outcome = 0, None
+    while outcome is None or outcome.is_killed:
+        number += 1
+        shutil.rmtree(root, ignore_errors=True)
+        shutil.copytree(str(saved), root)
+        Path(path).write_bytes(settings_then)
+        outcome = run(Plan(interposer.KILL, number, changes=True))
+        assert run(Plan()).code == 0
+        assert [path for path in life.store.rglob("*") if path.is_file()] == [], (number, outcome)
+    assert number > 20

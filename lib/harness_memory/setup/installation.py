@@ -121,12 +121,12 @@ def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> l
         settingsfile.replace(place.settings, removal.before, removal.after)
     store.remove(place.backup)
     own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
+    if memory is not None:
+        memory.delete()  # while the record of the install tells, should this be cut short, that it is a memory
     for path in removal.stores:
         registry.drop(path, place.settings)
         if not registry.load(path):
             health.forget_runs(path)  # or they would seem to be a plugin's
-    if memory is not None:
-        memory.delete()
     for path in removal.folders:
         try:
             os.rmdir(path)

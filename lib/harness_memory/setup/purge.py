@@ -28,7 +28,7 @@ class Memory:
     def delete(self) -> None:
         for path in self.paths:
             if _is_folder(path):
-                store.remove_tree(path)
+                store.remove_tree(path, last=settings.PROJECT_FILE)  # by which what is left is known to be ours
             else:
                 store.remove(path)
         registry.drop_dead(self.root)
