@@ -8,9 +8,13 @@ import sys
 import time
 from pathlib import Path
 
+import circumstances
+import protocol
 import pytest
 import support
-from life import Life
+from life import Life, failures
+
+from harness_memory import runner, settings
 
 SCRIPT = """
 import os, sys, time
@@ -36,6 +40,39 @@ def test_once_and_on_time(what: str) -> None:
     done = subprocess.run(command, capture_output=True, timeout=20, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"late\n", b"")
     assert time.monotonic() - began < 5
+
+
+# Processes and file systems that do not answer any more.
+STUCK = {
+    "reading": "import os, time\nos.listdir = lambda *given: time.sleep(60)\n",
+    "replacing": "import os, time\nos.replace = lambda *given: time.sleep(60)\n",
+    "writing": "import os, time\nos.write = lambda *given: time.sleep(60)\n",
+}
+
+
+@pytest.mark.parametrize("what", STUCK)
+@pytest.mark.parametrize("script", ["stop", "session_end"])
+def test_a_hook_that_is_stuck_leaves(life: Life, script: str, what: str) -> None:
+    life.start()
+    payload = life.session.stop("Done.") if script == "stop" else life.session.end()
+    env = life.session.environment(pid=life.pid)
+    result = circumstances.run_hook(script, payload, STUCK[what], home=life.home, env=env)
+    assert (result.code, result.stdout, result.stderr) == (0, "", "")
+    limit = runner.DEADLINES_SECONDS.get(protocol.EVENTS[script], settings.DEADLINE_SECONDS)
+    assert limit < result.seconds < limit + settings.WATCHDOG_GRACE_SECONDS + 1
+    assert what != "reading" or "not done within its deadline" in failures(life.store)[0]
+
+
+def test_the_guard_asks_when_the_disk_does_not_answer(life: Life) -> None:
+    life.start()
+    call = life.session.tool_call("Bash", {"command": "rm -rf ~"})
+    under = "import os, time\nos.fsync = lambda *given: time.sleep(60)\nos.replace = os.fsync\n"
+    result = circumstances.run_hook(
+        "pre_tool_use", call, under, home=life.home, env=life.session.environment(pid=life.pid)
+    )
+    assert result.code == 0
+    assert '"ask"' in result.stdout or '"deny"' in result.stdout
+    assert result.seconds < settings.GUARD_DEADLINE_SECONDS + 1
 
 
 ENDLESS = "-----BEGIN " + "PRIVATE KEY-----" + " Abc: x" * 40

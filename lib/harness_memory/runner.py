@@ -16,7 +16,7 @@ import time
 from . import jsontext, settings, store
 from .events import Event
 from .payload import read_payload
-from .watchdog import ending, watch
+from .watchdog import attempt, ending, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _handler(name: str) -> Any:
 
 def _watch(name: str, root: str, ends: float) -> None:
     def late() -> None:
-        _stamp(root, name, "not done within its deadline; the rest is left to the next run")
+        attempt(lambda: _stamp(root, name, "not done within its deadline; the rest is left to the next run"))
         _leave(b"", is_late=True)
 
     watch(ends - time.monotonic() + settings.WATCHDOG_GRACE_SECONDS, late)

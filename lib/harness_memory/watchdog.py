@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 ending = _thread.allocate_lock()  # of whoever writes the answer and ends the process
 _SECOND_TRY_SECONDS = 0.05
+_LAST_WORD_SECONDS = 0.2
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:
@@ -36,3 +37,21 @@ def watch(seconds: float, late: Callable[[], None]) -> None:
     if hasattr(_signal, "setitimer"):
         _signal.signal(_signal.SIGALRM, alarm)
         _signal.setitimer(_signal.ITIMER_REAL, max(0.0, seconds) + _SECOND_TRY_SECONDS)
+
+
+def attempt(work: Callable[[], None]) -> None:
+    """Do something on the way out, unless it takes long: the file system may be what holds us up."""
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def try_it() -> None:
+        try:
+            work()
+        finally:
+            done.release()
+
+    try:
+        _thread.start_new_thread(try_it, ())
+    except RuntimeError:  # no more threads
+        return
+    done.acquire(timeout=_LAST_WORD_SECONDS)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import settings
 from ..payload import read_payload, system, was_cut
-from ..watchdog import ending, watch
+from ..watchdog import attempt, ending, watch
 from .quick import is_harmless
 
 TYPE_CHECKING = False
@@ -188,7 +188,9 @@ def _watch(env: Environment, verdict: Verdict) -> None:
     def late() -> None:
         what = "no verdict" if verdict.reply is None else "a verdict, but nothing to go with it"
         error = TimeoutError("%s within %.1f seconds" % (what, settings.GUARD_DEADLINE_SECONDS))
-        leave(_without_more(env, verdict, error), is_late=True)
+        said = [_LAST_RESORT if verdict.reply is None else verdict.reply]
+        attempt(lambda: said.append(_without_more(env, verdict, error)))
+        leave(said[-1], is_late=True)
 
     watch(settings.GUARD_DEADLINE_SECONDS, late)
 
