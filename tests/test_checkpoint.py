@@ -236,6 +236,17 @@ def test_malformed_ones_are_kept_reported_and_not_retried(life: Life, text: str)
     assert not list((life.cwd / ".claude").iterdir())
 
 
+def test_secrets_of_malformed_ones_are_not_kept(life: Life) -> None:
+    token = "ghp_" + "a1B2" * 9
+    life.start()
+    put(life, '{"what_was_done": "Pushed with %s", ' % token)
+    life.turn("push it", "Done.")
+    (kept,) = archived(life)
+    text = (life.directory / "artifacts" / kept).read_text("utf-8")
+    assert "Pushed with" in text
+    assert token not in text
+
+
 @pytest.mark.parametrize("kind", ["link", "directory", "large"])
 def test_traps_are_put_aside_unread(life: Life, tmp_path: Path, kind: str) -> None:
     secret = tmp_path / "id_rsa"
