@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any, Callable
 
@@ -9,10 +10,13 @@ import protocol
 from interposer import Outcome, Plan
 from scene import IDS, Scene
 
+from harness_memory.guard import allowance
+
 _ADDS = (
     "prompt",
     "first prompt",
     "denied",
+    "allowed",
     "asked",
     "checkpoint",
     "briefing rollback",
@@ -65,11 +69,42 @@ def _call(name: str, tool: str, given: dict[str, str]) -> HookRun:
     return HookRun(name, "pre_tool_use", "live", lambda session: session.tool_call(tool, given))
 
 
+class AllowedCall(HookRun):
+    """One that a person has allowed, once."""
+
+    def __init__(self) -> None:
+        given = {"command": "git reset --hard"}
+        super().__init__("allowed call", "pre_tool_use", "live", lambda session: session.tool_call("Bash", given))
+
+    def prepare(self, scene: Scene) -> None:
+        allowance.give(str(scene.store), "Bash", {"command": "git reset --hard"}, str(scene.repo))
+
+
+class TidyingStart(HookRun):
+    """One that finds more than is kept, and what others have left."""
+
+    def __init__(self) -> None:
+        super().__init__("start that tidies", "session_start", "new", lambda session: session.start())
+
+    def prepare(self, scene: Scene) -> None:
+        limits = scene.store / "config.json"
+        limits.write_text('{"retention_episodes": 1}', "utf-8")
+        limits.chmod(0o600)
+        tasks = scene.repo / ".claude" / "async-tasks"
+        tasks.mkdir()
+        (tasks / "old.json").write_text("{}", "utf-8")
+        os.utime(str(tasks / "old.json"), (1, 1))
+
+
 HOOKS = [
     HookRun("start", "session_start", "new", lambda session: session.start()),
     HookRun("resume", "session_start", "live", lambda session: session.start("resume")),
     HookRun("resume after an end", "session_start", "ended", lambda session: session.start("resume")),
     HookRun("start after compacting", "session_start", "live", lambda session: session.start("compact")),
+    HookRun("start after clearing", "session_start", "live", lambda session: session.start("clear")),
+    HookRun("start of a fork", "session_start", "new", lambda session: session.start("fork")),
+    TidyingStart(),
+    HookRun("prompt that is a skill", "user_prompt_submit", "live", lambda session: session.prompt("/melt now")),
     HookRun("prompt", "user_prompt_submit", "live", lambda session: session.prompt("How are the totals rounded?")),
     HookRun("first prompt", "user_prompt_submit", "new", lambda session: session.prompt("Which stock is counted?")),
     HookRun("stop", "stop", "live", lambda session: session.stop("The guest cart is covered now.")),
@@ -79,6 +114,7 @@ HOOKS = [
     _call("quiet call", "Bash", {"command": "ls -l"}),
     _call("denied call", "Bash", {"command": "rm -rf ~"}),
     _call("asked call", "Bash", {"command": "git reset --hard"}),
+    AllowedCall(),
     _call("skill", "Skill", {"skill": "melt"}),
     _call("trigger", "Bash", {"command": "make release"}),
     HookRun("subagent", "subagent_start", "live", lambda session: session._payload("SubagentStart", {}, {})),
@@ -134,6 +170,7 @@ COMMANDS = [
     _memory("profile", "set", "melt", stdin="# melt\n\n- Mind the tin\n"),
     _memory("consolidate", "--done"),
     _memory("thread", "close", _ENDED),
+    _memory("thread", "reopen", _ENDED),
     _memory("thread", "rename", _ENDED, "Totals"),
     _memory("task", "start", "Gift cards", "--next", "Design"),
     _memory("task", "checkpoint", "user-login", "--note", "Half", "--next", "Mail"),
