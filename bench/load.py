@@ -14,6 +14,7 @@ Everything a session says and does carries its number, so that it can be told wh
 from __future__ import annotations
 
 import argparse
+import gzip
 import itertools
 import json
 import random
@@ -325,7 +326,7 @@ class Load:
         gone = [one.word for one in self.forgotten] + ["mirelo" + one.word[-4:] for one in self.struck] + self.doomed
         found = []
         for path in self.store.rglob("*"):
-            text = _text(path) if path.is_file() else ""
+            text = _unpacked(path) if path.is_file() else ""
             found += ["%s still holds %r" % (path, word) for word in gone if word in text]
         return found
 
@@ -390,6 +391,11 @@ def _text(path: Path) -> str:
         return path.read_text(encoding="utf-8", errors="replace")
     except FileNotFoundError:
         return ""
+
+
+def _unpacked(path: Path) -> str:
+    """Of an archive, what is in it."""
+    return gzip.decompress(path.read_bytes()).decode("utf-8", "replace") if path.suffix == ".gz" else _text(path)
 
 
 def endure(load: Load, turns: int, *, earlier: int = 0, alone: bool = False) -> dict[str, Any]:
