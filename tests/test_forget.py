@@ -16,7 +16,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import capture, clock, forget, forgotten, vault
+from harness_memory import capture, clock, forget, forgotten, vault, views
 from harness_memory.cli import forgetting
 from harness_memory.guard import audit
 from harness_memory.lock import Lock
@@ -81,6 +81,24 @@ def test_a_forgotten_session_that_goes_on_brings_nothing_back(world: World, clie
     (value,) = support.episodes(world.root)  # of what it said afterwards alone
     assert (value["asked"], value["what_was_done"], value["files_changed"]) == ([], "Bye.", [])
     assert is_sound(world)
+
+
+def test_a_session_that_speaks_while_it_is_forgotten_brings_nothing_back(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "zanzibar.md")
+    withdraw = views.withdraw
+
+    def interrupted(*given: Any) -> bool:
+        life.stop("Bye.")  # its directory is gone, and its episode still there
+        return withdraw(*given)
+
+    monkeypatch.setattr(views, "withdraw", interrupted)
+    assert world.memory("forget", life.session.id[:8], "--yes").code == 0
+    assert holding(world, "zanzibar") == []
+    life.end()
+    assert holding(world, "zanzibar") == []
+    assert life.episode["what_was_done"] == "Bye."
 
 
 @pytest.mark.parametrize("is_read_before", [False, True])

@@ -483,7 +483,7 @@ class TestAtOnce:
             assert {*world.json("restore", "--all")["restored"]} == {first, second}
         assert_sound(world)
 
-    @pytest.mark.parametrize("act", ["strip", "remove"])
+    @pytest.mark.parametrize("act", ["strip", "remove", "put away"])
     def test_what_went_on_after_the_plan_stays(self, world: World, act: str) -> None:
         mine = aged(world, 20, "old")
         memory = str(world.project)
@@ -494,8 +494,11 @@ class TestAtOnce:
         session.save()
         if act == "strip":
             assert retention.strip(memory, *plan.stripped) == "it went on meanwhile"
-        else:
+        elif act == "remove":
             assert retention.remove(memory, plan.away, lambda: None).left == {mine: "it went on meanwhile"}
+        else:
+            made = retention.put_away(str(world.root), memory, plan.away, time.time(), lambda: None)
+            assert (made.archives, made.left) == ([], {mine: "it went on meanwhile"})
         assert "artifacts" in work(world)[mine]
 
     def test_what_is_forgotten_is_not_put_away(self, world: World) -> None:

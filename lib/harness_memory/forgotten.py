@@ -108,6 +108,12 @@ def since(project_dir: str, claude_id: str) -> float:
     return clock.parse(load(project_dir)["sessions"].get(claude_id)) or 0.0
 
 
+def covers(sessions: dict[str, str], record: dict[str, Any]) -> bool:
+    """Whether an episode, or what an index says of one, is of a forgotten session: of one that went on afterwards
+    only what it was before is."""
+    return bool(max(record["started"], record["ended"]) < sessions.get(record["session_id"], ""))
+
+
 def add(
     project_dir: str,
     now: float,

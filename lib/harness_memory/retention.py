@@ -229,18 +229,13 @@ def _free(
     """Those that may come back."""
     free = {}
     for owner, entry in owners.items():
-        if _is_forgotten(told, entry):
+        if forgotten.covers(told, entry):
             done.forgotten[str(entry["id"])] = None
         elif taken.get(entry["id"], entry["started"]) != entry["started"]:
             done.refused[str(entry["id"])] = None
         else:
             free[owner] = entry
     return free
-
-
-def _is_forgotten(told: dict[str, str], entry: dict[str, Any]) -> bool:
-    """Of a session that went on afterwards only what it was before is."""
-    return bool(max(entry["started"], entry["ended"]) < told.get(entry["session_id"], ""))
 
 
 def _chosen(
@@ -335,13 +330,16 @@ def _bundles(
     project_dir: str, batch: list[Aged], packed: list[tuple[Aged, dict[str, str]]], made: Outcome
 ) -> Iterator[vault.Bundle]:
     for aged in batch:
+        if _has_gone_on(aged):
+            made.note(aged, _WENT_ON)
+            continue
         try:
             bundle = vault.gather(project_dir, aged.directory, aged.episode, aged.meta)
         except OSError as error:  # something in it is no plain file of ours, or cannot be read now
             if not aged.directory or store.is_there(aged.directory):
                 made.note(aged, "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror))
             continue
-        if _is_forgotten(forgotten.load(project_dir)["sessions"], bundle.entry):
+        if forgotten.covers(forgotten.load(project_dir)["sessions"], bundle.entry):
             made.note(aged, "it was forgotten")
             continue
         packed.append((aged, bundle.prints()))
@@ -418,6 +416,12 @@ def _undisturbed(project_dir: str, aged: Aged, is_same: Callable[[], bool], act:
 def _is_as_seen(aged: Aged) -> bool:
     again = _aged(aged.directory)
     return again is not None and again.seen == aged.seen
+
+
+def _has_gone_on(aged: Aged) -> bool:
+    """Whether it was at work since its age was told: packed now, it would be one of today that goes."""
+    again = _aged(aged.directory) if aged.directory else None
+    return again is not None and again.seen > aged.seen
 
 
 def _is_as_packed(aged: Aged, prints: dict[str, str]) -> bool:

@@ -269,11 +269,22 @@ def _told_by_episode(session: Session) -> dict[str, Any] | None:
     from . import revival
 
     archived = store.names(session.artifacts)
-    return revival.revived(
+    state = revival.revived(
         value,
         str(session.meta.get("claude_session")),
         any(name.startswith(settings.ARTIFACT_PREFIX) for name in archived),
     )
+    return None if state and _is_forgotten(session, value) else state
+
+
+def _is_forgotten(session: Session, value: dict[str, Any]) -> bool:
+    """Whether an episode is about to go: `forget` takes a session's directory first."""
+    project_dir = project_of(session.dir)
+    if not store.is_there(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        return False
+    from . import forgotten
+
+    return forgotten.covers(forgotten.load(project_dir)["sessions"], value)
 
 
 def project_of(directory: str) -> str:
