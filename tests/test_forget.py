@@ -16,7 +16,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import capture, clock, forget, forgotten, vault, views
+from harness_memory import capture, clock, forget, forgotten, store, vault, views
 from harness_memory.cli import forgetting
 from harness_memory.guard import audit
 from harness_memory.lock import Lock
@@ -595,6 +595,70 @@ def test_views_that_cannot_be_made_anew_are_said_to_tell_it_still(
         assert world.memory("forget", "--text", "zanzibar", "--yes").code == 2
     started = Life(world.home, world.repo, pid=client.pid).start()
     assert "Zanzibar" not in started.stdout
+    assert holding(world, "zanzibar") == []
+
+
+def test_what_a_killed_restore_brought_back_goes_with_its_archived_session(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
+    life.end()
+    directory, write = life.directory, store.write
+    assert world.memory("archive", "--before", "2100-01-01", "--open").code == 0
+
+    def killed(path: str, data: bytes, **options: Any) -> None:
+        if path.endswith("META.yaml"):
+            raise KeyboardInterrupt
+        write(path, data, **options)
+
+    monkeypatch.setattr(store, "write", killed)
+    world.memory("restore", "--all")
+    monkeypatch.undo()
+    assert (directory / "capture.json").is_file()
+    assert world.memory("forget", life.session.id[:8], "--yes").code == 0
+    assert holding(world, "zanzibar") == []
+    assert not directory.exists()
+
+
+def test_a_killed_run_can_be_run_again_for_a_session_without_an_episode(
+    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    life = Life(world.home, world.repo, pid=client.pid)
+    life.start()
+    life.prompt("Plan the Zanzibar trip for me")
+    remove, scan, removed = store.remove, os.scandir, []
+
+    def killed(path: str) -> bool:
+        if str(life.session.id[:8]) in path.split(os.sep):
+            removed.append(os.path.basename(path))
+            if len(removed) == 2:
+                raise KeyboardInterrupt
+        return remove(path)
+
+    class InOrder:  # disks have their own
+        def __init__(self, path: str) -> None:
+            self.left = sorted(scan(path), key=lambda entry: entry.name, reverse=True)
+
+        def __enter__(self) -> InOrder:
+            return self
+
+        def __exit__(self, *exc: object) -> None:
+            pass
+
+        def __iter__(self) -> InOrder:
+            return self
+
+        def __next__(self) -> Any:
+            if not self.left:
+                raise StopIteration
+            return self.left.pop()
+
+    monkeypatch.setattr(store, "remove", killed)
+    monkeypatch.setattr(os, "scandir", InOrder)
+    world.memory("forget", life.session.id[:8], "--yes")
+    monkeypatch.undo()
+    assert len(removed) == 2
+    assert world.memory("forget", life.session.id[:8], "--yes").code == 0
     assert holding(world, "zanzibar") == []
 
 

@@ -95,7 +95,7 @@ def _remove_sessions(project_dir: str, chosen: list[Session]) -> None:
     for each in chosen:
         with _alone(project_dir, each.claude_id) as lock:
             if each.directory:
-                store.remove_tree(each.directory)
+                store.remove_tree(each.directory, last=settings.META_FILE)  # by which it is found again
                 store.assert_gone(each.directory)
             sessions.unmark_live(project_dir, each.claude_id)
             lock.discard()

@@ -17,6 +17,7 @@ from .refusal import Refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from ..notes import Note
     from .chosen import Chosen
@@ -160,12 +161,20 @@ def _all_of(project_dir: str, record: Record) -> forgetting.Session:
     return forgetting.Session(record.id, record.claude_id, directory, name if is_there else "")
 
 
+def _what_came_back(project_dir: str, entry: dict[str, Any]) -> forgetting.Session:
+    """An archived session; a killed `restore` leaves a directory without a record, which nothing else would find."""
+    record = "%s/%s/%s" % (settings.WORK_DIR, entry["work"], settings.META_FILE)
+    path = os.path.join(project_dir, *record.split("/"))
+    is_half = vault.is_ours(record) and not store.is_there(path)  # else a session is there that went on
+    return forgetting.Session(entry["id"], entry["session_id"], os.path.dirname(path) if is_half else "", "")
+
+
 def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     """Files that could not be rid of the text."""
     project.record(at.project, clock.iso(at.now))
     gone = [_all_of(at.project.dir, record) for record in chosen.sessions]
     if not text:
-        gone += [forgetting.Session(e["id"], e["session_id"], "", "") for e in chosen.archived]
+        gone += [_what_came_back(at.project.dir, entry) for entry in chosen.archived]
     if gone:
         forgetting.forget_sessions(at.root, at.project.dir, gone, at.now)
     for note in chosen.notes:
