@@ -132,6 +132,24 @@ def test_a_reader_that_leaves_early_is_no_error(settled: World) -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
+def test_an_output_that_is_full_is_told_in_words(world: World) -> None:
+    for words in (["--help"], ["memory", "status"], ["memory", "remember", "Totals are in cents"], ["memory", "list"]):
+        with open("/dev/full", "wb") as full:
+            done = subprocess.run(
+                [sys.executable, str(HARNESS), *words],
+                stdout=full,
+                stderr=subprocess.PIPE,
+                env=support.clean_environment(world.home),
+                cwd=str(world.repo),
+                check=False,
+            )
+        assert done.returncode == 2
+        assert done.stderr.startswith(b"harness: the output: No space left on device")
+        assert done.stderr.count(b"\n") == 1
+    assert "Totals are in cents" in world.memory("list", "--notes").stdout
+
+
 @pytest.mark.skipif(not POSIX, reason="pipes and signals of POSIX")
 def test_an_interrupt_ends_it_quietly(settled: World) -> None:
     command = [sys.executable, str(HARNESS), "memory", "checkpoint"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -85,3 +86,62 @@ def test_a_key_that_goes_on_with_headers_holds_nobody_up(home: Path, repo: Path,
     asked = life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "rm -rf ~/ # " + ENDLESS}))
     assert '"deny"' in asked.stdout
     assert support.failures(life.store) == []
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are not filled like that there")
+@pytest.mark.parametrize("script", ["pre_compact", "pre_tool_use", "session_start"])
+def test_nobody_reads_the_answer(home: Path, repo: Path, client: support.Client, script: str) -> None:
+    life = Life(home, repo, pid=client.pid)
+    session = life.session
+    payload = {
+        "pre_compact": session.pre_compact(),
+        "pre_tool_use": session.tool_call("Bash", {"command": "rm -rf ~"}),
+        "session_start": session.start(),
+    }[script]
+    life.start()
+    read, write = os.pipe()
+    try:
+        os.set_blocking(write, False)
+        with pytest.raises(BlockingIOError):
+            while True:
+                os.write(write, bytes(1024))
+        with pytest.raises(BlockingIOError):
+            while True:
+                os.write(write, b"x")
+        os.set_blocking(write, True)
+        began = time.monotonic()
+        done = subprocess.run(
+            support.hook_command(script),
+            input=support.encode(payload),
+            stdout=write,
+            stderr=subprocess.PIPE,
+            env=support.clean_environment(home, session.environment(pid=client.pid)),
+            cwd=str(repo),
+            timeout=20,
+            check=False,
+        )
+    finally:
+        os.close(read)
+        os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert time.monotonic() - began < 8
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent otherwise there")
+def test_an_interrupted_client_does_not_interrupt_the_record(home: Path, repo: Path, client: support.Client) -> None:
+    life = Life(home, repo, pid=client.pid)
+    life.start()
+    life.prompt("Round the totals")
+    process = subprocess.Popen(
+        support.hook_command("stop"),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=support.clean_environment(home, life.session.environment(pid=client.pid)),
+        cwd=str(repo),
+    )
+    time.sleep(0.5)  # it waits for its payload
+    process.send_signal(signal.SIGINT)
+    output, errors = process.communicate(support.encode(life.session.stop("Totals are rounded once.")), timeout=20)
+    assert (process.returncode, output, errors) == (0, b"", b"")
+    assert life.episode["what_was_done"] == "Totals are rounded once."

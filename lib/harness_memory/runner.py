@@ -16,7 +16,7 @@ import time
 from . import jsontext, settings, store
 from .events import Event
 from .payload import read_payload
-from .watchdog import attempt, ending, watch
+from .watchdog import attempt, ending, give_way, watch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +151,8 @@ def _stamp(root: str, name: str, error: BaseException | str) -> None:
 
 def _leave(reply: bytes, *, is_late: bool = False) -> None:
     if not ending.acquire(not is_late):
-        return  # the reply is on its way
+        give_way()
+        os._exit(0)
     try:
         if reply:
             store.write_all(1, reply)

@@ -13,6 +13,12 @@ if TYPE_CHECKING:
 ending = _thread.allocate_lock()  # of whoever writes the answer and ends the process
 _SECOND_TRY_SECONDS = 0.05
 _LAST_WORD_SECONDS = 0.2
+_ANSWER_SECONDS = 0.1
+
+
+def give_way() -> None:
+    """To an answer that is being written: a moment, for whoever should read it may never do so."""
+    time.sleep(_ANSWER_SECONDS)
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:

@@ -96,11 +96,20 @@ def main(argv: list[str]) -> int:
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _drop_output()
         return 141
+    except OSError as error:  # of the output: of all others it was told there
+        _drop_output()
+        output.complain("the output: %s. What was to be done may be done all the same" % (error.strerror or error))
+        return COULD_NOT
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _drop_output() -> None:
+    """What is still to be printed when the process ends would fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(argv: list[str]) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from .. import settings
 from ..payload import read_payload, system, was_cut
-from ..watchdog import attempt, ending, watch
+from ..watchdog import attempt, ending, give_way, watch
 from .quick import is_harmless
 
 TYPE_CHECKING = False
@@ -197,7 +197,8 @@ def _watch(env: Environment, verdict: Verdict) -> None:
 
 def leave(reply: bytes, *, is_late: bool = False) -> None:
     if not ending.acquire(not is_late):
-        return  # the answer is on its way
+        give_way()
+        system._exit(0)
     try:
         while reply:
             reply = reply[system.write(1, reply) :]
