@@ -483,6 +483,21 @@ class TestAtOnce:
             assert {*world.json("restore", "--all")["restored"]} == {first, second}
         assert_sound(world)
 
+    def test_what_was_resumed_and_has_no_record_yet_stays_archived(self, world: World) -> None:
+        mine = aged(world, 50, "old")
+        memory = str(world.project)
+        session = sessions.find_short(memory, mine)
+        assert session
+        claude_id = str(session.meta["claude_session"])
+        world.json("archive", "--before", TestArchive().before(20), "--open")
+        begun = sessions.open_session(memory, claude_id, time.time(), "")
+        sessions.mark_live(memory, begun, {}, str(world.repo))  # and its hook was killed then
+        assert mine in world.memory("restore", "--all").stdout
+        assert mine not in work(world)
+        sessions.unmark_live(memory, claude_id)
+        assert world.json("restore", "--all")["restored"] == [mine]
+        assert_sound(world)
+
     @pytest.mark.parametrize("act", ["strip", "remove", "put away"])
     def test_what_went_on_after_the_plan_stays(self, world: World, act: str) -> None:
         mine = aged(world, 20, "old")

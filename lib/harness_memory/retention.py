@@ -307,7 +307,11 @@ def _put_back(project_dir: str, entry: dict[str, Any], files: dict[str, bytes], 
 
 
 def _is_taken(project_dir: str, entry: dict[str, Any]) -> bool:
-    """Whether a session of this id has begun here at another time, as far as the directories tell."""
+    """Whether a session of this id has begun here at another time, as far as the directories tell, or its marker: that
+    comes before any record."""
+    place = "%s/%s" % (entry["started"][:10], entry["id"])
+    if sessions.read_marker(project_dir, entry["session_id"]).get("work", place) != place:
+        return True
     work = os.path.join(project_dir, settings.WORK_DIR)
     places = [os.path.join(work, day, entry["id"]) for day in store.listed(work)]
     found = [sessions.load(place) for place in places if store.is_directory(place)]
