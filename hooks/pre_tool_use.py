@@ -1,6 +1,6 @@
 """Claude Code hook: PreToolUse. What it does is in lib/harness_memory/guard/gate.py."""
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import gc
 import sys
 

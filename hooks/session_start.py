@@ -1,6 +1,6 @@
 """Claude Code hook: SessionStart. What it does is in lib/harness_memory/handlers/session_start.py."""
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import gc
 import os
 import sys

@@ -1,6 +1,6 @@
 """Claude Code hook: SubagentStart. What it does is in lib/harness_memory/handlers/subagent_start.py."""
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import gc
 import os
 import sys

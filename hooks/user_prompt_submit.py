@@ -1,6 +1,6 @@
 """Claude Code hook: UserPromptSubmit. What it does is in lib/harness_memory/handlers/user_prompt_submit.py."""
 
-import _signal
+import _signal  # type: ignore[import-not-found]
 import gc
 import os
 import sys

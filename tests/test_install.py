@@ -1059,3 +1059,18 @@ def test_an_old_python_is_told_so(old: str) -> None:
     result = subprocess.run([str(found[0]), str(support.ROOT / "install.py")], capture_output=True)
     assert (result.returncode, result.stdout) == (1, b"")
     assert result.stderr.startswith(b"install.py: this is Python %s" % old.encode())
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
+def test_an_output_that_is_full_is_told_in_words(home: Path) -> None:
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, str(support.ROOT / "install.py"), "--dry-run"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            env=support.clean_environment(home),
+            check=False,
+        )
+    assert done.returncode == 1
+    assert done.stderr.startswith(b"install.py: [Errno 28] No space left on device")
+    assert done.stderr.count(b"\n") == 1

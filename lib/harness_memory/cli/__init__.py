@@ -7,7 +7,6 @@ A verb is one row of a table and the function it names, from arguments to exit c
 
 from __future__ import annotations
 
-import os
 import sys
 
 from .. import __version__
@@ -96,20 +95,15 @@ def main(argv: list[str]) -> int:
         code = _run(argv)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
-        _drop_output()
+        output.drop()
         return 141
     except OSError as error:  # of the output: of all others it was told there
-        _drop_output()
+        output.drop()
         output.complain("the output: %s. What was to be done may be done all the same" % (error.strerror or error))
         return COULD_NOT
     except KeyboardInterrupt:
         return 130
     return code
-
-
-def _drop_output() -> None:
-    """What is still to be printed when the process ends would fail again."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _run(argv: list[str]) -> int:

@@ -35,6 +35,11 @@ def prepare() -> None:
             stream.reconfigure(errors=_ERRORS)
 
 
+def drop() -> None:
+    """Standard output takes nothing more: Python would try once more at its end, and fail again."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def say(text: str, file: TextIO | None = None) -> None:
     print(passage(text), file=file)
 

@@ -41,13 +41,14 @@ def main(argv: list[str]) -> int:
         sys.stdout.flush()
         return code
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # Python flushes once more at its end
+        output.drop()
         return CLOSED_PIPE
     except Refused as error:
         output.say("install.py: %s Nothing was changed." % error, sys.stderr)
         return 1
     except OSError as error:
         output.say("install.py: %s. Run it again when that is put right." % error, sys.stderr)
+        output.drop()
         return 1
 
 
