@@ -87,6 +87,8 @@ def test_follows_links_to_the_real_place(repo: Path, tmp_path: Path) -> None:
     assert found(tmp_path / "link").root == real(repo)
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / ".git").symlink_to(repo / ".git")
+    assert found(tmp_path / "other").common_dir == os.path.join(real(tmp_path / "other"), ".git")
+    support.git(repo, "config", "core.worktree", str(tmp_path / "other"))
     assert found(tmp_path / "other").common_dir == real(repo / ".git")
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     git.find(str(tmp_path / "loop"))

@@ -156,6 +156,42 @@ def test_worktrees_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None
     assert (main.root, side.root) == (os.path.realpath(str(repo)), os.path.realpath(str(tmp_path / "tree")))
 
 
+CLAIMS = {
+    "directory": [(".git/HEAD", "ref: refs/heads/main"), (".git/commondir", "../../project/.git")],
+    "file": [(".git", "gitdir: g"), ("g/HEAD", "x"), ("g/gitdir", "../.git"), ("g/commondir", "../../project/.git")],
+    "named": [(".git", "gitdir: ../project/.git")],
+    "bare": [("HEAD", "x"), ("objects/x", ""), ("refs/x", ""), ("commondir", "../project/.git")],
+    "link": [],
+}
+
+
+@pytest.mark.parametrize("remote", [None, HTTPS])
+@pytest.mark.parametrize("kind", CLAIMS)
+def test_who_names_a_repository_does_not_share_with_it(
+    repo: Path, tmp_path: Path, sessions: Sessions, kind: str, remote: str | None
+) -> None:
+    if remote:
+        support.git(repo, "remote", "add", "origin", remote)
+    id = sessions.start(repo)
+    other = plain(tmp_path / "other")
+    for name, text in CLAIMS[kind]:
+        (other / name).parent.mkdir(parents=True, exist_ok=True)
+        (other / name).write_text(text)
+    if kind == "link":
+        if os.name == "nt":
+            pytest.skip("symbolic links need a privilege")
+        (other / ".git").symlink_to(repo / ".git")
+    assert repo.name == "project"
+    theirs = sessions.start(other)
+    assert theirs != id
+    assert (sessions.start(repo, LATER), sessions.start(other, LATER)) == (id, theirs)
+    repo.rename(tmp_path / "moved")
+    if kind == "link":
+        (other / ".git").unlink()
+        (other / ".git").symlink_to(tmp_path / "moved" / ".git")
+    assert sessions.start(other, LATER) != id
+
+
 def test_a_bare_repository_shares_with_its_worktrees(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     bare = tmp_path / "tool.git"
     support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))

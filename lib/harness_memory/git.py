@@ -13,7 +13,10 @@ _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\\": "\\", '"': '"'}
 
 
 class Repository:
-    """`root` is the top of the work tree, `git_dir` belongs to it, `common_dir` to all its work trees."""
+    """`root` is the top of the work tree, `git_dir` belongs to it, `common_dir` to all its work trees.
+
+    One that `is_borrowed` names a git directory that knows nothing of it; its `common_dir` is then but a name.
+    """
 
     __slots__ = ("common_dir", "git_dir", "root")
 
@@ -21,6 +24,10 @@ class Repository:
         self.root = root
         self.git_dir = git_dir
         self.common_dir = common_dir
+
+    @property
+    def is_borrowed(self) -> bool:
+        return self.common_dir == os.path.join(self.root, ".git") != self.git_dir
 
 
 def find(start: str) -> Repository | None:
@@ -67,6 +74,8 @@ def branch(repo: Repository) -> str:
 
 def origin_url(repo: Repository) -> str:
     """The URL git would fetch `origin` from, by the repository's own configuration (includes are not followed)."""
+    if repo.is_borrowed:
+        return ""
     for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
         data = _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=True)
         if len(data) == settings.GIT_CONFIG_MAX_BYTES:
@@ -94,7 +103,8 @@ def _at(directory: str) -> Repository | None:
     except (FileNotFoundError, NotADirectoryError):
         mode = 0
     if stat.S_ISDIR(mode) and _has(dot, "HEAD"):
-        return _repository(directory, os.path.realpath(dot))
+        git_dir = os.path.realpath(dot)
+        return _repository(directory, git_dir) if git_dir == dot else _named(directory, dot, git_dir)
     if stat.S_ISREG(mode):
         return _linked(directory, dot)
     if os.path.basename(directory) != ".git" and all(_has(directory, name) for name in ("HEAD", "objects", "refs")):
@@ -107,8 +117,14 @@ def _linked(directory: str, dot: str) -> Repository:
     git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
     if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
         raise NotADirectoryError(dot)
+    return _named(directory, dot, git_dir)
+
+
+def _named(directory: str, dot: str, git_dir: str) -> Repository:
+    """With a git directory that a `.git` file or link names, which anybody may write: it has to know this work tree.
+
+    Else it gets an identity of its own."""
     if not _points_back(git_dir, directory):
-        # Anybody may write a `.git` file that names another's repository: it gets an identity of its own.
         return Repository(directory, git_dir, dot)
     return _repository(directory, git_dir)
 
@@ -132,6 +148,8 @@ def _repository(root: str, git_dir: str) -> Repository:
     common_dir = os.path.realpath(os.path.join(git_dir, common))
     if not os.path.isdir(common_dir):
         raise NotADirectoryError(common_dir)
+    if os.path.dirname(git_dir) != os.path.join(common_dir, "worktrees"):
+        common_dir = git_dir  # `commondir` may name any repository: its own work trees lie inside it
     return Repository(root, git_dir, common_dir)
 
 

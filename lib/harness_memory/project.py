@@ -327,6 +327,8 @@ def _standing(root: str, repo: git.Repository | None) -> list[tuple[str, str]]:
     """Stamps and paths of files that work does not touch."""
     if repo is None:
         return _oldest(root)
+    if repo.is_borrowed:
+        return []
     path = os.path.join(repo.common_dir, _WITNESS_FILE)
     if not os.path.lexists(path):
         return _oldest(repo.common_dir)
@@ -335,6 +337,8 @@ def _standing(root: str, repo: git.Repository | None) -> list[tuple[str, str]]:
 
 
 def _seal(repo: git.Repository) -> str:
+    if repo.is_borrowed:
+        return ""
     try:
         return _stamp(_WITNESS_FILE, os.lstat(os.path.join(repo.common_dir, _WITNESS_FILE)))
     except OSError:
