@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import full_memory
 import pytest
 import support
 from commandline import World
@@ -170,6 +171,52 @@ def test_a_forgotten_text_does_not_come_back_from_the_transcript(world: World, c
     assert life.episode["files_changed"] == ["letter.md"]
     assert "Keep it short" in life.episode["asked"][0]
     assert "zanzibar" not in (world.project / "STATE" / "forgotten.json").read_text("utf-8").lower()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('the "Zanzibar" \\ trip', 'the "Zanzibar" \\ trip'),  # which JSON and YAML write otherwise
+        ("the <b>Zanzibar trip", "the <b>Zanzibar trip"),  # which is told otherwise
+        ("the ```Zanzibar``` trip", "the ```Zanzibar``` trip"),
+        ("Cafe\u0301 Zanzibar", "Caf\u00e9 Zanzibar"),
+        ("Caf\u00e9 Zanzibar", "Cafe\u0301 Zanzibar"),
+        ("the Zanzibar\u200btrip", "the Zanzibartrip"),
+    ],
+)
+def test_a_text_goes_however_it_is_written(world: World, text: str, said: str) -> None:
+    full_memory.fill(world.home, world.repo, lambda place: "Work on %s" % (place if "file" in place else said))
+    assert len(holding(world, "zanzibar")) > 20
+    assert world.json("forget", "--text", text, "--yes")["left"] == []
+    assert holding(world, "zanzibar") == []
+
+
+def test_a_text_goes_from_the_head_of_a_note(world: World) -> None:
+    world.memory("note", "add", "trip", "It is far", "--description", 'The "Zanzibar" trip', "--trigger", 'path: "Z"')
+    world.memory("note", "add", "boat", "It is slow", "--trigger", 'command: echo "Zanzibar"')
+    for text in ('"Zanzibar" trip', 'echo "Zanzibar"'):
+        assert world.json("forget", "--text", text, "--yes")["left"] == []
+    assert holding(world, "zanzibar") == []
+    assert "It is far" in world.memory("show", "trip").stdout
+
+
+@pytest.mark.parametrize("letters", ["Zanzi\u00adbar", "Zanziba\u200br"])
+def test_hidden_characters_bring_no_forgotten_text_back(
+    world: World, client: support.Client, letters: str
+) -> None:
+    life = lived(world, client, "Plan the %s trip for me" % letters, "It is planned, %s and all of it." % letters)
+    assert holding(world, "zanzibar")
+    world.memory("forget", "--text", "Zanzibar", "--yes")
+    (life.directory / "capture.json").unlink()
+    life.stop("Bye.")
+    life.end()
+    assert holding(world, "zanzibar") == []
+
+
+def test_a_name_made_of_the_text_is_said_to_stay(world: World) -> None:
+    world.memory("task", "start", "Zanzibar trip")
+    left = world.json("forget", "--text", "Zanzibar trip", "--yes")["left"]
+    assert [os.path.basename(path) for path in left] == ["current-work.json", "zanzibar-trip.json"]
 
 
 def test_notes_by_type_and_scope(world: World) -> None:

@@ -19,6 +19,7 @@ from . import (
     catalogue,
     episode,
     forgotten,
+    inert,
     jsontext,
     liveness,
     notebook,
@@ -33,6 +34,7 @@ from . import (
 )
 from . import session as sessions
 from .lock import Lock
+from .text import composed, one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -231,7 +233,7 @@ def archived_with(store_root: str, project_dir: str, text: str, troubles: list[O
 
     is_hit = hits(text)
     told = vault.texts(store_root, project_dir, troubles, is_all=True)
-    return [entry for _, entry, _, text_of_it in told if is_hit(text_of_it)]
+    return [entry for _, entry, path, text_of_it in told if _holds(path, text_of_it, is_hit)]
 
 
 # Notes ---------------------------------------------------------------------------------------------
@@ -272,9 +274,14 @@ class Stroke:
 
 
 def hits(text: str) -> Callable[[str], bool]:
-    """Tells whether a passage holds the text: in whatever case, whatever blanks are between its words."""
-    wanted = " ".join(text.casefold().split())
-    return lambda passage: wanted in " ".join(passage.casefold().split())
+    """Tells whether a passage holds the text: in whatever case, whatever blanks are between its words, and as it was
+    told to a session."""
+    wanted = _alike(text)
+    return lambda passage: wanted in _alike(passage)
+
+
+def _alike(text: str) -> str:
+    return inert.undone(one_line(composed(text)).casefold())
 
 
 def find_text(top: str, text: str) -> Iterator[Stroke]:
@@ -305,7 +312,7 @@ def stroke_of(path: str, top: str, is_hit: Callable[[str], bool]) -> Stroke | No
         pass  # damaged: it is plain text then
     if _is_named(path, is_hit):
         return Stroke(path, None, [name])
-    if not is_hit(text):
+    if not _holds(path, text, is_hit):
         return None
     if name == settings.META_FILE:
         return _in_meta(path, text, is_hit)
@@ -331,9 +338,30 @@ def left(top: str, text: str) -> list[str]:
         except OSError as error:
             _pass_over(error)
             continue
-        if is_hit((data or b"").decode("utf-8", "replace")):
+        text_of_it = (data or b"").decode("utf-8", "replace")
+        if _holds(path, text_of_it, is_hit) or is_hit(text_of_it.replace("-", " ")):  # a name made of it
             found.append(path)
     return found
+
+
+def _holds(path: str, text: str, is_hit: Callable[[str], bool]) -> bool:
+    """Whether a file holds what is sought, as it stands there or as what it says: JSON and YAML write `"` as `\\"`."""
+    return is_hit(text) or any(is_hit(leaf) for leaf in _leaves(_said(path, text)))
+
+
+def _said(path: str, text: str) -> Any:
+    """The values of a file that has any; None for a page, and for what is damaged."""
+    name = path.replace("/", os.sep).rpartition(os.sep)[2]
+    try:
+        if name.endswith(".json"):
+            return jsontext.loads(text)
+        if name.endswith(".jsonl"):
+            return [_value(line) for line in text.split("\n")]
+        if name == settings.META_FILE:
+            return yaml.load(text)
+    except ValueError:
+        return None
+    return notes.parse(name[: -len(".md")], text).fields if _is_note(path) else None
 
 
 def in_audit_trail(project_dir: str, text: str) -> list[str]:
@@ -486,7 +514,7 @@ def _in_meta(path: str, text: str, is_hit: Callable[[str], bool]) -> Stroke | No
 def _in_note(path: str, text: str, is_hit: Callable[[str], bool]) -> Stroke:
     slug = os.path.basename(path)[: -len(".md")]
     note = notes.parse(slug, text)
-    shown = _shown(text, is_hit)
+    shown = [leaf for leaf in _leaves(note.fields) if is_hit(leaf) and not is_hit(text)] or _shown(text, is_hit)
     note.body = notes.without(note.body, [fact for fact in note.facts if is_hit(fact.text)])
     note.body = [line for line in note.body if not is_hit(line)]
     is_named = is_hit(note.name) or is_hit(slug.replace("-", " ")) or note.problems
@@ -498,7 +526,7 @@ def _in_note(path: str, text: str, is_hit: Callable[[str], bool]) -> Stroke:
     fields = {key: value for key, value in note.fields.items() if key not in ("name", "description")}
     note.fields.update(_without_empty(forgotten.struck_tree(fields, is_hit, frozenset(("type", "scope", "session")))))
     after = notes.render(note) if note.has_head else "\n".join(note.body) + "\n"
-    return Stroke(path, None if is_hit(after) else _encoded(after), shown)
+    return Stroke(path, None if _holds(path, after, is_hit) else _encoded(after), shown)
 
 
 def _without_empty(value: Any) -> Any:

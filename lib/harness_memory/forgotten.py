@@ -20,6 +20,7 @@ import time
 from . import clock, jsontext, settings, store
 from .digest import hexdigest
 from .lock import Lock
+from .text import composed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -253,7 +254,7 @@ def words_of(text: str) -> list[str]:
     if text.isascii():
         return text.lower().translate(_BLANKS).split()
     return "".join(
-        [" %s " % char if _is_word(char) else char if char.isalnum() else " " for char in text.lower()]
+        [" %s " % char if _is_word(char) else char if char.isalnum() else " " for char in composed(text).lower()]
     ).split()
 
 

@@ -25,6 +25,10 @@ _ORDERS = (
     ("without asking", ""),
 )
 _QUOTED = "(quoted from a record) "
+_TAG_CHARS = 40
+_TAG_SIGNS = "/!?| "
+_TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
+_TAG_NAMES = ("harness-memory", "system")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
 
@@ -37,7 +41,7 @@ def line(text: str) -> str:
     if _is_command(bare):
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
-    if plain.partition(":")[0].strip() in _ROLES and ":" in plain:
+    if plain.partition(":")[0].strip(_MARKERS) in _ROLES and ":" in plain:
         return before + _QUOTED + bare
     if any(one in plain and other in plain for one, other in _ORDERS):
         return before + _QUOTED + bare
@@ -47,8 +51,13 @@ def line(text: str) -> str:
 def one_line_of(text: str) -> str:
     """Indentation and words of a line, without control characters and with its tags disarmed."""
     indent = text[: len(text) - len(text.lstrip(" "))]
-    words = one_line(text).replace("＜", "<")
+    words = one_line(text).replace("＜", "<").replace("﹤", "<")
     return indent[:8] + (_disarmed(words) if "<" in words or "`" in words else words)
+
+
+def undone(text: str) -> str:
+    """A text whose tags and fences are as they were, to compare what was told with what was recorded."""
+    return text.replace("＜", "<").replace("﹤", "<").replace("‹", "<").replace("'''", "```")
 
 
 def _is_command(bare: str) -> bool:
@@ -59,9 +68,18 @@ def _is_command(bare: str) -> bool:
 def _disarmed(text: str) -> str:
     head, *parts = text.split("<")
     for number, part in enumerate(parts):
-        is_tag = part[:1].isalpha() or part.lstrip(" ").startswith(("/", "!", "?", "|"))
-        parts[number] = ("‹" if is_tag else "<") + part
+        parts[number] = ("‹" if _is_tag(part) else "<") + part
     return (head + "".join(parts)).replace("```", "'''")
+
+
+def _is_tag(part: str) -> bool:
+    """Whether what follows an angle bracket makes a tag of it, be there blanks, accents or look-alikes between."""
+    if part[:1].isalpha():
+        return True
+    head = _folded(part[:_TAG_CHARS]).lower()
+    at = next((number for number, char in enumerate(head) if char.isascii() and char not in _TAG_SIGNS), len(head))
+    before = head[:at].strip(" ")
+    return not _TAG_MARKS.isdisjoint(before) or head[at:].startswith(_TAG_NAMES)
 
 
 def _folded(text: str) -> str:

@@ -45,6 +45,15 @@ def one_line(value: str) -> str:
     return " ".join(value.translate(_CONTROLS).split())
 
 
+def composed(value: str) -> str:
+    """The same for every way to write a text: without hidden characters, letters and their accents as one."""
+    if value.isascii():
+        return value
+    import unicodedata
+
+    return unicodedata.normalize("NFC", value.translate(_HIDDEN_GONE))
+
+
 def block(value: str) -> str:
     """Text with its line structure, tidied: no control characters, no trailing spaces."""
     lines = [line.rstrip() for line in value.replace("\r\n", "\n").translate(_KEPT_IN_BLOCKS).split("\n")]
