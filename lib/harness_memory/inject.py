@@ -7,7 +7,7 @@ use, in their order. A part that does not fit is cut at a line end and says what
 
 from __future__ import annotations
 
-from . import settings
+from . import inert, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -129,6 +129,7 @@ def _text(part: Part, count: int) -> str:
     lines = part.lines[:count]
     left = left_out(part, count)
     if left:
-        lines = [*lines, "(%d more line%s; %s)" % (left, "" if left == 1 else "s", part.rest or part.source)]
+        where = inert.one_line_of(part.rest or part.source)  # a path may be named like the end of the frame
+        lines = [*lines, "(%d more line%s; %s)" % (left, "" if left == 1 else "s", where)]
     title = ["", "## " + part.title] if part.title else [""]
     return "\n".join([*title, *lines]) + "\n"
