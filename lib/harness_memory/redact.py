@@ -63,6 +63,12 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
     ("google-key", ("AIza",), 35, _B + r"AIza[0-9A-Za-z_-]{35,}"),
     ("google-token", ("ya29.", "GOCSPX-"), 20, _B + r"(?:ya29\.|GOCSPX-)[0-9A-Za-z_-]{20,}"),
     ("azure-signature", ("sig=",), 20, r"(?<=[?&;\s\"'])sig=([A-Za-z0-9%+/=_-]{20,})"),
+    (
+        "signature",
+        ("-Signature=", "-signature="),
+        40,
+        r"[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]ignature=([0-9a-fA-F]{40,})",
+    ),
     ("slack-token", ("xox", "xapp-"), 10, _B + r"(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9-]{10,}"),
     (
         "slack-webhook",
@@ -185,6 +191,11 @@ _NAMES: tuple[tuple[str, str, bool], ...] = (
     ("signing_key", "secret-key", False),
     ("encryption_key", "secret-key", False),
     ("auth_key", "api-key", False),
+    ("master_key", "secret-key", False),
+    ("app_key", "secret-key", False),
+    ("sshpass", "password", True),
+    ("passcode", "password", True),
+    ("passwort", "password", True),
     ("client_key_data", "private-key", False),
     (":_auth", "token", False),
     ("authorization", "authorization", False),
@@ -196,7 +207,7 @@ _ESCAPE = "\\"
 _VALUE_ENDS = (MARK, "\\n", "\\r", "\\t", "\\u")
 _BLANKS = (" ", "\t")
 _STRING_PREFIXES = ("f", "b", "r", "u", "F", "B", "R", "U")
-_NAME_TAIL = (*_QUOTES, _ESCAPE, "]", "?", *"0123456789")
+_NAME_TAIL = (*_QUOTES, _ESCAPE, "]", "?", "*", *"0123456789")
 _AFTER_NAME = (*_NAME_TAIL, *_BLANKS, "_", "=", ":", ">")
 _NAME_MAX_CHARS = 64
 _OPTION_WORD_MIN_CHARS = 10
@@ -476,6 +487,8 @@ def _separator(text: str, at: int) -> tuple[str, int]:
         return ("", at) if following in ("//", "::") or following[:1] == ":" else (sign, after)
     while sign != ">" and text[after : after + 1] in ("=", ">"):
         sign, after = sign + text[after], after + 1
+    if text.startswith(("** ", "**\t"), after):  # `**Password:** …`, as answers are written
+        after += 2
     return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
 
 
