@@ -356,6 +356,20 @@ def test_an_archived_session_goes_too(world: World, client: support.Client, word
     assert other.session.id != life.session.id
 
 
+def test_an_index_leads_nowhere_else(world: World, client: support.Client) -> None:
+    put_away(world, client)
+    victim = world.home / "victim.json"
+    victim.write_text("{}", "utf-8")
+    (index,) = (world.root / "archive").rglob("*.jsonl")
+    entry = json.loads(index.read_text("utf-8"))
+    climbing = "../../../../../victim"
+    (world.project / "STATE" / "threads").mkdir(exist_ok=True)
+    assert (world.project / "STATE" / "threads" / (climbing + ".json")).resolve() == victim.resolve()
+    index.write_text(json.dumps({**entry, "id": climbing, "session_id": climbing}) + "\n", "utf-8")
+    assert world.memory("forget", climbing, "--yes").code == 0
+    assert victim.exists()
+
+
 def test_what_other_sessions_were_told_of_an_archived_one_goes(world: World, client: support.Client) -> None:
     first = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
     first.end()

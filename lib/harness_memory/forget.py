@@ -28,6 +28,7 @@ from . import (
     receipt,
     settings,
     store,
+    threads,
     usefulness,
     views,
     yaml,
@@ -101,7 +102,7 @@ def _remove_sessions(project_dir: str, chosen: list[Session]) -> None:
                 store.assert_gone(each.directory)
             sessions.unmark_live(project_dir, each.claude_id)
             lock.discard()
-        store.erase(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
+        store.erase(threads.path(project_dir, each.id))
     episodes = [each.episode_name for each in chosen if each.episode_name]
     if episodes and not views.withdraw(project_dir, episodes, _WAIT_SECONDS):
         raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
