@@ -201,9 +201,7 @@ def test_a_text_goes_from_the_head_of_a_note(world: World) -> None:
 
 
 @pytest.mark.parametrize("letters", ["Zanzi\u00adbar", "Zanziba\u200br"])
-def test_hidden_characters_bring_no_forgotten_text_back(
-    world: World, client: support.Client, letters: str
-) -> None:
+def test_hidden_characters_bring_no_forgotten_text_back(world: World, client: support.Client, letters: str) -> None:
     life = lived(world, client, "Plan the %s trip for me" % letters, "It is planned, %s and all of it." % letters)
     assert holding(world, "zanzibar")
     world.memory("forget", "--text", "Zanzibar", "--yes")
