@@ -162,6 +162,7 @@ CLAIMS = {
     "named": [(".git", "gitdir: ../project/.git")],
     "bare": [("HEAD", "x"), ("objects/x", ""), ("refs/x", ""), ("commondir", "../project/.git")],
     "link": [],
+    "linked configuration": [(".git/HEAD", "ref: refs/heads/main")],
 }
 
 
@@ -177,10 +178,11 @@ def test_who_names_a_repository_does_not_share_with_it(
     for name, text in CLAIMS[kind]:
         (other / name).parent.mkdir(parents=True, exist_ok=True)
         (other / name).write_text(text)
-    if kind == "link":
+    if "link" in kind:
         if os.name == "nt":
             pytest.skip("symbolic links need a privilege")
-        (other / ".git").symlink_to(repo / ".git")
+        name = ".git" if kind == "link" else ".git/config"
+        (other / name).symlink_to(repo / name)
     assert repo.name == "project"
     theirs = sessions.start(other)
     assert theirs != id

@@ -77,7 +77,8 @@ def origin_url(repo: Repository) -> str:
     if repo.is_borrowed:
         return ""
     for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
-        data = _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=True)
+        # A link may lead to the configuration of any repository.
+        data = b"" if os.path.islink(path) else _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=True)
         if len(data) == settings.GIT_CONFIG_MAX_BYTES:
             data = data[: data.rfind(b"\n") + 1]
         # One character for each byte, so that positions hold in lower case too.
