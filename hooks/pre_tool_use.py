@@ -1,12 +1,13 @@
 """Claude Code hook: PreToolUse. What it does is in lib/harness_memory/guard/gate.py."""
 
-import _signal  # type: ignore[import-not-found]
 import gc
 import sys
 
 gc.disable()  # the process is over before there is anything to collect
-_signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # who interrupts Claude does not mean the record of it
 if sys.version_info >= (3, 8):
+    import _signal  # type: ignore[import-not-found]
+
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # who interrupts Claude does not mean the record of it
     tree = __file__.replace("\\", "/").rpartition("hooks/")[0].rstrip("/") or "."
     sys.path.insert(0, tree + "/lib")
     try:

@@ -1,13 +1,14 @@
 """Claude Code hook: SessionEnd. What it does is in lib/harness_memory/handlers/session_end.py."""
 
-import _signal  # type: ignore[import-not-found]
 import gc
 import os
 import sys
 
 gc.disable()  # the process is over before there is anything to collect
-_signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # who interrupts Claude does not mean the record of it
 if sys.version_info >= (3, 8):
+    import _signal  # type: ignore[import-not-found]
+
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # who interrupts Claude does not mean the record of it
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
     try:
         from harness_memory.runner import run

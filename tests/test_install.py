@@ -1059,6 +1059,9 @@ def test_an_old_python_is_told_so(old: str) -> None:
     result = subprocess.run([str(found[0]), str(support.ROOT / "install.py")], capture_output=True)
     assert (result.returncode, result.stdout) == (1, b"")
     assert result.stderr.startswith(b"install.py: this is Python %s" % old.encode())
+    for script in support.HOOKS.glob("*.py"):
+        result = subprocess.run([str(found[0]), str(script)], input=b"{}", capture_output=True)
+        assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
