@@ -140,9 +140,21 @@ def test_other_tools(world: World) -> None:
 
 
 @POSIX
+def test_a_folder_of_a_repository_is_no_project(world: World) -> None:
+    (world.repo / "sub").mkdir()
+    for words, options in ((("rm -rf *",), {"cwd": world.repo / "sub"}), (("ls", "--project", "sub"), {})):
+        facts = world.run("guard", "check", *words, "--json", **options).json
+        assert (facts["project"], facts["cwd"]) == (str(world.repo), str(world.repo / "sub"))
+        assert facts["verdict"] in ("noted", "silent")
+    inside = {"CLAUDE_PROJECT_DIR": str(world.repo / "sub")}
+    assert world.run("guard", "check", "rm -rf *", "--json", env=inside).json["rule"] == "delete.project"
+
+
+@POSIX
 def test_the_directory_counts(world: World) -> None:
     (world.repo / "sub").mkdir()
     assert judged(world, "rm -rf ..", "--cwd", "sub")["rule"] == "delete.project"
+    assert judged(world, "rm -rf *", "--cwd", "sub")["rule"] == "delete.inside"
     assert judged(world, "rm -rf sub/..", "--cwd", ".")["rule"] == "delete.project"
     assert judged(world, "rm -rf usr", "--cwd", "/")["rule"] == "delete.system"
     assert judged(world, "rm -rf usr")["verdict"] == "noted"

@@ -71,7 +71,11 @@ class Guard:
         raw: Any = {name.encode(): value.encode() for name, value in surroundings.items()}
         if os.name == "nt":
             raw = surroundings
-        payload = {"tool_name": tool, "tool_input": given, "cwd": surroundings["CLAUDE_PROJECT_DIR"]}
+        payload = {
+            "tool_name": tool,
+            "tool_input": given,
+            "cwd": surroundings.get("cwd", surroundings["CLAUDE_PROJECT_DIR"]),
+        }
         return gate.Question(payload, gate.Environment(raw), str(support.ROOT))
 
     def judged(self, tool: str, given: dict[str, Any], policy: Policy | None = None, **env: str) -> tuple[str, str]:
@@ -798,6 +802,46 @@ def test_what_is_not_disposable_is_asked(guard: Guard, command: str) -> None:
 )
 def test_a_session_in_a_place_that_is_no_project(guard: Guard, project: str, command: str, wanted: Any) -> None:
     assert guard.ran(command, HOME="/home/dev", CLAUDE_PROJECT_DIR=project) == wanted
+
+
+NOTED = ("log", "delete.inside")
+WHOLE = ("deny", "delete.project")
+
+
+@pytest.mark.parametrize(
+    ("project", "cwd", "command", "wanted"),
+    [
+        ("/home/dev/app", "/home/dev/app/src", "rm -rf *", NOTED),
+        ("/home/dev/app", "/home/dev/app/src", "rm -rf .", NOTED),
+        ("/home/dev/app", "/home/dev/app/src", "rm -rf ../src", NOTED),
+        ("/home/dev/app", "/home/dev/app/src", "rm *", SILENT),
+        ("/home/dev/app", "/home/dev/app/src/deep", "rm -rf ..", NOTED),
+        ("/home/dev/app", "/home/dev/app/build", "rm -rf *", SILENT),
+        ("/home/dev/app", "/home/dev/app/src", "rm -rf ..", WHOLE),
+        ("/home/dev/app", "/home/dev/app/src", "cd .. && rm -rf *", WHOLE),
+        ("/home/dev/app", "/home/dev/app/src", "rm -rf ../.g*", ("deny", "delete.git")),
+        ("/home/dev/app", "/home/dev/other", "rm -rf *", WHOLE),
+        ("/home/dev/app", "/home/dev/application", "rm -rf *", WHOLE),
+        ("", "/home/dev/app", "rm -rf *", WHOLE),
+        ("/", "/srv/app", "rm -rf *", WHOLE),
+        ("/home/dev", "/home/dev/app", "rm -rf *", WHOLE),
+    ],
+)
+def test_a_folder_of_the_project_is_judged_as_if_named_from_its_root(
+    guard: Guard, project: str, cwd: str, command: str, wanted: Any
+) -> None:
+    env = {"HOME": "/home/dev", "CLAUDE_PROJECT_DIR": project, "cwd": cwd}
+    assert guard.ran(command, **env) == wanted
+
+
+def test_without_word_from_the_client_the_repository_is_the_project(guard: Guard) -> None:
+    (guard.repo / "src").mkdir()
+    below = {"CLAUDE_PROJECT_DIR": "", "cwd": str(guard.repo / "src")}
+    assert guard.ran("rm -rf *", **below) == NOTED
+    assert guard.ran("rm -rf ..", **below) == WHOLE
+    (guard.home / ".git").mkdir()
+    (guard.home / "loose" / "files").mkdir(parents=True)
+    assert guard.ran("rm -rf *", **{**below, "cwd": str(guard.home / "loose" / "files")}) == WHOLE
 
 
 def test_the_branch_that_is_checked_out_counts(guard: Guard) -> None:

@@ -7,7 +7,8 @@ import os
 import sys
 import time
 
-from .. import project, settings
+from .. import harness, project, settings
+from ..guard import gate
 from . import arguments, guarding, installs, verdict
 from .output import columns, cut, emit_json, line, table
 from .refusal import Refusal
@@ -57,7 +58,7 @@ def check(argv: list[str]) -> int:
 def _with_call(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
     add = parser.add_argument
     add("command", nargs="?", metavar="COMMAND", help="a command of the Bash tool, as one argument")
-    add("--cwd", metavar="DIR", help="where it is run (default: the project's directory)")
+    add("--cwd", metavar="DIR", help="where it is run (default: the present directory, or that of --project)")
     add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
     add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
     return parser
@@ -68,7 +69,15 @@ def _question(args: argparse.Namespace) -> Question:
     cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd))) if args.cwd else start
     if not os.path.isdir(cwd):
         raise Refusal("--cwd %s: no such directory" % args.cwd)
-    return verdict.question(args.tool or "Bash", _given(args), cwd, start)
+    return verdict.question(args.tool or "Bash", _given(args), cwd, _project(args, start))
+
+
+def _project(args: argparse.Namespace, start: str) -> str:
+    """Where the client says that its session began, else the repository, else the folder."""
+    if args.project is None and os.environ.get(settings.ENV_PROJECT_DIR):
+        return start
+    home = os.path.realpath(os.path.expanduser("~"))
+    return gate.repository(harness.slashes(start), harness.slashes(home)) or start
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:

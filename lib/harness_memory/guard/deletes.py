@@ -197,7 +197,7 @@ def _tree_rule(word: str, call: Call, scope: Scope) -> str:
         return ""
     rule = _worth(path, scope, call)
     folder, _, name = path.rpartition("/")
-    if folder in scope.places and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
+    if folder in _projects(scope) and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
         return "delete.git"
     real = next((each for each in paths.variants(base, call.cwd, scope) if each != path and not GLOBS & set(each)), "")
     return rule or (_worth(real, scope, call) if real else "") or _mild(path, scope)
@@ -230,7 +230,7 @@ def _unknown(path: str, scope: Scope, call: Call) -> str:
 def _worth(path: str, scope: Scope, call: Call) -> str:
     """The rule for the places that must not go, and those outside that should not."""
     local = paths.home_relative(path, scope)
-    here, project = scope.places
+    project = scope.places[1]
     is_disposable_name = is_disposable(path.rpartition("/")[2])
     if call.where == CONTAINER:
         is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(_FREE_SYSTEM)
@@ -239,7 +239,7 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
         return "delete.home"
     if path in _ROOTS or path in _ROOTS_SPACED or path in ("", "//"):
         return "delete.system"
-    if path in (project, here) or any(place.startswith(path.rstrip("/") + "/") for place in (project, here)):
+    if any(paths.is_inside(place, path) for place in _projects(scope)):
         return "delete.project"
     if any(home.startswith(path.rstrip("/") + "/") for home in scope.homes):
         return "delete.home"
@@ -263,6 +263,13 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
     if path.startswith(_WORK_FOLDERS):
         return ""
     return "" if is_disposable_name and path.count("/") > 2 else "delete.outside"
+
+
+def _projects(scope: Scope) -> tuple[str, ...]:
+    """The project; and the present folder, unless it is a folder of that like any other."""
+    here, project = scope.places
+    is_all_projects = project in _ROOTS or any(paths.is_inside(home, project) for home in scope.homes)
+    return (project,) if paths.is_inside(here, project) and not is_all_projects else (project, here)
 
 
 def _mild(path: str, scope: Scope) -> str:

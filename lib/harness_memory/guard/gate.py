@@ -71,7 +71,8 @@ class Question:
         self.given: dict[str, Any] = given if isinstance(given, dict) else {}
         self.home = (env.get("HOME") or env.get("USERPROFILE")).replace("\\", "/").rstrip("/") or "/"
         self.cwd = _text(payload.get("cwd")).replace("\\", "/") or env.get("PWD") or self.home
-        self.project = env.get(settings.ENV_PROJECT_DIR).replace("\\", "/").rstrip("/") or self.cwd
+        self.project = env.get(settings.ENV_PROJECT_DIR).replace("\\", "/").rstrip("/")
+        self.project = self.project or repository(self.cwd, self.home) or self.cwd
         self.root = store_root(env, self.home)
 
     def is_plain(self) -> bool:
@@ -215,6 +216,17 @@ def store_root(env: Environment, home: str) -> str:
     root = own or (env.get(settings.ENV_CONFIG_DIR) or home + "/" + settings.CLAUDE_DIR) + "/" + settings.STORE_DIR
     root = root.replace("\\", "/") if system.__name__ == "nt" else root
     return root if root[:1] == "/" or root[1:2] == ":" else env.get("PWD") + "/" + root
+
+
+def repository(path: str, home: str) -> str:
+    """The nearest folder from `path` up that is a repository, short of the home directory; "" for none."""
+    for _ in range(settings.PARENTS_SEARCHED):
+        if path in ("", "/", home):
+            break
+        if _exists(path + "/.git"):
+            return path
+        path = path.rpartition("/")[0]
+    return ""
 
 
 def _exists(path: str) -> bool:
