@@ -35,7 +35,7 @@ from planting import (
     use_all,
 )
 
-from harness_memory import store
+from harness_memory import modes, store
 from harness_memory.setup import command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
@@ -322,8 +322,35 @@ def test_a_store_that_is_open_to_others_is_closed_and_that_is_said(field: Field)
 
 def test_whichever_hook_closes_it_the_next_start_says_so(life: Life) -> None:
     life.start()
-    life.store.chmod(0o755)
-    life.stop("Done.")
+    open_up(life.store)
+    life.prompt("Round the totals")
     assert life.store.stat().st_mode & 0o777 == 0o700
-    assert any("others could look into the memory folder" in error for error in failures(life.store))
-    assert "1 hook run failed" in life.start("resume").json["systemMessage"]
+    assert failures(life.store) == []
+    said = life.start("resume").json["systemMessage"]
+    assert "others could look into the memory folder" in said
+    assert "failed" not in said
+    assert open_paths(life.store) == []
+    assert "others could look" not in life.start("resume").stdout
+
+
+def test_a_command_closes_all_at_once_and_says_so(life: Life) -> None:
+    life.start()
+    open_up(life.store)
+    said = World(life.home, life.cwd).memory("remember", "Totals are rounded once")
+    assert said.code == 0
+    assert "others could look into the memory folder" in said.stderr
+    assert open_paths(life.store) == []
+    assert "others could look" not in life.start("resume").stdout
+
+
+def test_what_there_was_no_time_to_close_is_closed_later_and_not_told_again(life: Life) -> None:
+    life.start()
+    root = str(life.store)
+    store.confine(root)
+    open_up(life.store)
+    store.ensure_private(root)
+    assert "others could look into the memory folder" in modes.repair(root, time.monotonic() - 1)
+    assert open_paths(life.store)
+    assert "others could look" not in life.start("resume").stdout
+    assert open_paths(life.store) == []
+    assert not (life.store / "health" / "was-open").exists()

@@ -3,6 +3,8 @@
 <root>/health/last-run/<Event>       empty; its time says when that hook last ran
 <root>/health/failures/<ns>-<pid>.json   {schema, at, event, error, detail}
 <root>/health/shown                  empty; failures older than its time were mentioned
+<root>/health/was-open               others could look into the store: the sentence to be told; empty once it was,
+                                     until all below is closed to them
 """
 
 from __future__ import annotations
@@ -78,6 +80,18 @@ def unmentioned(root: str) -> int:
     if fresh:
         store.touch(shown)
     return fresh
+
+
+def opened(root: str) -> str | None:
+    """What is to be told of a store that others could look into, "" once it was; None when nothing is left to do."""
+    try:
+        return store.read_text(opened_file(root))
+    except OSError:
+        return ""
+
+
+def opened_file(root: str) -> str:
+    return os.path.join(root, settings.HEALTH_DIR, settings.OPENED_FILE)
 
 
 def forget_runs(root: str) -> None:

@@ -6,16 +6,30 @@ import os
 import stat
 import time
 
-from . import store
+from . import health, store
 
 
-def close_to_others(top: str, ends: float) -> None:
-    """Take from others what they may do with the files below `top`; no link is followed, and time is limited."""
+def repair(root: str, ends: float) -> str:
+    """Close what lies below a root that was found open, as far as time allows; what is to be told of it, once."""
+    told = health.opened(root)
+    if told is None:
+        return ""
+    sign = health.opened_file(root)
+    if close_to_others(root, ends):
+        store.remove(sign)
+    elif told:
+        store.write(sign, b"")
+    return told
+
+
+def close_to_others(top: str, ends: float) -> bool:
+    """Take from others what they may do with the files below `top`, following no link; whether time sufficed."""
     for directory, folders, names in os.walk(top):
         for name in (*folders, *names):
             if time.monotonic() > ends:
-                return
+                return False
             _close(os.path.join(directory, name))
+    return True
 
 
 def _close(path: str) -> None:

@@ -40,14 +40,13 @@ DEADLINES_SECONDS = {"SessionEnd": settings.SESSION_END_DEADLINE_SECONDS}
 class Run:
     """What a handler is given: the event and where, when and until when to work."""
 
-    __slots__ = ("ends", "event", "now", "problems", "root")
+    __slots__ = ("ends", "event", "now", "root")
 
-    def __init__(self, event: Event, root: str, now: float, ends: float, problems: tuple[str, ...] = ()) -> None:
+    def __init__(self, event: Event, root: str, now: float, ends: float) -> None:
         self.event = event
         self.root = root
         self.now = now
         self.ends = ends
-        self.problems = problems  # with the store itself, to be told
 
     def left(self) -> float:
         """Seconds until this run should be over."""
@@ -98,10 +97,8 @@ def _reply(name: str, payload: dict[str, Any], env: Mapping[str, str], root: str
     os.environ[settings.ENV_SWITCH] = settings.OFF_WORDS[0]
     if event.agent_id and name in LIFE_CYCLE:
         return b""  # a subagent neither starts nor ends its session
-    wrong = store.ensure_private(root)
-    if wrong and name != "SessionStart":
-        _stamp(root, name, wrong)
-    reply = _handler(name)(Run(event, root, time.time(), ends, (wrong,) if wrong else ()))
+    store.ensure_private(root)
+    reply = _handler(name)(Run(event, root, time.time(), ends))
     try:
         store.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
     except OSError:

@@ -121,8 +121,8 @@ def ensure_dir(path: str) -> None:
         ensure_dir(path)
 
 
-def ensure_private(path: str) -> str:
-    """Make the store's root and close it to others; a sentence when it was open, "" when all was well.
+def ensure_private(path: str) -> None:
+    """Make the store's root and close it to others; if it was open, a sign (see `health`) asks for the rest.
 
     One that is a link, or has the sticky bit, may be a folder that others use too: `verify` tells of its mode.
     """
@@ -136,9 +136,14 @@ def ensure_private(path: str) -> str:
     check_owner(path)
     mode = stat.S_IMODE(info.st_mode)
     if os.name == "nt" or not mode & 0o077 or mode & stat.S_ISVTX or os.path.islink(path):
-        return ""
+        return
+    text = "others could look into the memory folder %s (mode %04o); it is closed to them now" % (path, mode)
+    try:
+        # Left first: whoever is killed in between has closed nothing that nobody hears of.
+        write(os.path.join(path, settings.HEALTH_DIR, settings.OPENED_FILE), text.encode("utf-8", "replace"))
+    except OSError:
+        pass  # closing it matters more
     os.chmod(path, settings.DIR_MODE)
-    return "others could look into the memory folder %s (mode %04o); it is closed to them now" % (path, mode)
 
 
 def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:

@@ -6,7 +6,7 @@ import argparse
 import os
 import time
 
-from .. import project, settings, store
+from .. import modes, project, settings, store
 from . import output
 from .refusal import Refusal
 
@@ -64,6 +64,16 @@ def root() -> str:
     found = store.root_from(os.environ)
     store.confine(found)
     store.check_owner(found)
+    return found
+
+
+def private_root() -> str:
+    """The store, made where there is none; what others could look into is closed, and that is said."""
+    found = root()
+    store.ensure_private(found)
+    told = modes.repair(found, time.monotonic() + settings.CLOSING_SECONDS)
+    if told:
+        output.complain(told)
     return found
 
 

@@ -48,7 +48,7 @@ def consolidate(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     there = arguments.locate(args)
     if args.done:
-        store.ensure_private(arguments.root())
+        arguments.private_root()
         project.record(there, clock.iso(time.time()))
         at = consolidation.mark(there.dir, time.time())
         if args.json:

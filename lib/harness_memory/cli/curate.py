@@ -183,7 +183,7 @@ class _Writing:
         self.lock = Lock(page.path + settings.LOCK_SUFFIX, _LOCK_SECONDS)
 
     def __enter__(self) -> None:
-        store.ensure_private(arguments.root())
+        arguments.private_root()
         project.record(self.there, clock.iso(time.time()))
         if not self.lock.__enter__():
             raise Refusal("%s is being written by another process; nothing was changed. Try again" % self.page.name)

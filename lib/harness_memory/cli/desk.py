@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from .. import clock, notebook, notes, project, settings, store
+from .. import clock, notebook, notes, project, settings
 from .. import session as sessions
 from . import arguments
 from .output import line
@@ -45,7 +45,7 @@ class Desk:
 
     def open(self, scope: str) -> notebook.Writing:
         """To change a shelf, in a memory that is on record."""
-        store.ensure_private(self.root)
+        arguments.private_root()
         if scope != "user":
             project.record(self.project, clock.iso(self.now))
         return notebook.Writing(self.shelf(scope))

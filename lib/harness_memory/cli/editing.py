@@ -92,7 +92,7 @@ def _edit_page(at: Desk, path: str) -> int:
     if text is None:
         print("Nothing changed.")
         return 0
-    store.ensure_private(at.root)
+    arguments.private_root()
     project.record(at.project, clock.iso(at.now))
     lock = Lock(path + settings.LOCK_SUFFIX)
     with lock as held:
@@ -112,7 +112,7 @@ def _edit_page(at: Desk, path: str) -> int:
 def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> str | None:
     """The text a person saved, in order; None when they changed nothing."""
     draft = _draft(at, name)
-    store.ensure_private(at.root)
+    arguments.private_root()
     waiting = store.read_text(draft)
     if waiting is not None:
         print("Taking up the draft that was refused: %s" % short(draft))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 
-from .. import clock, project, settings, signals, sources, store
+from .. import clock, project, settings, signals, sources
 from ..text import brief
 from . import arguments
 from .output import count, emit_json, line, table
@@ -40,7 +40,7 @@ def rate(argv: list[str]) -> int:
     if not skill:
         raise Refusal('"%s" cannot be the name of a skill' % line(args.skill))
     there, now = arguments.locate(args), time.time()
-    store.ensure_private(arguments.root())
+    arguments.private_root()
     project.record(there, clock.iso(now))
     session = brief(args.session or "", settings.SKILL_CHARS) or present(there.dir)
     note = brief(args.note, settings.ITEM_CHARS)

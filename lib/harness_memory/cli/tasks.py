@@ -63,7 +63,7 @@ def task(argv: list[str]) -> int:
 
 def _said(there: Project, args: argparse.Namespace) -> dict[str, Any]:
     now = time.time()
-    store.ensure_private(arguments.root())
+    arguments.private_root()
     project.record(there, clock.iso(now))
     task_id = _new_id(there.dir, args) if args.action == "start" else _chosen(there.dir, args.name)
     after: list[dict[str, Any]] = []

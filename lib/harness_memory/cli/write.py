@@ -7,7 +7,7 @@ import os
 import sys
 import time
 
-from .. import archive, capture, jsontext, liveness, project, runner, settings, signals, sources, store
+from .. import archive, capture, jsontext, liveness, project, runner, settings, signals, sources
 from .. import checkpoint as checkpoints
 from .. import session as sessions
 from ..events import Event
@@ -175,7 +175,7 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, sessi
     scene = _scene(args, root)
     if args.file:
         value["files_changed"] = [_relative(file, scene.project.root) for file in args.file]
-    store.ensure_private(root)
+    arguments.private_root()
     try:
         with scene as session:
             return _save(scene, session, value), session

@@ -40,11 +40,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     with scene as session:
         _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
-    if run.problems:
-        from .. import modes
-
-        modes.close_to_others(run.root, scene.place().ends)
-    problems = [*run.problems, *settled.problems, *_guard_problems(scene), *_failures(run)]
+    problems = [*_opened(scene), *settled.problems, *_guard_problems(scene), *_failures(run)]
     message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
     with scene as session:
         text = _briefed(scene, session, problems, settled["injection_units"], settled["recall_holdout"])
@@ -120,6 +116,16 @@ def _guard_problems(scene: Scene) -> list[str]:
 def _due(scene: Scene, settled: config.Config) -> str:
     is_start = scene.run.event.source != "compact"
     return consolidation.due(scene.project.dir, scene.run.now, settled) if is_start else ""
+
+
+def _opened(scene: Scene) -> list[str]:
+    root = scene.run.root
+    if health.opened(root) is None:
+        return []
+    from .. import modes
+
+    told = modes.repair(root, scene.place().ends)
+    return [told] if told else []
 
 
 def _failures(run: Run) -> list[str]:
