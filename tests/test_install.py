@@ -5,9 +5,11 @@ import os
 import random
 import shlex
 import shutil
+import signal
 import stat
 import subprocess
 import sys
+import time
 from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Callable
@@ -1006,6 +1008,68 @@ def test_a_closed_pipe_is_no_failure(home: Path, unbuffered: str, option: str) -
     assert (result.returncode, result.stderr) == (141, b"")
     is_installed = "Nothing to change" in run(home, "--dry-run").stdout
     assert is_installed is (option != "--dry-run")
+
+
+LINGERING = """
+import os, time
+open(os.environ["SIGN"], "w").close()
+try:
+    time.sleep(20)
+except KeyboardInterrupt:
+    time.sleep(0.6)
+    os.makedirs(os.environ["HARNESS_MEMORY_HOME"] + "/health")
+"""
+
+
+@POSIX
+def test_an_interrupt_says_how_things_stand_and_leaves_nothing(tree: Path, home: Path, tmp_path: Path) -> None:
+    slow, sign, temporary = tmp_path / "slow", tmp_path / "sign", tmp_path / "temporary"
+    shutil.copytree(str(tree), str(slow))
+    (slow / "hooks" / "session_start.py").write_text(LINGERING)
+    temporary.mkdir()
+    env = support.clean_environment(home, {"TMPDIR": str(temporary), "SIGN": str(sign)})
+    with subprocess.Popen(
+        [sys.executable, str(slow / "install.py")], cwd=str(home), env=env, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, preexec_fn=heeding_interrupts,
+    ) as process:  # fmt: skip
+        ends = time.monotonic() + 30
+        while not sign.exists() and time.monotonic() < ends:
+            time.sleep(0.02)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        _, said = process.communicate(timeout=15)
+    told = "install.py: stopped. The hooks are in %s. Run it again to finish.\n" % (home / ".claude" / "settings.json")
+    assert (process.returncode, said.decode()) == (130, told)
+    time.sleep(1)  # for what would still be at work
+    assert os.listdir(str(temporary)) == []
+
+
+def heeding_interrupts() -> None:
+    os.setsid()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # which whoever works in the background ignores
+
+
+def test_an_interrupt_before_anything_was_changed(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("harness_memory.setup.command.install", interrupted)
+    result = run(home)
+    assert result.code == 130
+    assert result.stderr == "install.py: stopped. The hooks are not in %s. Run it again to finish.\n" % (
+        home / ".claude" / "settings.json"
+    )
+
+
+@POSIX
+def test_a_present_folder_that_is_gone(home: Path, tmp_path: Path) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    words = ["sh", "-c", 'cd "$1" && rmdir "$1" && exec "$2" "$3"', "sh", str(gone), sys.executable]
+    words.append(str(support.ROOT / "install.py"))
+    done = subprocess.run(words, env=support.clean_environment(home), capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+    told = b"install.py: the folder you are in is gone. Go to another and try again. Nothing was changed.\n"
+    assert done.stderr == told
 
 
 def test_uninstall_keeps_the_memory_and_names_other_installs(home: Path) -> None:

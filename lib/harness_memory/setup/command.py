@@ -19,6 +19,7 @@ from .settingsfile import Refused
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 WINDOWS = os.name == "nt"
 CLOSED_PIPE = 141  # what a shell says of a command that was cut off by `| head`
+INTERRUPTED = 130  # and by Ctrl-C
 NAMES_SHOWN = 10
 _GUARD_ON = "on: stops what nobody wants, asks about what is hard to undo (without it: --no-guard)"
 _GUARD_OFF = "left out (--guard puts it in)"
@@ -43,6 +44,9 @@ def main(argv: list[str]) -> int:
     except BrokenPipeError:
         output.drop()
         return CLOSED_PIPE
+    except KeyboardInterrupt:
+        output.say("install.py: stopped. %s Run it again to finish." % _standing(args.scope), sys.stderr)
+        return INTERRUPTED
     except Refused as error:
         output.say("install.py: %s Nothing was changed." % error, sys.stderr)
         return 1
@@ -52,7 +56,18 @@ def main(argv: list[str]) -> int:
         return 1
 
 
+def _standing(scope: str) -> str:
+    """Whether the hooks are in the settings file, as it is at this moment."""
+    try:
+        place = _place(scope)
+        is_in = merge.holds_ours(settingsfile.as_document(settingsfile.read(place.settings)), place.root)
+    except (Refused, OSError, ValueError):
+        return "Whether the hooks are in the settings file cannot be told."
+    return "The hooks are %s %s." % ("in" if is_in else "not in", place.settings)
+
+
 def _run(args: argparse.Namespace) -> int:
+    _check_present()
     python = _interpreter(needed=not args.uninstall)
     place = _place(args.scope)
     wanted = _entries(python, guard=_is_guarded(place) if args.guard is None else args.guard)
@@ -251,6 +266,13 @@ def _lines(data: bytes | None) -> list[str]:
 def _compile(python: str) -> bool:
     command = [python, "-I", "-S", "-m", "compileall", "-q", os.path.join(ROOT, "lib")]
     return subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
+
+
+def _check_present() -> None:
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        raise Refused("the folder you are in is gone. Go to another and try again.") from None
 
 
 def _place(scope: str) -> Place:

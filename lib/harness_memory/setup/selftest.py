@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import tempfile
 import time
@@ -130,10 +131,7 @@ def _run(event: str, command: str, payload: dict[str, Any], env: Mapping[str, st
     data = (json.dumps(payload) + "\n").encode("utf-8")
     started = time.perf_counter()
     try:
-        result = subprocess.run(
-            argv, input=data, capture_output=True, cwd=payload["cwd"],
-            env=dict(env), shell=os.name == "nt", timeout=settings.HOOK_TIMEOUT_SECONDS,
-        )  # fmt: skip
+        result = _ended(argv, data, payload["cwd"], env)
         answer = result.stdout
         problem = _judge(event, result, env[settings.ENV_HOME])
     except subprocess.TimeoutExpired:
@@ -141,6 +139,33 @@ def _run(event: str, command: str, payload: dict[str, Any], env: Mapping[str, st
     except OSError as error:
         problem = str(error)
     return answer, (time.perf_counter() - started) * 1000, problem
+
+
+def _ended(argv: Any, data: bytes, cwd: str, env: Mapping[str, str]) -> subprocess.CompletedProcess[bytes]:
+    """As `subprocess.run`, but nothing that it started outlives it: it would write into a folder that is removed."""
+    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    is_windows = os.name == "nt"
+    # In a session of its own no Ctrl-C reaches it, which a hook would put on record.
+    with subprocess.Popen(
+        argv, cwd=cwd, env=dict(env), shell=is_windows, start_new_session=not is_windows, **pipes
+    ) as process:
+        try:
+            out, err = process.communicate(data, timeout=settings.HOOK_TIMEOUT_SECONDS)
+        except BaseException:
+            _kill(process)
+            process.communicate()
+            raise
+    return subprocess.CompletedProcess(argv, process.returncode, out, err)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if os.name == "nt":
+        process.kill()
+        return
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
 
 
 def _judge(event: str, result: subprocess.CompletedProcess[bytes], store: str) -> str:
