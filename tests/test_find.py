@@ -59,7 +59,30 @@ def test_other_projects_are_searched_only_when_asked(
     other = support.make_repo(tmp_path / "other")
     elsewhere = World(world.home, other)
     assert elsewhere.memory("search", "jitter").code == 1
-    assert elsewhere.json("search", "jitter", "--all-projects")[0]["id"] == sessions[1].id[:8]
+    (hit,) = elsewhere.json("search", "jitter", "--all-projects")
+    assert (hit["id"], hit["project"]) == (sessions[1].id[:8], world.project.name)
+
+
+def test_what_is_found_in_another_project_can_be_read(
+    world: World, sessions: list[support.Session], tmp_path: Path
+) -> None:
+    elsewhere = World(world.home, support.make_repo(tmp_path / "other"))
+    home = world.project
+    elsewhere.memory("remember", "Jitter is for everybody", "--scope", "user")
+    told = elsewhere.memory("search", "jitter", "--all-projects").stdout
+    rows = [row.split() for row in told.splitlines()]
+    assert rows[0][:2] == ["PROJECT", "WHERE"]
+    assert {(row[0], row[1]) for row in rows[1:3]} == {
+        ("project", sessions[1].id[:8]),
+        ("-", "user/jitter-for-everybody"),
+    }
+    advice = [row[1:] for row in rows if "--project" in row]
+    assert advice == [["harness", "memory", "show", "ID", "--project", str(world.repo)]]
+    shown = elsewhere.memory("show", sessions[1].id[:8], *advice[0][4:])
+    assert "Reconnects back off" in shown.stdout
+    assert "--project" not in world.memory("search", "jitter", "--all-projects").stdout
+    world.repo.rename(tmp_path / "moved")
+    assert "look into ~/.claude/memory/%s" % home.name in elsewhere.memory("search", "jitter", "--all-projects").stdout
 
 
 def test_what_is_related_to_a_file(world: World, sessions: list[support.Session]) -> None:

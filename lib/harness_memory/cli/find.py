@@ -6,12 +6,12 @@ import os
 import sys
 import time
 
-from .. import catalogue, documents, episode, recall, scan, settings, stock
+from .. import catalogue, documents, episode, harness, project, recall, scan, settings, stock
 from ..recall.ranking import best
 from ..segment import Damaged
 from ..session import day_and_id
 from . import arguments, desk
-from .output import complain, count, emit_json, line, short, table
+from .output import complain, count, cut, emit_json, line, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -98,14 +98,19 @@ def _ranked(args: argparse.Namespace) -> list[dict[str, Any]]:
         for hit in _in_project(at, directory, " ".join(args.words), args):
             is_said = all(any(phrase in text.casefold() for text in hit["texts"]) for phrase in phrases)
             if is_said and _is_wanted(hit, args):
-                found.setdefault(str(hit["file"]), hit)
+                found.setdefault(str(hit["file"]), _of_project(hit, directory))
     kept = sorted(found.values(), key=lambda hit: (-hit["held"], -hit["score"]))
     if kept:
         return kept
     # Part of a word, perhaps, or there is no index.
     shelves = [] if args.type == documents.SESSION else at.shelves
     plain = [_described(hit) for hit in scan.find(at.project.dir, shelves, args.words)] if args.since is None else []
-    return [hit for hit in plain if args.type in (None, hit["kind"])]
+    return [_of_project(hit, at.project.dir) for hit in plain if args.type in (None, hit["kind"])]
+
+
+def _of_project(hit: dict[str, Any], directory: str) -> dict[str, Any]:
+    is_users = hit["kind"] == documents.NOTE and hit["id"].startswith("user/")
+    return {**hit, "project": None if is_users else os.path.basename(directory)}
 
 
 def _in_project(at: Desk, directory: str, query: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
@@ -211,15 +216,43 @@ def _report(found: list[dict[str, Any]], args: argparse.Namespace, words: list[s
     elif shown:
         wanted = {*recall.terms(" ".join(words))}
         rows = [["WHERE", "DAY", "TEXT"], *([line(h["id"]), h["day"] or "-", line(h["text"])] for h in shown)]
+        if args.all_projects:
+            rows = [["PROJECT", *rows[0]], *([_name(h["project"]), *row] for h, row in zip(shown, rows[1:]))]
         for number, row in enumerate(table(rows, is_cut=True)):
             print(_highlighted(row, wanted) if number else row)
             if number and args.explain:
                 print("\n".join("    " + part for part in _explained(shown[number - 1])))
-        how = "Bring one back: harness memory restore ID" if args.archived else "Read one: harness memory show ID"
-        print("\n%s. %s" % (count(len(found), "match").replace("matchs", "matches"), how))
+        print("\n%s. %s" % (count(len(found), "match").replace("matchs", "matches"), _advice(shown, args)))
     else:
         print("Nothing that is remembered here holds that.")
     return 0 if found else 1
+
+
+def _name(project_id: str | None) -> str:
+    return cut(arguments.project_name(project_id), 24) if project_id else "-"
+
+
+def _advice(shown: list[dict[str, Any]], args: argparse.Namespace) -> str:
+    if args.archived:
+        return "Bring one back: harness memory restore ID"
+    here = os.path.basename(arguments.locate(args).dir)
+    places = list(dict.fromkeys(hit["project"] for hit in shown)) if args.all_projects else []
+    if not any(id not in (None, here) for id in places):
+        return "Read one: harness memory show ID"
+    rows = [["  " + _name(id), _reading(id, is_near=id in (None, here))] for id in places]
+    return "\n".join(["Read one:", *table(rows)])
+
+
+def _reading(project_id: str, *, is_near: bool) -> str:
+    """The command that shows a session of a project; where it lies, if the project has left the folder it was in."""
+    if is_near:
+        return "harness memory show ID"
+    root = arguments.root()
+    memory = os.path.join(root, project_id)
+    path = project.last_seen(memory)[0]
+    if path and os.path.isdir(path) and project.locate(root, path, path).dir == memory:
+        return "harness memory show ID --project %s" % line(harness.quote(path))
+    return "its folder is gone; look into %s" % short(memory)
 
 
 def _highlighted(row: str, wanted: set[str]) -> str:
