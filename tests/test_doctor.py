@@ -329,6 +329,18 @@ def test_malformed_checkpoints_and_waiting_views(installed: World) -> None:
     assert "views" not in problems(installed)
 
 
+def test_a_session_that_is_in_the_index_and_newer_than_it_counts_once(installed: World) -> None:
+    def told() -> str:
+        return next(check["text"] for check in installed.json("doctor")["checks"] if check["topic"] == "recall")
+
+    session = installed.work("Round the totals", "Totals are rounded once, at the end.", ("cart.py",))
+    installed.memory("rebuild")
+    before = told()
+    assert "newer" not in before
+    installed.memory("checkpoint", "--session", session.id, "--done", "Covered the guest cart")
+    assert told().startswith(before.rpartition(", ")[0] + ", 1 of them newer than the index")
+
+
 def test_garbage_everywhere(installed: World) -> None:
     """Bytes at random places: never a traceback, always a finding."""
     installed.work("Add a form", "Added.", ("a.py",))

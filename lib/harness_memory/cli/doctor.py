@@ -292,17 +292,20 @@ def _session_directories(project_dir: str) -> list[str]:
 
 def _recall(project_dirs: list[str]) -> Check:
     """What recall searches in; where there is none, the next start of a session makes it."""
-    known = waiting = size = 0
+    known = newer = size = 0
     for path in project_dirs:
         base = catalogue.open_segment(catalogue.base_path(path), lambda damaged: None)
+        indexed = {*base.ids()} - {""} if base else set()
         if base:
-            known += sum(1 for id in base.ids() if id)
             size += os.path.getsize(catalogue.base_path(path))
             base.close()
-        waiting += len(recent.names(recent.recent_dir(path)))
-    return Check(
-        OK, "recall", "%s known, %d of them recent, %d KB" % (count(known + waiting, "session"), waiting, size >> 10)
-    )
+        waiting = recent.names(recent.recent_dir(path))
+        known += len(indexed.union(waiting))
+        newer += len(waiting)
+    text = "%s known" % count(known, "session")
+    if newer:
+        text += ", %d of them newer than the index (found all the same)" % newer
+    return Check(OK, "recall", "%s, %d KB" % (text, size >> 10))
 
 
 def _named(folder: str, ending: str) -> list[str]:
