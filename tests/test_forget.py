@@ -769,6 +769,18 @@ def test_a_checkpoint_from_before_brings_no_forgotten_text_back(world: World, cl
     assert life.episode["what_was_done"] == "Wrote a letter."
 
 
+def test_a_prompt_that_was_forgotten_whole_leaves_no_empty_one(world: World, client: support.Client) -> None:
+    session = world.work("Ask Acme Corp.", "The invoices are sorted by day.", ("invoices.py",), pid=client.pid)
+    assert world.memory("forget", "--text", "Acme Corp", "--yes").code == 0
+    world.memory("checkpoint", "--session", session.id, "--done", "Sorted the invoices")
+    told = json.loads(world.episode(session).read_text("utf-8"))
+    assert told["asked"] == []
+    assert not [row for row in world.memory("show", "last").stdout.splitlines() if row.strip() == "-"]
+    told["asked"] = [""]
+    world.episode(session).write_text(json.dumps(told), "utf-8")
+    assert "Asked" not in world.memory("show", "last").stdout
+
+
 def test_a_malformed_checkpoint_brings_no_forgotten_text_back(world: World, client: support.Client) -> None:
     life = planned(world, client)
     path = say(life)

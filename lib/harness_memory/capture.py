@@ -206,8 +206,8 @@ def open_todos(state: dict[str, Any]) -> list[str]:
 
 def asks(state: dict[str, Any]) -> list[str]:
     """What was asked, in order: as the transcript has it, what was known of it before it was read anew, then
-    what only the hooks were told yet."""
-    return [text for _, text in (*_ends([*state["asks"], *state["known"]]), *state["told"])]
+    what only the hooks were told yet. One that was forgotten leaves its place, but no words."""
+    return [text for _, text in (*_ends([*state["asks"], *state["known"]]), *state["told"]) if text]
 
 
 def is_prompt(text: str) -> bool:

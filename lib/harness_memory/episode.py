@@ -193,7 +193,7 @@ def summary_page(episode: dict[str, Any]) -> str:
     facts += [episode["model"]] if episode["model"] else []
     facts += ["“%s”" % episode["title"]] if episode["title"] else []
     lines += [" · ".join(facts), ""]
-    lines += _section("Asked", ["- " + ask for ask in episode["asked"]])
+    lines += _section("Asked", ["- " + ask for ask in episode["asked"] if ask])
     lines += _section("Done", [episode["what_was_done"]] if episode["what_was_done"] else [])
     lines += _section("Still open", ["- " + item for item in episode["what_remains"]])
     lines += _section("Files changed", ["- `%s`" % file for file in episode["files_changed"]])
