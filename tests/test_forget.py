@@ -19,7 +19,7 @@ from life import Life
 
 from harness_memory import capture, clock, forget, forgotten, store, vault, views
 from harness_memory.cli import forgetting
-from harness_memory.guard import audit
+from harness_memory.guard import audit, rules
 from harness_memory.lock import Lock
 
 SECRETIVE = "The Zanzibar contract ends in March"
@@ -767,6 +767,25 @@ def test_a_checkpoint_from_before_brings_no_forgotten_text_back(world: World, cl
     assert holding(world, "zanzibar") == []
     assert not path.exists()
     assert life.episode["what_was_done"] == "Wrote a letter."
+
+
+def test_a_dry_run_shows_what_would_go(world: World, client: support.Client) -> None:
+    world.work("Ask Acme Corp.", "Done.", pid=client.pid)
+    before = world.files()
+    preview = world.memory("forget", "--text", "Acme Corp")
+    dry = world.memory("forget", "--text", "Acme Corp", "--dry-run")
+    assert (dry.code, dry.stdout) == (0, preview.stdout)
+    assert world.memory("forget", "--text", "Acme Corp", "--dry-run", "--yes").code == 2
+    assert world.files() == before
+    remedy = rules.RULES["self.forget"][2]
+    assert "--dry-run" in remedy
+    assert "--dry-run" in world.memory("forget", "--help").stdout
+
+
+def test_what_nothing_is_named_by_is_looked_for_in_both_lists(world: World) -> None:
+    said = world.memory("forget", "nope")
+    assert said.code == 2
+    assert "See: harness memory list, or for notes: harness memory list --notes" in said.stderr
 
 
 def test_a_prompt_that_was_forgotten_whole_leaves_no_empty_one(world: World, client: support.Client) -> None:

@@ -62,7 +62,9 @@ class Desk:
         if found:
             rows = "\n".join("  %s" % line(note.ref) for _, note in found)
             raise Refusal('"%s" may be each of these notes%s; give more of the name:\n%s' % (line(word), where, rows))
-        raise Refusal('no %s "%s"%s here. See: harness memory list --notes' % (what, line(word), where))
+        lists = "harness memory list --notes"
+        lists = lists if what == "note" else "harness memory list, or for notes: " + lists
+        raise Refusal('no %s "%s"%s here. See: %s' % (what, line(word), where, lists))
 
     def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, Note]]:
         """Notes of that very name, or file, else those whose name begins so."""

@@ -28,14 +28,14 @@ _ABOUT = """\
 Remove what is remembered: facts, views, receipts, caches, former versions, archives. A mark without content stays,
 so that no transcript brings it back, and the audit trail says that something was forgotten, not what. That trail is
 never changed: a text in a command or path that it holds stays there, and you are told so.
-Without --yes it only shows what would go.
+Without --yes, or with --dry-run, it only shows what would go.
   forget ID ...          sessions by id, notes by name, archived and removed ones too (what archived sessions were
                          told of them stays in those archives; --text takes a text from there as well)
   forget --text TEXT     a text, with the sentence it stands in: in all of this project (briefing and profiles too)
                          and in your user notes
   forget --since DATE --until DATE, --session ID, --type T, --scope S   all that match, sessions and notes"""
 _EXAMPLES = """\
-forget a1b2c3d4
+forget a1b2c3d4 --dry-run
 forget cart-totals --yes
 forget --text "Acme Corp" --yes
 forget --since 2026-11-01 --until 2026-11-08
@@ -54,7 +54,9 @@ def forget(argv: list[str]) -> int:
     add("--until", type=instant, metavar="DATE", help="what was begun before that date")
     add("--type", choices=settings.NOTE_TYPES, help="notes of this type")
     add("--scope", choices=settings.NOTE_SCOPES, help="notes of this scope")
-    add("--yes", action="store_true", help="do it")
+    choice = parser.add_mutually_exclusive_group()
+    choice.add_argument("--yes", action="store_true", help="do it")
+    choice.add_argument("--dry-run", action="store_true", help="show what would go, change nothing (the default)")
     args = parser.parse_args(argv)
     at = desk.Desk(args)
     # Nobody puts away, or brings back, what was looked at but not yet forgotten.
