@@ -155,6 +155,9 @@ class TestLeftAlone:
         session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
         os.utime(session.transcript_path)
         assert self.kinds(world) == {"running": 1}
+        told = world.memory("backfill").stdout
+        assert "1 running or written to in the last 15 minutes." in told
+        assert "run harness memory backfill later" in told
 
     def test_silent_sessions_that_live(self, world: World, client: support.Client) -> None:
         session = left(world, "Correct the totals", "Totals are rounded once, at the end.")

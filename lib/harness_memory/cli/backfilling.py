@@ -7,7 +7,7 @@ import os
 import time
 
 from .. import backfill as backfills
-from .. import config
+from .. import config, settings
 from . import arguments
 from .meter import Meter
 from .output import count, emit_json, line, short
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _MB = 1_000_000
+_WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
 _CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)  # no other transcript would fare better
 
 
@@ -90,8 +91,10 @@ def page(report: dict[str, Any]) -> list[str]:
     else:
         what = "%s in %s" % (count(report["made"], "session"), count(report["projects"], "project"))
         lines = ["Remembered %s, from %s of transcripts in %.1f s." % (what, size, report["seconds"])]
-    left = ["%d %s" % (number, kind) for kind, number in report["left_alone"].items()]
+    left = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in report["left_alone"].items()]
     lines += ["Left alone: %s." % line(", ".join(left))] if left else []
+    if report["left_alone"].get(backfills.LIVE):
+        lines.append("Those may not have ended: run harness memory backfill later.")
     if report["made"]:
         lines.append("Look: harness memory list%s" % (" --all-projects" if report["projects"] > 1 else ""))
     return lines
