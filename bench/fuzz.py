@@ -23,7 +23,7 @@ from typing import Any, Callable
 TESTS = Path(__file__).resolve().parent.parent / "tests"
 sys.path[:0] = [str(TESTS), str(TESTS.parent / "lib")]
 
-from fuzzing import Fuzzer, cases  # noqa: E402
+from fuzzing import SHARES, Fuzzer, cases  # noqa: E402
 from fuzzworld import Indoors, Runner, World  # noqa: E402
 
 PROGRESS_EVERY = 5_000
@@ -81,6 +81,13 @@ def replay(directory: Path, seed: int, name: str) -> list[str]:
     return problems
 
 
+def one_case(name: str) -> str:
+    kind, _, number = name.partition(":")
+    if kind not in SHARES or not number.isdecimal():
+        raise argparse.ArgumentTypeError("%r is no KIND:NUMBER; kinds: %s" % (name, ", ".join(SHARES)))
+    return name
+
+
 def _say(line: str) -> None:
     print(line, flush=True)
 
@@ -91,7 +98,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--minutes", type=float, default=0.0, help="stop then (default: no limit)")
     parser.add_argument("--indoors", action="store_true", help="in this process: twice as quick, but unwatched")
-    parser.add_argument("--only", metavar="KIND:NUMBER", help="run this one again and show it")
+    parser.add_argument("--only", metavar="KIND:NUMBER", type=one_case, help="run this one again and show it")
     options = parser.parse_args()
     memory = "/dev/shm"  # a tree that is written a million times
     directory = Path(tempfile.mkdtemp(prefix="harness-memory-fuzz-", dir=memory if os.path.isdir(memory) else None))

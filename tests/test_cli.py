@@ -16,7 +16,7 @@ import pytest
 import support
 from commandline import HARNESS, World, run_here
 
-from harness_memory import cli, clock, settings
+from harness_memory import __version__, cli, clock, settings
 from harness_memory import session as sessions
 
 POSIX = os.name == "posix"
@@ -86,7 +86,8 @@ def test_help_of_a_verb_has_examples(empty: World, verb: str) -> None:
     [
         (("memory", "statuss"), "Did you mean: harness memory status"),
         (("status",), "Did you mean: harness memory status"),
-        (("memory", "frobnicate"), "Known: status, list"),
+        (("memory", "frobnicate"), '"frobnicate" is no verb. Known: status, list'),
+        (("foo",), '"foo" is neither memory nor guard. See: harness memory --help, harness guard --help'),
         (("memory", "list", "--limit", "0"), "no positive number"),
         (("memory", "list", "--limit", "-3"), "--limit"),
         (("memory", "list", "--since", "soon"), "no date"),
@@ -104,7 +105,8 @@ def test_wrong_usage_is_named_and_exits_2(empty: World, words: tuple[str, ...], 
 
 
 def test_version(empty: World) -> None:
-    assert empty.run("--version").stdout.startswith("harness-memory ")
+    for words in (("--version",), ("memory", "--version"), ("guard", "--version")):
+        assert empty.run(*words).stdout == "harness-memory %s\n" % __version__
 
 
 @pytest.mark.skipif(not POSIX, reason="symbolic links on PATH")

@@ -32,6 +32,14 @@ def test_nothing_generated_breaks_anything(count: int, where: list[str]) -> None
     assert b"cases %d," % count in done.stdout
 
 
+@pytest.mark.parametrize("name", ["bogus:1", "payload", "payload:x"])
+def test_a_case_that_there_is_not_is_refused_in_words(name: str) -> None:
+    command = [sys.executable, str(support.ROOT / "bench" / "fuzz.py"), "--only", name]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "%r is no KIND:NUMBER; kinds: payload, " % name in done.stderr
+
+
 def test_the_same_seed_makes_the_same_changes() -> None:
     value = {"a": [1, "two", {"three": None}], "b": "text"}
     made = [repr(Chance("1:payload:%d" % number).tree(value)) for number in range(50)]

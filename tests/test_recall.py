@@ -261,6 +261,13 @@ def test_hands_over_what_is_called_for_and_nothing_else() -> None:
     assert len(recall.pick(many, "nil map panic in the planner")) == 3
 
 
+def test_the_measurement_has_help() -> None:
+    command = [sys.executable, str(LIB.parent / "bench" / "recall" / "measure.py"), "--help"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout[:6]) == (0, "usage:")
+    assert "nDCG@10" in done.stdout
+
+
 def test_the_development_set() -> None:
     projects = load()
     prompts = [prompt for project in projects for prompt in project.prompts]

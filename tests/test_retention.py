@@ -206,6 +206,8 @@ class TestArchive:
         report = world.json("archive", "--before", self.before(20))
         assert (report["sessions"], report["open"]) == (0, 1)
         assert open_one in work(world)
+        told = world.memory("archive", "--before", self.before(20), "--dry-run").stdout
+        assert "1 session of a thread that is still open stays (--open takes it too)." in told
         assert world.json("archive", "--before", self.before(20), "--open")["sessions"] == 1
 
     def test_open_threads_stay_whatever_became_of_the_ledger(self, world: World) -> None:

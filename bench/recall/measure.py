@@ -8,6 +8,7 @@ Prints Markdown: nDCG@10 and recall@5 for each kind of prompt, then what would b
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from pathlib import Path
@@ -81,6 +82,7 @@ def mean(values: Sequence[float]) -> float:
 
 
 def main() -> int:
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     projects = load()
     results = measure(projects)
     names = list(next(iter(results.values())))

@@ -124,7 +124,7 @@ def _run(argv: list[str]) -> int:
 
 def _dispatch(argv: list[str]) -> int:
     family, rest = (argv[0], argv[1:]) if argv else ("", [])
-    if family == "--version":
+    if family == "--version" or (family in FAMILIES and rest[:1] == ["--version"]):
         print("harness-memory %s" % __version__)
         return 0
     if family not in FAMILIES:
@@ -157,8 +157,13 @@ def _guide(word: str, *families: str) -> int:
     if len(families) > 1:
         known.update((family, "harness %s --help" % family) for family in families)
     close = difflib.get_close_matches(word, known, 1)
-    hint = "Did you mean: %s" % known[close[0]] if close else "Known: %s" % ", ".join(known)
-    output.complain('"%s" is no verb. %s' % (output.line(word), hint))
+    what, hint = "no verb", "Known: %s" % ", ".join(known)
+    if len(families) > 1:
+        what = "neither %s" % " nor ".join(families)
+        hint = "See: %s" % ", ".join("harness %s --help" % family for family in families)
+    if close:
+        hint = "Did you mean: %s" % known[close[0]]
+    output.complain('"%s" is %s. %s' % (output.line(word), what, hint))
     return 2
 
 

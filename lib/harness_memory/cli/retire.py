@@ -179,8 +179,14 @@ def archive(argv: list[str]) -> int:
     print("".join("  %s\n" % short(path) for path in paths), end="")
     print("".join("%s\n" % each for each in _stay(stay)), end="")
     if left:
-        print("%s of threads that are still open stay (--open takes them too)." % count(left, "session"))
+        print(_still_open(left))
     return 1 if stay else 0
+
+
+def _still_open(number: int) -> str:
+    if number == 1:
+        return "1 session of a thread that is still open stays (--open takes it too)."
+    return "%d sessions of threads that are still open stay (--open takes them too)." % number
 
 
 def _put_away(root: str, project_dir: str, found: list[Aged]) -> Outcome:
