@@ -29,13 +29,14 @@ from typing import Any, Callable, Tuple
 from harness_memory import payload
 
 KILL, TEAR, CUT = -1, -2, -3
+PATIENCE_SECONDS = 60.0
 
 Operation = Tuple[str, str]  # what, and on what
 
 _CREATING = os.O_CREAT | os.O_TRUNC
 _WRITING = os.O_WRONLY | os.O_RDWR | _CREATING
 _CHANGES = ("create", "write", "mkdir", "rmdir", "unlink", "remove", "rename", "replace", "link", "symlink")
-CHANGES = (*_CHANGES, "chmod", "utime", "truncate", "ftruncate", "fsync")
+CHANGES = (*_CHANGES, "chmod", "fchmod", "utime", "truncate", "ftruncate", "fsync")
 _LOOKS = ("open", "stat", "lstat", "listdir", "scandir", "readlink", "access")
 _WRAPPED = ("read", "close", "lseek", "fstat", *_LOOKS, *CHANGES[1:])
 
@@ -92,12 +93,26 @@ def run(action: Callable[[], Any], plan: Plan, *, stdin: bytes, env: dict[str, s
         pid = os.fork()
         if not pid:
             _live(action, plan, [given, out, err], report.fileno(), env, cwd)
-        status = os.waitpid(pid, 0)[1]
+        status = _waited_for(pid, began + PATIENCE_SECONDS)
         seconds = time.perf_counter() - began
         texts = [_all(file).decode("utf-8", "replace") for file in (out, err, report)]
     code = -os.WTERMSIG(status) if os.WIFSIGNALED(status) else os.WEXITSTATUS(status)
     lines = (line.partition("\t") for line in texts[2].split("\n") if line)
     return Outcome(code, texts[0], texts[1], seconds, [(name, on) for name, _, on in lines])
+
+
+def _waited_for(pid: int, ends: float) -> int:
+    """How it ended; what goes on for ever is killed, and shows it by its time."""
+    pause = 0.0002
+    while True:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return status
+        if time.perf_counter() > ends:
+            os.kill(pid, signal.SIGABRT)
+            return os.waitpid(pid, 0)[1]
+        time.sleep(pause)
+        pause = min(pause * 1.5, 0.005)
 
 
 def _all(file: Any) -> bytes:

@@ -344,6 +344,28 @@ def test_what_a_transcript_no_longer_tells_was_asked_before(paper: support.Trans
     assert capture.asks(state) == ["one", "two", "three", "four"]
 
 
+@pytest.mark.parametrize("how", ["begun anew", "cut"])
+def test_what_a_transcript_no_longer_tells_was_done_all_the_same(life: Life, how: str) -> None:
+    path = life.transcript.path
+    said = "Step %s is done as it was planned, with every part of it in place and nothing left to do."
+    life.start()
+    life.turn("one", said % "one", "one.py")
+    data = path.read_bytes()
+    life.turn("two", said % "two", "two.py")
+    path.unlink()
+    if how == "cut":
+        path.write_bytes(data)
+    life.turn("three", said % "three", "three.py")
+    life.end()
+    assert life.episode["asked"] == ["one", "two", "three"]
+    assert sorted(life.episode["files_changed"]) == ["one.py", "three.py", "two.py"]
+    for step in ("one", "two", "three"):
+        assert life.episode["what_was_done"].count(said % step) == 1
+    assert life.episode["tools"]["Write"] == (
+        3 if how == "begun anew" else 2
+    )  # which of them are the same nobody knows
+
+
 def test_damaged_and_foreign_lines_are_stepped_over(paper: support.Transcript) -> None:
     paper.prompt("one").raw(b'{"type":"user","message":\n').raw(
         b"\xff\xfe\x00\n\n[1,2]\nnull\n" + b'{"type":"assistant","message":7}\n'

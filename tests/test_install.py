@@ -1128,6 +1128,24 @@ def test_an_old_python_is_told_so(old: str) -> None:
         assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
 
 
+def test_what_a_killed_installer_left_goes_with_the_next(home: Path) -> None:
+    folder = home / ".claude"
+    skill = folder / "skills" / "harness-recall"
+    skill.mkdir(parents=True)
+    left = [
+        folder / ".settings.json.77.tmp",
+        folder / "..settings.json.77.tmp.77.1f.tmp",
+        skill / ".SKILL.md.77.1f.tmp",
+    ]
+    young, foreign = folder / ".settings.json.78.tmp", folder / ".other.json.77.tmp"
+    for path in (*left, young, foreign):
+        path.write_bytes(b"{")
+        os.utime(str(path), (1, 1))
+    os.utime(str(young))
+    assert run(home).code == 0
+    assert [path for path in (*left, young, foreign) if path.exists()] == [young, foreign]
+
+
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
 def test_an_output_that_is_full_is_told_in_words(home: Path) -> None:
     with open("/dev/full", "wb") as full:

@@ -17,6 +17,10 @@ from life import failures
 from operations import Operation
 from scene import Scene
 
+from harness_memory import runner, settings
+
+GRACE_SECONDS = 1.0  # for the watchdog, and for whoever else is at work on this machine
+
 
 class Trial:
     """One scene, and what is known there with and without each operation."""
@@ -93,6 +97,11 @@ class Trial:
         found = invariants.facts(store)
         if is_repeated:
             found["shop", "audit"] = after["shop", "audit"]  # what was tried twice is on record twice
+        elif operation.name == "allowed call":  # a permission that cannot be read is none
+            found["shop", "audit"] = [
+                ("tool_noted", *event[1:]) if event[1] == "git.reset-hard" else event
+                for event in found["shop", "audit"]
+            ]
         wrong = invariants.mixtures(found, before, after)
         damage = invariants.damage(store)
         if damage and not is_kill:  # what was not worth the wait for the disk may be lost, and is named
@@ -151,6 +160,9 @@ def last_cut(trial: Trial, operation: Operation) -> Plan:
 def bearing(operation: Operation, outcome: Outcome) -> list[str]:
     """A hook ends well whatever it meets, and says nothing the client would misread; the guard does not give way."""
     wrong = protocol.complaints(operation.event, outcome.stdout.encode("utf-8"))
+    limit = runner.DEADLINES_SECONDS.get(operation.event, settings.DEADLINE_SECONDS) + GRACE_SECONDS
+    if outcome.seconds > limit:
+        wrong.append("took %.1f s" % outcome.seconds)
     if outcome.code or outcome.stderr:
         wrong.append("exit %d, stderr %r" % (outcome.code, outcome.stderr))
     if operation.must_stop and not wrong and _decision(outcome) not in ("ask", "deny"):

@@ -161,11 +161,14 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
             raise
         return state, True  # not written yet, cleaned up, or never kept
     try:
+        former = state
         if reading.is_restart:
             state = capture.restarted(state)
         sieve = _sieve(place)
         entries = reading.entries(_has_time(place))
-        capture.absorb(state, map(sieve.entry, entries) if sieve else entries, place.roots)
+        given_up = capture.absorb(state, map(sieve.entry, entries) if sieve else entries, place.roots)
+        if reading.is_restart:
+            capture.joined(state, former, given_up)
         capture.bound(state, reading.modified)
         state["cursor"] = reading.cursor
         return state, place.left() > 0

@@ -48,6 +48,8 @@ _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 _OWN_COMMAND = harness.SCRIPT + " memory "
 _SAID = "_said"
 _LEFT_OUT = "_left_out"
+_GIVEN_UP = "_given_up"
+_SOME, _ALL = "some", "all"
 _PATHS_KEPT = 256
 _paths: dict[str, str] = {}  # as told → redacted: a file is worked on many times
 _relatives: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -102,6 +104,25 @@ def restarted(state: dict[str, Any]) -> dict[str, Any]:
     for key in ("told", "answer", "checkpoints", "skills", "ended", "thread"):
         fresh[key] = state[key]
     return fresh
+
+
+def joined(state: dict[str, Any], former: dict[str, Any], given_up: str) -> None:
+    """Add what was known before a replaced transcript was read, as far as that no longer tells it: it was done all the
+    same."""
+    if not given_up and not state["known"]:
+        return  # all of it came again
+    is_begun_anew = given_up == _ALL
+    lost = [path for path in former["files"] if path not in state["files"]]
+    state["files"] = [*lost, *state["files"]][-settings.FILES_KEPT :]
+    state["files_total"] += len(lost)
+    for key, most in (("earlier", settings.EARLIER_KEPT), ("fixed", settings.FIXES_KEPT)):
+        state[key] = [*(each for each in former[key] if each not in state[key]), *state[key]][-most:]
+    for name, count in former["tools"].items():
+        known = state["tools"].get(name, 0)
+        state["tools"][name] = known + count if is_begun_anew else max(known, count)
+    seconds = state["worked_seconds"], former["worked_seconds"]
+    state["worked_seconds"] = sum(seconds) if is_begun_anew else max(seconds)
+    state["first"] = former["first"] if former["first"] is not None else state["first"]
 
 
 def restored(value: object) -> dict[str, Any] | None:
@@ -232,8 +253,10 @@ def _asked(state: dict[str, Any], prompt_id: str, prompt: str) -> None:
     missed = _waiting(state, "known", ["", ask[1]])
     if missed is None:
         missed = _waiting(state, "told", ask)
-        if not state["asks"]:  # the transcript begins in another way than it did
-            state["asks"], state["known"] = state["known"], []
+        if state["known"] and (missed is not None or not state["asks"]):
+            # The transcript begins in another way than it did, or goes on after less than it told.
+            state[_GIVEN_UP] = _SOME if state["asks"] else _ALL
+            state["asks"], state["known"] = _ends([*state["asks"], *state["known"]]), []
     if prompt_id and ask in state["asks"]:
         return
     _begin_turn(state)
@@ -300,13 +323,16 @@ def answer_text(text: str) -> str:
     return passage(text, settings.DONE_CHARS)
 
 
-def absorb(state: dict[str, Any], entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
-    """Take in transcript entries. `roots` are the project's directories, for relative paths."""
+def absorb(state: dict[str, Any], entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> str:
+    """Take in transcript entries, and tell whether some or all of what was known before will not come up again.
+
+    `roots` are the project's directories, for relative paths."""
     try:
         for entry in entries:
             _absorb(state, entry, roots)
     finally:
         _settle(state)
+    return str(state.pop(_GIVEN_UP, ""))
 
 
 def _settle(state: dict[str, Any]) -> None:

@@ -448,10 +448,10 @@ def is_changed_since(directory: str, instant: float) -> bool:
         return False
 
 
-def remove_temporaries(directory: str, before: float) -> None:
-    """Remove what killed writers left, if last written `before` that time."""
+def remove_temporaries(directory: str, before: float, of: str = "") -> None:
+    """Remove what killed writers left, if last written `before` that time; `of` one file, where others write too."""
     for name in names(directory):
-        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX):
+        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and name.lstrip(".").startswith(of):
             path = os.path.join(directory, name)
             written = modified(path)
             # One of tomorrow was written under a clock that was set back since.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 
 from .. import settings, store
 from . import jsontree
@@ -106,9 +107,11 @@ def write(path: str, data: bytes, like: str | None = None, check: Callable[[], N
     target = os.path.realpath(path)
     model = like or target
     status = os.stat(model) if os.path.exists(model) else None
-    temporary = target + ".%d%s" % (os.getpid(), settings.TEMP_SUFFIX)
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
+    store.remove_temporaries(folder, time.time() - settings.STRAY_FILE_SECONDS, of=name)
     try:
-        store.ensure_dir(os.path.dirname(target))
+        store.ensure_dir(folder)
         store.write(temporary, data, durable=True)
         if status is not None:
             _dress(temporary, status)

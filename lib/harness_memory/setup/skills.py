@@ -9,8 +9,9 @@ them is told by the hash of each in the registry of installs: {"skills": {path: 
 from __future__ import annotations
 
 import os
+import time
 
-from .. import store
+from .. import settings, store
 from ..digest import hexdigest
 from . import registry
 
@@ -50,6 +51,7 @@ def install(place: Place, words: str) -> list[str]:
     known = _known(record)
     ours, kept = {}, []
     for path, data in wanted(place, words).items():
+        _tidy(path)
         there = _content(path)
         if there is None or hexdigest(there) in (hexdigest(data), known.get(path)):
             if there != data:
@@ -86,7 +88,13 @@ def _content(path: str) -> bytes | None:
         return b""
 
 
+def _tidy(path: str) -> None:
+    """Remove what a killed installer left beside a copy."""
+    store.remove_temporaries(os.path.dirname(path), time.time() - settings.STRAY_FILE_SECONDS, of=SKILL_FILE)
+
+
 def _remove(path: str, digest: str) -> bool:
+    _tidy(path)
     there = _content(path)
     if there is None:
         return True
