@@ -112,7 +112,7 @@ def _waited_for(pid: int, ends: float) -> int:
             os.kill(pid, signal.SIGABRT)
             return os.waitpid(pid, 0)[1]
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.005)
+        pause = min(pause * 1.5, 0.002)
 
 
 def _all(file: Any) -> bytes:
