@@ -38,6 +38,18 @@ def flock(fd, how):
 fcntl.flock = flock
 """
 
+# File systems that know no modes: everybody may look, and nobody can change it.
+NO_MODES = """
+import errno, os
+true_stat = os.stat
+def stat(*given, **options):
+    info = true_stat(*given, **options)
+    return os.stat_result((info.st_mode | 0o055, *info[1:]))
+def chmod(path, *given, **options):
+    raise PermissionError(errno.EPERM, "no modes here", path)
+os.stat, os.chmod = stat, chmod
+"""
+
 # So much memory and no more; how much it took is told in a file.
 LITTLE_MEMORY = """
 import os, resource

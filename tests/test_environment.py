@@ -12,6 +12,7 @@ from typing import Any, Callable, Iterator
 
 import pytest
 import support
+from circumstances import NO_MODES, Circumstanced
 from commandline import World
 from life import Life, failures
 
@@ -418,3 +419,17 @@ def test_a_line_without_end_is_passed_over_bit_by_bit(tmp_path: Path) -> None:
             break
     assert found == [2]
     assert runs == 6
+
+
+# No modes --------------------------------------------------------------------------------------------
+
+
+def test_a_file_system_without_modes_remembers_all_the_same(home: Path, repo: Path, client: support.Client) -> None:
+    life = Circumstanced(home, repo, pid=client.pid)
+    life.given = NO_MODES
+    for _ in range(2):
+        assert "systemMessage" not in life.start().stdout
+        life.turn("Count the stock", "The stock is counted by shelf, and it adds up.", "stock.py")
+        life.end()
+    assert life.episode["files_changed"] == ["stock.py"]
+    assert support.failures(life.store) == []
