@@ -67,8 +67,8 @@ class Part:
         if self.process.pid:
             try:
                 os.killpg(self.process.pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+            except (ProcessLookupError, PermissionError):
+                self.process.kill()  # it has no group yet, or is over
         self.process.join()
         shutil.rmtree(self.directory, ignore_errors=True)
 

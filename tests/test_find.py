@@ -81,6 +81,9 @@ def test_what_is_found_in_another_project_can_be_read(
     shown = elsewhere.memory("show", sessions[1].id[:8], *advice[0][4:])
     assert "Reconnects back off" in shown.stdout
     assert "--project" not in world.memory("search", "jitter", "--all-projects").stdout
+    assert world.memory("archive", "--before", "2100-01-01", "--open").code == 0
+    assert "project" in world.memory("search", "jitter", "--archived", "--all-projects").stdout
+    assert world.memory("restore", "--all").code == 0
     world.repo.rename(tmp_path / "moved")
     assert "look into ~/.claude/memory/%s" % home.name in elsewhere.memory("search", "jitter", "--all-projects").stdout
 

@@ -834,6 +834,13 @@ def test_a_folder_of_the_project_is_judged_as_if_named_from_its_root(
     assert guard.ran(command, **env) == wanted
 
 
+def test_a_repository_in_a_project_is_one_too(guard: Guard) -> None:
+    (guard.repo / "tool" / ".git").mkdir(parents=True)
+    env = {"CLAUDE_PROJECT_DIR": str(guard.repo), "cwd": str(guard.repo / "tool")}
+    assert guard.ran("rm -rf *", **env) == WHOLE
+    assert guard.ran("rm -rf .g*", **env) == ("deny", "delete.git")
+
+
 def test_without_word_from_the_client_the_repository_is_the_project(guard: Guard) -> None:
     (guard.repo / "src").mkdir()
     below = {"CLAUDE_PROJECT_DIR": "", "cwd": str(guard.repo / "src")}

@@ -138,6 +138,7 @@ CHANGED = [
     ("GET /x?token=abcdefgh&y=1", "GET /x?token=[redacted:token]&y=1"),
     ("<password>hunter2</password>", "<password>[redacted:password]</password>"),
     ("machine h login bob password hunter2", "machine h login bob password [redacted:password]"),
+    ("machine h\n  login bob\n  password hunter2", "machine h\n  login bob\n  password [redacted:password]"),
     ("**Password:** hunter2", "**Password:** [redacted:password]"),
     ("- **DB password**: `hunter2`", "- **DB password**: `[redacted:password]`"),
     ("RAILS_MASTER_KEY=" + LOW[:32], "RAILS_MASTER_KEY=[redacted:secret-key]"),
@@ -185,6 +186,7 @@ CHANGED = [
 
 LEFT_ALONE = [
     "", " ", "\n", "plain prose about nothing", "the password is stored in vault", "The token is expired.",
+    "Fix the login form password validation", "the login page password reset works",
     "password: see below", "a secret: nobody knows", "What does this token do?", "reset password", "password",
     "token: <your-token>", "TOKEN=<your-token>", "TOKEN=$TOKEN", "TOKEN=${TOKEN}", "TOKEN=$(cat token.txt)",
     "TOKEN=xxxx",

@@ -161,17 +161,20 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
             raise
         return state, True  # not written yet, cleaned up, or never kept
     try:
-        former = state
+        before = state
         if reading.is_restart:
             state = capture.restarted(state)
         sieve = _sieve(place)
         entries = reading.entries(_has_time(place))
-        given_up = capture.absorb(state, map(sieve.entry, entries) if sieve else entries, place.roots)
-        if reading.is_restart:
-            capture.joined(state, former, given_up)
+        capture.absorb(state, map(sieve.entry, entries) if sieve else entries, place.roots)
+        is_whole = place.left() > 0
+        if reading.is_restart and not reading.cursor["offset"]:
+            return before, is_whole  # emptied, perhaps to be written again
+        if is_whole:
+            capture.joined(state)
         capture.bound(state, reading.modified)
         state["cursor"] = reading.cursor
-        return state, place.left() > 0
+        return state, is_whole
     finally:
         reading.close()
 

@@ -48,8 +48,8 @@ _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 _OWN_COMMAND = harness.SCRIPT + " memory "
 _SAID = "_said"
 _LEFT_OUT = "_left_out"
-_GIVEN_UP = "_given_up"
 _SOME, _ALL = "some", "all"
+_CARRIED = ("files", "earlier", "fixed", "tools", "subagents", "worked_seconds", "first", "root")
 _PATHS_KEPT = 256
 _paths: dict[str, str] = {}  # as told → redacted: a file is worked on many times
 _relatives: dict[tuple[str, tuple[str, ...]], str] = {}
@@ -94,6 +94,8 @@ def new(since: float = 0.0) -> dict[str, Any]:
         "checkpoints": {},
         "notes_read": [],
         "looked": [],
+        "former": {},
+        "given_up": "",
     }
 
 
@@ -103,26 +105,28 @@ def restarted(state: dict[str, Any]) -> dict[str, Any]:
     fresh["known"] = [*state["asks"], *state["known"]]
     for key in ("told", "answer", "checkpoints", "skills", "ended", "thread"):
         fresh[key] = state[key]
+    fresh["former"] = state["former"] or {key: state[key] for key in _CARRIED}
     return fresh
 
 
-def joined(state: dict[str, Any], former: dict[str, Any], given_up: str) -> None:
-    """Add what was known before a replaced transcript was read, as far as that no longer tells it: it was done all the
-    same."""
-    if not given_up and not state["known"]:
-        return  # all of it came again
-    is_begun_anew = given_up == _ALL
+def joined(state: dict[str, Any]) -> None:
+    """Add what was known before a replaced transcript was read anew, now that it is, as far as it was not told again:
+    it was done all the same."""
+    former, given_up = state["former"], state["given_up"]
+    state.update(former={}, given_up="")
+    if not former or not (given_up or state["known"]):
+        return
     lost = [path for path in former["files"] if path not in state["files"]]
     state["files"] = [*lost, *state["files"]][-settings.FILES_KEPT :]
     state["files_total"] += len(lost)
     for key, most in (("earlier", settings.EARLIER_KEPT), ("fixed", settings.FIXES_KEPT)):
         state[key] = [*(each for each in former[key] if each not in state[key]), *state[key]][-most:]
-    for name, count in former["tools"].items():
-        known = state["tools"].get(name, 0)
-        state["tools"][name] = known + count if is_begun_anew else max(known, count)
-    seconds = state["worked_seconds"], former["worked_seconds"]
-    state["worked_seconds"] = sum(seconds) if is_begun_anew else max(seconds)
     state["first"] = former["first"] if former["first"] is not None else state["first"]
+    if given_up == _ALL and state["root"] != former["root"]:  # of a part nobody knows what was counted before
+        state["worked_seconds"] += former["worked_seconds"]
+        state["subagents"] = former["subagents"]
+        for name, count in former["tools"].items():
+            state["tools"][name] = state["tools"].get(name, 0) + count
 
 
 def restored(value: object) -> dict[str, Any] | None:
@@ -181,7 +185,13 @@ def _is_sound(state: dict[str, Any]) -> bool:
     counts = all(isinstance(count, int) and _is_number(count) for count in state["tools"].values())
     pending = all(_is_detail(name, detail) for name, detail in state["pending"].values())
     cursors = all(_is_flat(cursor) for cursor in (state["cursor"], *state["subagents"].values()))
-    return counts and pending and cursors and all(_is_point(point) for point in state["checkpoints"].values())
+    points = all(_is_point(point) for point in state["checkpoints"].values())
+    return counts and pending and cursors and points and _is_former(state["former"])
+
+
+def _is_former(former: dict[str, Any]) -> bool:
+    """Whether it is what a state carries over, or nothing."""
+    return not former or (former.keys() == {*_CARRIED} and restored({"schema": settings.SCHEMA, **former}) is not None)
 
 
 def _is_flat(cursor: object) -> bool:
@@ -255,7 +265,7 @@ def _asked(state: dict[str, Any], prompt_id: str, prompt: str) -> None:
         missed = _waiting(state, "told", ask)
         if state["known"] and (missed is not None or not state["asks"]):
             # The transcript begins in another way than it did, or goes on after less than it told.
-            state[_GIVEN_UP] = _SOME if state["asks"] else _ALL
+            state["given_up"] = _SOME if state["asks"] else _ALL
             state["asks"], state["known"] = _ends([*state["asks"], *state["known"]]), []
     if prompt_id and ask in state["asks"]:
         return
@@ -323,16 +333,13 @@ def answer_text(text: str) -> str:
     return passage(text, settings.DONE_CHARS)
 
 
-def absorb(state: dict[str, Any], entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> str:
-    """Take in transcript entries, and tell whether some or all of what was known before will not come up again.
-
-    `roots` are the project's directories, for relative paths."""
+def absorb(state: dict[str, Any], entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Take in transcript entries. `roots` are the project's directories, for relative paths."""
     try:
         for entry in entries:
             _absorb(state, entry, roots)
     finally:
         _settle(state)
-    return str(state.pop(_GIVEN_UP, ""))
 
 
 def _settle(state: dict[str, Any]) -> None:

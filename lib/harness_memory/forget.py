@@ -13,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import time
+import unicodedata
 
 from . import (
     capture,
@@ -35,7 +36,7 @@ from . import (
 )
 from . import session as sessions
 from .lock import Lock
-from .text import composed, one_line
+from .text import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -282,7 +283,8 @@ def hits(text: str) -> Callable[[str], bool]:
 
 
 def _alike(text: str) -> str:
-    return inert.undone(one_line(composed(text)).casefold())
+    flat = one_line(text).casefold()
+    return flat if flat.isascii() and "'''" not in flat else inert.undone(unicodedata.normalize("NFC", flat))
 
 
 def find_text(top: str, text: str) -> Iterator[Stroke]:
@@ -340,14 +342,16 @@ def left(top: str, text: str) -> list[str]:
             _pass_over(error)
             continue
         text_of_it = (data or b"").decode("utf-8", "replace")
-        if _holds(path, text_of_it, is_hit) or is_hit(text_of_it.replace("-", " ")):  # a name made of it
+        names = (word.replace("-", " ") for word in text_of_it.split() if "-" in word)  # made of it
+        if _holds(path, text_of_it, is_hit) or any(map(is_hit, names)):
             found.append(path)
     return found
 
 
 def _holds(path: str, text: str, is_hit: Callable[[str], bool]) -> bool:
     """Whether a file holds what is sought, as it stands there or as what it says: JSON and YAML write `"` as `\\"`."""
-    return is_hit(text) or any(is_hit(leaf) for leaf in _leaves(_said(path, text)))
+    is_escaped = "\\" in text or "''" in text
+    return is_hit(text) or (is_escaped and any(is_hit(leaf) for leaf in _leaves(_said(path, text))))
 
 
 def _said(path: str, text: str) -> Any:

@@ -37,6 +37,8 @@ _PEM_HEADER_WORDS = 64
 
 _WORD = r"([^\s\"'\[\]$-][^\s\"'\[\]]{2,})"
 
+_NETRC = r"\bmachine\s{1,8}[^\s\"']{1,200}\s{1,8}login\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD
+
 # (kind, literals, how many token characters must follow one, pattern). A failing attempt of a pattern
 # reads a bounded stretch and a successful one is consumed: that keeps every scan linear. A match takes the
 # whole word, so that hiding it uncovers no new start of one. Group 1, where there is one, is what is hidden.
@@ -141,7 +143,6 @@ _RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         0,
         r"\$(?:2[aby]\$[0-9]{2}|(?:1|5|6|y|apr1)\$(?:[a-z0-9=./]{1,20}\$)?[./A-Za-z0-9]{1,24})\$[./A-Za-z0-9]{22,}",
     ),
-    ("password", ("login ",), 0, r"\blogin\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD),
     ("postman-key", ("PMAK-",), 40, _B + r"PMAK-[A-Za-z0-9-]{40,}"),
     (
         "jwt",
@@ -227,6 +228,8 @@ def redact(text: str) -> str:
             if literal in text and _may_match(text, literal, run):
                 text = _substitute(text, kind, pattern)
                 break
+    if "machine" in text and "login" in text and "password" in text:
+        text = _substitute(text, "password", _NETRC)
     if "://" in text and "@" in text:
         text = _splice(text, _url_passwords(text))
     return _splice(text, _assigned(text))

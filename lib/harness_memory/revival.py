@@ -68,7 +68,7 @@ def _points(value: dict[str, Any], remains: list[str]) -> dict[str, Any]:
     """The checkpoints, as one that was made when the session ended, and one for each task."""
     points = {str(task.get("artifact")): {**_BLANK, "task": {**task, "artifact": ""}} for task in value["tasks"]}
     is_said = value.get("source") == "checkpoint"
-    last = {**_BLANK, "what_remains": remains, **{key: value[key] for key in ("files_changed", "tags", "learnings")}}
+    last = {**_BLANK, "what_remains": remains, "tags": value["tags"], "learnings": value["learnings"]}
     if is_said:
         last.update(what_was_done=value["what_was_done"], skill_used=value.get("skill_used") or "")
         last["outcome"] = "" if value["outcome"] == "interrupted" else value["outcome"]

@@ -137,19 +137,17 @@ def ensure_private(path: str) -> None:
     mode = stat.S_IMODE(info.st_mode)
     if os.name == "nt" or not mode & 0o077 or mode & stat.S_ISVTX or os.path.islink(path):
         return
-    text = "others could look into the memory folder %s (mode %04o); it is closed to them now" % (path, mode)
-    sign = os.path.join(path, settings.HEALTH_DIR, settings.OPENED_FILE)
-    try:
-        # Left first: whoever is killed in between has closed nothing that nobody hears of.
-        write(sign, text.encode("utf-8", "replace"))
-    except OSError:
-        pass  # closing it matters more
     try:
         os.chmod(path, settings.DIR_MODE)
-    except PermissionError:
-        pass  # as on exFAT
+    except OSError:
+        pass
     if os.stat(path).st_mode & 0o077:
-        remove(sign)  # a file system without modes: `verify` tells of it
+        return  # a file system without modes, as exFAT: `verify` tells of it
+    text = "others could look into the memory folder %s (mode %04o); it is closed to them now" % (path, mode)
+    try:
+        write(os.path.join(path, settings.HEALTH_DIR, settings.OPENED_FILE), text.encode("utf-8", "replace"))
+    except OSError:
+        pass  # that it is closed matters more
 
 
 def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:

@@ -198,7 +198,8 @@ def _is_wanted(hit: dict[str, Any], args: argparse.Namespace) -> bool:
 
 def _archived(args: argparse.Namespace, troubles: list[OSError]) -> list[dict[str, Any]]:
     at = desk.Desk(args)
-    return [_described(hit) for hit in scan.find_archived(at.root, at.project.dir, args.words, troubles)]
+    found = scan.find_archived(at.root, at.project.dir, args.words, troubles)
+    return [_of_project(_described(hit), at.project.dir) for hit in found]
 
 
 def _described(hit: Hit) -> dict[str, Any]:

@@ -269,7 +269,9 @@ def _projects(scope: Scope) -> tuple[str, ...]:
     """The project; and the present folder, unless it is a folder of that like any other."""
     here, project = scope.places
     is_all_projects = project in _ROOTS or any(paths.is_inside(home, project) for home in scope.homes)
-    return (project,) if paths.is_inside(here, project) and not is_all_projects else (project, here)
+    if is_all_projects or not paths.is_inside(here, project) or paths.is_repository(scope.cwd):
+        return project, here
+    return (project,)
 
 
 def _mild(path: str, scope: Scope) -> str:

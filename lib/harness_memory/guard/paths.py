@@ -273,6 +273,14 @@ def _real(path: str) -> str:
     return done or path
 
 
+def is_repository(path: str) -> bool:
+    try:
+        system.lstat(path.rstrip("/") + "/.git")
+    except (OSError, ValueError):
+        return False
+    return True
+
+
 def has_link(path: str) -> bool:
     """Whether a link stands anywhere on the way."""
     return _real(path) != folded(path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from .. import (
     capture,
@@ -124,7 +125,7 @@ def _opened(scene: Scene) -> list[str]:
         return []
     from .. import modes
 
-    told = modes.repair(root, scene.place().ends)
+    told = modes.repair(root, min(scene.place().ends, time.monotonic() + settings.REPAIR_SECONDS))
     return [told] if told else []
 
 

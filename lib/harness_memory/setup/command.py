@@ -51,9 +51,17 @@ def main(argv: list[str]) -> int:
         output.say("install.py: %s Nothing was changed." % error, sys.stderr)
         return 1
     except OSError as error:
+        _flush()
         output.say("install.py: %s. Run it again when that is put right." % error, sys.stderr)
-        output.drop()
         return 1
+
+
+def _flush() -> None:
+    """Say what was to be said, if there is anywhere to say it."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        output.drop()
 
 
 def _standing(scope: str) -> str:

@@ -164,7 +164,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         return
     try:
         os.killpg(process.pid, signal.SIGKILL)
-    except ProcessLookupError:
+    except (ProcessLookupError, PermissionError):  # it is over; macOS says so in this way
         pass
 
 
