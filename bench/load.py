@@ -42,7 +42,7 @@ CAMPAIGN = (50, 50, 1000)
 EARLIER = 140  # sessions that the shared project has seen: what a turn costs must not depend on who else comes
 RECOVERY_STARTS = 20
 LEAST_TURNS = 200  # of a session, for a judgement of what its turns cost
-GROWTH_ALLOWED = 0.15
+GROWTH_ALLOWED = 0.2  # a shared processor's own ups and downs are as much
 TENTHS = 10
 FILES_PER_SESSION = 8  # in its directory, artifacts apart
 SHARED, OWN = "one project", "own project"
@@ -406,8 +406,8 @@ def endure(load: Load, turns: int, *, earlier: int = 0, alone: bool = False) -> 
     costs = load.growth()
     done = [worker.turns for worker in load.workers]
     if done and min(done) >= LEAST_TURNS:
-        for name, (first, last, _) in costs.items():
-            if last > first * (1 + GROWTH_ALLOWED):
+        for name, (first, last, slope) in costs.items():
+            if slope > GROWTH_ALLOWED:
                 problems.append("%s: a turn costs %.1f ms at first and %.1f ms at last" % (name, first, last))
     counts = {"sessions": len(load.workers), "turns": sum(done), "visitors": len(load.visitors), **load.hooks.counts}
     sizes = [path.stat().st_size for path in load.store.rglob("*") if path.is_file()]
