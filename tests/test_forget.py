@@ -217,6 +217,15 @@ def test_a_name_made_of_the_text_is_said_to_stay(world: World) -> None:
     assert [os.path.basename(path) for path in left] == ["current-work.json", "zanzibar-trip.json"]
 
 
+def test_a_text_that_is_forgotten_twice_is_known_once(world: World, client: support.Client) -> None:
+    lived(world, client, "Plan the Zanzibar trip for me", "It is planned.")
+    for _ in range(2):
+        world.memory("forget", "--text", "Zanzibar", "--yes")
+        lived(world, client, "Plan the Zanzibar trip again", "It is planned again.")
+    told = json.loads((world.project / "STATE" / "forgotten.json").read_text("utf-8"))
+    assert len(told["texts"]) == 1
+
+
 def test_notes_by_type_and_scope(world: World) -> None:
     world.memory("note", "add", "Tabs", "Prefers tabs", "--type", "feedback")
     world.memory("note", "add", "Build", "Built with make")

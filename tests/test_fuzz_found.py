@@ -261,3 +261,16 @@ def test_a_rule_that_has_too_much_to_say(home: Path, repo: Path) -> None:
     result = support.run_hook("pre_tool_use", payload, home=home, env=session.environment())
     assert result.json["hookSpecificOutput"]["permissionDecision"] == "deny"
     assert protocol.complaints("PreToolUse", result.stdout.encode()) == []
+
+
+def test_a_project_that_is_told_of_too_deeply_stays_as_it_is(life: Life) -> None:
+    life.start()
+    (path,) = life.store.glob("*/project.json")
+    value = json.loads(path.read_text("utf-8"))
+    value["updated"], deep = AT, "[" * 300 + "]" * 300
+    told = json.dumps({**value, "paths": []})[:-1] + ', "deep": %s}' % deep
+    path.write_text(told, "utf-8")
+    life.start("resume")
+    life.turn("one", "One is done.", "one.py")
+    assert failures(life.store) == []
+    assert path.read_text("utf-8") == told

@@ -497,3 +497,14 @@ def test_a_fact_put_right_is_known(world: World) -> None:
         assert "(1 fact)" in told.stdout
         assert "says" not in told.stdout
     assert "tomorrow" not in facts(world, "deploy-happens-tomorrow-noon")[0]
+
+
+def test_what_changes_nothing_keeps_no_former_note(world: World) -> None:
+    world.memory("note", "add", "older", "The parser is slow")
+    world.memory("note", "add", "newer", "The parser is quick")
+    kept = world.project / "archive" / "notes"
+    assert world.memory("note", "supersede", "older", "newer").code == 0
+    assert len([*kept.iterdir()]) == 1
+    assert world.memory("note", "supersede", "older", "newer").code == 0
+    assert world.memory("note", "edit", "newer", "--drop", "nothing of the kind").code == 2
+    assert len([*kept.iterdir()]) == 1

@@ -132,7 +132,7 @@ def add(
         salt = known["salt"] = known["salt"] or os.urandom(16).hex()
         for words in phrases:
             mark = {"words": len(words), "hash": _hash(salt, words), "first": _first(salt, words), "at": at}
-            known["texts"].append(mark)
+            known["texts"] = [*(item for item in known["texts"] if item["hash"] != mark["hash"]), mark]
         known["sessions"].update(dict.fromkeys(sessions, at))
         known["notes"].update({_hash(salt, [ref]): at for ref in notes})
         _write(project_dir, known)

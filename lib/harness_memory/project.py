@@ -115,8 +115,12 @@ def record(project: Project, now_iso: str) -> None:
         facts = _read_facts(project.dir)
         if held and facts is not None and _schema(facts) <= settings.SCHEMA:
             updated = _updated(facts, project, now_iso)
-            if updated != facts:
-                store.write(path, _encoded(updated))
+            try:
+                data = _encoded(updated) if updated != facts else b""
+            except ValueError:  # nested deeper than we write
+                data = b""
+            if data:
+                store.write(path, data)
     natural = project_id(project.identity)
     alias = os.path.join(os.path.dirname(project.dir), natural, settings.PROJECT_FILE)
     if natural != project.id and not os.path.lexists(alias):

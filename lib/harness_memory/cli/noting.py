@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from .. import alike, freshness, lint, notebook, notes, notes_index, settings, wording
+from .. import alike, freshness, lint, notebook, notes, notes_index, settings, store, wording
 from ..redact import MARK, redact
 from ..text import block, brief, cut, one_line
 from . import desk
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import argparse
 
     from ..lint import Finding
-    from ..notebook import Shelf
+    from ..notebook import Shelf, Writing
     from ..notes import Note
     from .desk import Desk
 
@@ -232,7 +232,6 @@ def _readable(at: Desk, word: str, scope: str | None) -> tuple[Shelf, Note]:
 def _edit_by_flags(at: Desk, shelf: Shelf, found: Note, args: argparse.Namespace) -> int:
     with at.open(shelf.scope) as writing:
         now = shelf.note(found.slug) or found
-        writing.archive(now.slug, at.now)
         if args.name:
             now.fields["name"] = brief(args.name, settings.NOTE_NAME_CHARS)
         for text in args.drop or ():
@@ -246,7 +245,14 @@ def _edit_by_flags(at: Desk, shelf: Shelf, found: Note, args: argparse.Namespace
             now.fields["verified"] = at.day
             now.fields["files"] = [freshness.stamped(path, at.project.root) for path, _ in now.files]
         _complete(at, now, args)
+        _keep_former(at, writing, now)
         return _save(at, writing, now, args, "Written")
+
+
+def _keep_former(at: Desk, writing: Writing, note: Note) -> None:
+    """Archive a note as it is on the disk, if it is about to become another."""
+    if not store.is_same(writing.shelf.path(note.slug), notes.render(note).encode("utf-8", "replace")):
+        writing.archive(note.slug, at.now)
 
 
 def remove(at: Desk, args: argparse.Namespace) -> int:
@@ -313,8 +319,8 @@ def supersede(at: Desk, args: argparse.Namespace) -> int:
     args.supersedes = [old.ref]
     with at.open(shelf.scope) as writing:
         now = shelf.note(new.slug) or new
-        writing.archive(now.slug, at.now)
         _complete(at, now, args)
+        _keep_former(at, writing, now)
         done = "%s is superseded: it is kept, and no session is told of it. Written" % old.ref
         return _save(at, writing, now, args, done)
 
