@@ -521,6 +521,8 @@ class Facts:
             return "open to others: %s" % path
         if path.endswith((settings.DAMAGED_SUFFIX, settings.MALFORMED_SUFFIX)) or "/STATE/dirty/" in path:
             return ""
+        if os.path.basename(os.path.dirname(path)) == settings.NOTES_ARCHIVE_DIR:
+            return ""  # as it was before, whatever it was
         wrong = readable(path)
         return "not readable: %s: %s" % (path, wrong) if wrong else ""
 

@@ -90,7 +90,7 @@ def refresh(shelf: Shelf) -> bool:
         store.write(shelf.index, wanted)  # to be newer than every note: see `is_behind`
         return False
     if before and not is_ours(before):
-        notebook.keep(shelf, settings.NOTES_INDEX_FILE[: -len(".md")], before, store.modified(shelf.index))
+        notebook.keep(shelf, settings.NOTES_INDEX_FILE[: -len(".md")], before, store.made(shelf.index))
     if wanted:
         store.write(shelf.index, wanted)
     else:
