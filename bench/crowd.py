@@ -148,6 +148,7 @@ class Worker:
         self.tools: Counter[str] = Counter()
         self.blocked = 0
         self.checkpoints: list[str] = []  # what they say; those of before a prune are in the archive
+        self.last_said = ""  # by a checkpoint, put away or not
         self.archived = False
         self.killed = False
         self.is_active = False  # it was resumed and said nothing yet
@@ -237,6 +238,7 @@ class Worker:
         path = folder / ("%s-%d.json" % (settings.CHECKPOINT_PREFIX, self.client.pid))
         path.write_text(json.dumps({"what_was_done": done, "tags": [self.word]}), encoding="utf-8")
         self.checkpoints.append(done)
+        self.last_said = done
 
     def _between(self) -> None:
         """What happens between two turns, now and then."""

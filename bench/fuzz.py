@@ -60,7 +60,7 @@ def _campaign(fuzzer: Fuzzer, ends: float, count: int, say: Callable[[str], None
         if time.monotonic() > ends:
             break
     counts = {"cases": sum(fuzzer.counts.values()) - fuzzer.counts["hook runs"], **fuzzer.counts}
-    counts["megabytes of memory at most"] = fuzzer.most_bytes >> 20
+    counts["kilobytes of memory added at most"] = fuzzer.most_bytes >> 10
     return {"counts": counts, "problems": problems, "slowest": fuzzer.slowest}
 
 

@@ -311,7 +311,7 @@ class Load:
             ("archived", worker.archived and not self._is_archived(worker), False),
         )
         found = ["%s: %s is %r, not %r" % (worker.word, name, one, other) for name, one, other in pairs if one != other]
-        last = worker.checkpoints[-1] if worker.checkpoints else worker.answer(worker.turns - 1)
+        last = worker.last_said or worker.answer(worker.turns - 1)
         if worker.turns and last not in records[0]["what_was_done"]:
             found.append("%s: %r does not say %r" % (worker.word, records[0]["what_was_done"], last))
         files = [path.name for path in folder.rglob("*") if path.is_file() and path.parent.name != "artifacts"]
