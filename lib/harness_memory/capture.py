@@ -114,11 +114,16 @@ def joined(state: dict[str, Any]) -> None:
     it was done all the same."""
     former, given_up = state["former"], state["given_up"]
     state.update(former={}, given_up="")
-    if not former or not (given_up or state["known"]):
+    if not former:
         return
+    is_told_again = not given_up and not state["known"]
     lost = [path for path in former["files"] if path not in state["files"]]
+    if is_told_again and state["files_total"] > settings.FILES_KEPT:
+        lost = []  # told, and too long ago to be kept
     state["files"] = [*lost, *state["files"]][-settings.FILES_KEPT :]
     state["files_total"] += len(lost)
+    if is_told_again:
+        return
     for key, most in (("earlier", settings.EARLIER_KEPT), ("fixed", settings.FIXES_KEPT)):
         state[key] = [*(each for each in former[key] if each not in state[key]), *state[key]][-most:]
     state["first"] = former["first"] if former["first"] is not None else state["first"]
