@@ -20,7 +20,7 @@ from trials import Trial
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
-DEATHS, FAULTS = 2, 1
+DEATHS, FAULTS = 1, 1
 TRIED = [*HOOKS, *COMMANDS[sys.version_info[1] % 2 :: 2]]
 
 
