@@ -20,7 +20,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
 
-from harness_memory.guard import audit, chain
+from harness_memory.audit import trail
+from harness_memory.audit import verify as chain
 
 LIB = Path(__file__).resolve().parent.parent / "lib"
 WAIT_SECONDS = 120
@@ -28,7 +29,7 @@ WRITER = (
     """
 import os, signal, sys, time
 sys.path.insert(0, sys.argv[1])
-from harness_memory.guard import audit
+from harness_memory.audit import trail as audit
 project, who, events, last = sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 
 def tear(fd, data):
@@ -90,7 +91,7 @@ class Storm:
     def problems(self) -> list[str]:
         found = chain.verify(str(self.project))
         problems = ["%s:%d %s" % (found.broken.path, found.broken.line, found.broken.what)] if found.broken else []
-        hashes = {event["hash"] for event in audit.events(str(self.project))}
+        hashes = {event["hash"] for event in trail.events(str(self.project))}
         for writer in self.writers:
             missing = [digest for digest in writer.acknowledged() if digest not in hashes]
             problems += ["an acknowledged event is missing: %s" % digest for digest in missing]

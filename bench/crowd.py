@@ -25,7 +25,8 @@ import storm
 import support
 from forked import ForkServer
 
-from harness_memory import runner, settings
+from harness_memory.base import settings
+from harness_memory.hook import runner
 
 if TYPE_CHECKING:
     from load import Load

@@ -31,7 +31,7 @@ import support
 from interposer import Plan
 from life import Life
 
-from harness_memory import settings
+from harness_memory.base import settings
 from harness_memory.guard import allowance
 
 HUGE_BYTES = 1536 << 20

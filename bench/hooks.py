@@ -488,7 +488,8 @@ def remember(bench: Bench, count: int) -> str:
 
 def report_adding(report: Report, bench: Bench, count: int) -> None:
     sys.path.insert(0, str(support.ROOT / "lib"))
-    from harness_memory import episode, recent
+    from harness_memory.recall import recent
+    from harness_memory.session import episode
 
     project = str(support.episode_files(bench.store)[0].parent.parent)
     name = episode.names(project)[0]

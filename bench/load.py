@@ -36,7 +36,8 @@ import storm
 import support
 from crowd import AT_ONCE, MEASURED, VISITORS, Hooks, Worker
 
-from harness_memory import jsontext, settings, vault, yaml
+from harness_memory.base import jsontext, settings, yaml
+from harness_memory.memory import archive
 
 CAMPAIGN = (50, 50, 1000)
 EARLIER = 140  # sessions that the shared project has seen: what a turn costs must not depend on who else comes
@@ -245,7 +246,7 @@ class Load:
         found = ["failure stamp: " + stamp for stamp in stamps]
         for path in sorted(self.store.rglob("*")):
             if path.is_file():
-                found += ([] if path.name.endswith(vault.ENDING) else storm.damaged(path)) + leftover(path)
+                found += ([] if path.name.endswith(archive.ENDING) else storm.damaged(path)) + leftover(path)
         found += self._verified()
         for repo in self.kinds:
             found += self._of_project(repo)
@@ -318,7 +319,7 @@ class Load:
         return found + ([] if len(files) <= FILES_PER_SESSION else ["%s: %s" % (worker.word, files)])
 
     def _is_archived(self, worker: Worker) -> bool:
-        told = vault.entries(str(self.store), str(self.project(worker.repo)))
+        told = archive.entries(str(self.store), str(self.project(worker.repo)))
         return any(entry["session_id"] == worker.session.id for _, entry in told)
 
     def _forgetting(self) -> list[str]:

@@ -31,8 +31,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
 
 import support
 
-from harness_memory import episode as records
-from harness_memory import settings, stock, vault, views, yaml
+from harness_memory.base import settings, yaml
+from harness_memory.memory import archive, views
+from harness_memory.recall import stock
+from harness_memory.session import episode as records
 
 KILLED_SHARE = 1 / 3
 _CACHE = "STATE/recall/"
@@ -262,8 +264,8 @@ def damaged(path: Path) -> list[str]:
         return []  # what a killed process may leave; nobody reads it
     if settings.RECALL_DIR in path.parts or name == settings.AUDIT_FILE:
         return []  # a cache; a trail that seals its torn lines: `verify` looks after both
-    is_index = name.endswith(vault.INDEX_ENDING) and path.parent.parent.name == settings.ARCHIVE_DIR
-    if is_index and not path.with_name(path.stem + vault.ENDING).exists():
+    is_index = name.endswith(archive.INDEX_ENDING) and path.parent.parent.name == settings.ARCHIVE_DIR
+    if is_index and not path.with_name(path.stem + archive.ENDING).exists():
         return []  # of an archive that is gone: nobody reads it, and it goes too an hour later
     wrong = _wrong_with(name, path.read_bytes(), folder in _MARKS or name in _EMPTY_FILES)
     return ["%s %s" % (path, wrong)] if wrong else []
@@ -272,7 +274,7 @@ def damaged(path: Path) -> list[str]:
 @lru_cache(maxsize=4096)  # a campaign looks at the same files again and again
 def _wrong_with(name: str, data: bytes, is_mark: bool) -> str:
     try:
-        if name.endswith(vault.ENDING):
+        if name.endswith(archive.ENDING):
             gzip.decompress(data)
             return ""
         text = data.decode("utf-8")

@@ -1,4 +1,4 @@
-"""Claude Code hook: SubagentStart. What it does is in lib/harness_memory/handlers/subagent_start.py."""
+"""Claude Code hook: SubagentStart. What it does is in lib/harness_memory/hook/subagent_start.py."""
 
 import gc
 import os
@@ -11,7 +11,7 @@ if sys.version_info >= (3, 8):
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # who interrupts Claude does not mean the record of it
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
     try:
-        from harness_memory.runner import run
+        from harness_memory.hook.runner import run
     except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
         sys.exit(0)
     run("SubagentStart")

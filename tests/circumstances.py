@@ -118,7 +118,7 @@ class Stopped:
     CODE = """
 import os, signal, sys
 sys.path.insert(0, sys.argv[1])
-from harness_memory.lock import Lock
+from harness_memory.base.lock import Lock
 held = [Lock(path) for path in sys.argv[2:]]
 assert all([lock.__enter__() for lock in held])
 print("held", flush=True)

@@ -13,7 +13,7 @@ from typing import Any, Callable, Iterator
 import support
 
 from harness_memory import cli
-from harness_memory.lock import Lock
+from harness_memory.base.lock import Lock
 
 HARNESS = support.ROOT / "harness"
 

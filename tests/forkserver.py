@@ -27,8 +27,8 @@ def load(lib: str) -> None:
     """What a hook loads before it looks at its event; the rest each process loads for itself."""
     gc.disable()
     sys.path.insert(0, lib)
-    from harness_memory import runner
     from harness_memory.guard import gate  # noqa: F401
+    from harness_memory.hook import runner
 
     for event in runner.HANDLERS:
         runner._handler(event)

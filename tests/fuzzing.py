@@ -21,7 +21,7 @@ import support
 from fuzzworld import CHECKPOINT, GIT_CONFIG, GUARD, IDS, NESTED, OTHERS_WORD, Outcome, World, readable
 from mutation import Chance
 
-from harness_memory import settings
+from harness_memory.base import settings
 from harness_memory.setup import entries, installation, merge, settingsfile
 
 SLACK_SECONDS = 2.0  # the watchdog has its grace, and others use the machine too

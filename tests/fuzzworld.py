@@ -22,8 +22,9 @@ import protocol
 import support
 import watch
 
-from harness_memory import payload, runner, settings, yaml
+from harness_memory.base import payload, settings, yaml
 from harness_memory.guard import gate
+from harness_memory.hook import runner
 
 HANG_SECONDS = 15  # then a run is ended from outside
 OTHERS_WORD = "zanzibar"  # stands in the other project's memory, and nowhere else

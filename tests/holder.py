@@ -4,7 +4,7 @@ import sys
 
 sys.path.insert(0, sys.argv[1])
 
-from harness_memory.lock import Lock
+from harness_memory.base.lock import Lock
 
 with Lock(sys.argv[2]) as held:
     print("held" if held else "busy", flush=True)

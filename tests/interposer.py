@@ -26,7 +26,7 @@ import traceback
 from contextlib import ExitStack
 from typing import Any, Callable, Tuple
 
-from harness_memory import payload
+from harness_memory.base import payload
 
 KILL, TEAR, CUT = -1, -2, -3
 PATIENCE_SECONDS = 60.0

@@ -16,7 +16,9 @@ import storm
 import support
 from commandline import World
 
-from harness_memory import episode, settings, vault, yaml
+from harness_memory.base import settings, yaml
+from harness_memory.memory import archive
+from harness_memory.session import episode
 
 Facts = Dict[Tuple[str, ...], Any]
 
@@ -89,8 +91,8 @@ def _former(path: Path) -> str:
 def _session_files(store: Path, project: Path) -> dict[str, bytes]:
     """Files of sessions, those put away too; a live one stands before its archived copy, unless it was emptied."""
     found: dict[str, bytes] = {}
-    for name in vault.names(str(store), str(project)):
-        found.update(vault.files(str(store), str(project), name, lambda path: True))
+    for name in archive.names(str(store), str(project)):
+        found.update(archive.files(str(store), str(project), name, lambda path: True))
     for top in (settings.EPISODES_DIR, settings.WORK_DIR):
         for path in (project / top).rglob("*"):
             if path.is_file() and path.stat().st_size and not path.name.startswith("."):

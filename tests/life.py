@@ -8,7 +8,7 @@ from typing import Any
 
 import support
 
-from harness_memory import yaml
+from harness_memory.base import yaml
 
 
 class Life:

@@ -16,8 +16,10 @@ import pytest
 import support
 from life import Life
 
-from harness_memory import settings, views
-from harness_memory.guard import audit, chain
+from harness_memory.audit import trail
+from harness_memory.audit import verify as chain
+from harness_memory.base import settings
+from harness_memory.memory import views
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX limits and links")
 
@@ -41,11 +43,11 @@ def _patience(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def write(project: Path, *months: int, **fields: Any) -> list[str]:
     """One event in each of the months given, counted from September."""
-    return [audit.append(str(project), {**FIELDS, **fields}, SEPTEMBER + month * MONTH_SECONDS) for month in months]
+    return [trail.append(str(project), {**FIELDS, **fields}, SEPTEMBER + month * MONTH_SECONDS) for month in months]
 
 
 def files(project: Path) -> list[Path]:
-    return [Path(path) for path in audit.files(str(project))]
+    return [Path(path) for path in trail.files(str(project))]
 
 
 def rows(path: Path) -> list[bytes]:
@@ -89,7 +91,7 @@ def test_the_form_of_a_line(tmp_path: Path) -> None:
         assert previous == hashlib.sha256(json.dumps(event, ensure_ascii=False).encode()).hexdigest()
         assert previous == hashes[number - 1]
         assert {**event, **FIELDS} == event
-    assert audit.head(str(tmp_path)) == "3:" + hashes[-1]
+    assert trail.head(str(tmp_path)) == "3:" + hashes[-1]
     if os.name == "posix":
         for path in (september, september.parent, tmp_path / "SECURITY", tmp_path / "SECURITY" / "audit.lock"):
             assert path.stat().st_mode & 0o077 == 0
@@ -117,8 +119,8 @@ CONTENT: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 @pytest.mark.parametrize(("given", "kept"), CONTENT.values(), ids=list(CONTENT))
 def test_content(tmp_path: Path, given: dict[str, Any], kept: dict[str, Any]) -> None:
     fields = {key: value for key, value in FIELDS.items() if key != "command"}
-    audit.append(str(tmp_path), {**fields, **given}, SEPTEMBER)
-    (event,) = audit.events(str(tmp_path))
+    trail.append(str(tmp_path), {**fields, **given}, SEPTEMBER)
+    (event,) = trail.events(str(tmp_path))
     assert {key: event.get(key) for key in kept} == kept
     assert len(event.get("command", "")) <= settings.AUDIT_COMMAND_CHARS
     assert list(event)[-3:] == ["seq", "prev", "hash"]
@@ -142,7 +144,7 @@ def test_an_unknown_event_is_refused(tmp_path: Path) -> None:
 def test_a_clock_set_back_goes_on_in_the_later_month(tmp_path: Path) -> None:
     write(tmp_path, 1, 0, 2)
     assert [len(rows(path)) for path in files(tmp_path)] == [2, 1]
-    assert [event["ts"][:7] for event in audit.events(str(tmp_path))] == ["2026-10", "2026-09", "2026-11"]
+    assert [event["ts"][:7] for event in trail.events(str(tmp_path))] == ["2026-10", "2026-09", "2026-11"]
     assert verdict(tmp_path) is None
 
 
@@ -155,7 +157,7 @@ def test_an_append_reads_the_end_alone(tmp_path: Path) -> None:
         file.write(b"\n" + last)
     try:
         write(tmp_path, 0)
-        assert audit.head(str(tmp_path)).startswith("2:")
+        assert trail.head(str(tmp_path)).startswith("2:")
     finally:
         path.unlink()
 
@@ -163,9 +165,9 @@ def test_an_append_reads_the_end_alone(tmp_path: Path) -> None:
 def test_what_an_append_loads(tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from harness_memory.guard import audit\n"
+        "from harness_memory.audit import trail as audit\n"
         "audit.append(sys.argv[2], {'event': 'tool_blocked', 'command': 'rm -rf ~ && git push -f'}, 1.0)\n"
-        "dear = {'re', 'json', 'hashlib', '_hashlib', 'datetime', 'typing', 'harness_memory.guard.chain'}\n"
+        "dear = {'re', 'json', 'hashlib', '_hashlib', 'datetime', 'typing', 'harness_memory.audit.verify'}\n"
         "print(*sorted(dear & {*sys.modules}))"
     )
     command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB), str(tmp_path)]
@@ -278,7 +280,7 @@ TAMPERED: dict[str, tuple[Callable[[Path], None], str, str, int]] = {
 def pristine(tmp_path_factory: pytest.TempPathFactory) -> Path:
     project = tmp_path_factory.mktemp("pristine") / "project"
     write(project, *MONTHS)
-    keep_head(project, audit.head(str(project)))
+    keep_head(project, trail.head(str(project)))
     return project
 
 
@@ -291,7 +293,7 @@ def sound(pristine: Path, tmp_path: Path) -> Path:
 def test_left_alone(sound: Path) -> None:
     found = chain.verify(str(sound))
     assert (found.broken, found.count, found.torn) == (None, 8, 0)
-    assert found.head == audit.head(str(sound))
+    assert found.head == trail.head(str(sound))
     write(sound, 2)
     assert verdict(sound) is None  # a trail may be longer than an episode knows
     assert chain.verify(str(sound / "nothing")).head == ""
@@ -340,7 +342,7 @@ def test_a_link_is_not_followed(sound: Path, tmp_path: Path) -> None:
     path.rename(tmp_path / "elsewhere")
     path.symlink_to(tmp_path / "elsewhere")
     before = (tmp_path / "elsewhere").read_bytes()
-    for act in (lambda: write(sound, 2), lambda: chain.verify(str(sound)), lambda: audit.head(str(sound))):
+    for act in (lambda: write(sound, 2), lambda: chain.verify(str(sound)), lambda: trail.head(str(sound))):
         with pytest.raises(OSError):  # noqa: PT011
             act()
     assert (tmp_path / "elsewhere").read_bytes() == before
@@ -361,7 +363,7 @@ def test_a_torn_line_at_any_byte(tmp_path: Path) -> None:
         write(tmp_path, 0, tool="Write")
         found = chain.verify(str(tmp_path))
         assert (found.broken, found.count, found.torn) == (None, 2 + is_whole, int(kept > 0 and not is_whole)), kept
-        numbers = [event["seq"] for event in audit.events(str(tmp_path))]
+        numbers = [event["seq"] for event in trail.events(str(tmp_path))]
         assert numbers == list(range(1, 3 + is_whole))
         keep_head(tmp_path, "2:" + second)
         assert (verdict(tmp_path) is None) == is_whole  # an acknowledged event cannot be passed off as torn
@@ -403,7 +405,7 @@ def test_torn_again(tmp_path: Path, months: tuple[int, ...]) -> None:
     write(project, months[-1], months[-1])
     found = chain.verify(str(project))
     assert (found.broken, found.count, found.torn) == (None, 3, 1)
-    torn = next(event for event in audit.events(str(project)) if "torn" in event)
+    torn = next(event for event in trail.events(str(project)) if "torn" in event)
     assert (torn["seq"], list(torn)[-4:]) == (2, ["seq", "prev", "torn", "hash"])
 
 
@@ -411,7 +413,7 @@ def test_a_torn_first_line(tmp_path: Path) -> None:
     project = tmp_path / "project"
     project.mkdir()
     tear(project, 0)
-    assert audit.head(str(project)) == ""
+    assert trail.head(str(project)) == ""
     write(project, 0)
     found = chain.verify(str(project))
     assert (found.broken, found.count, found.torn) == (None, 1, 1)
@@ -441,7 +443,7 @@ def test_a_torn_line_is_part_of_the_chain(
 FULL_DISK = """
 import resource, sys
 sys.path.insert(0, sys.argv[1])
-from harness_memory.guard import audit
+from harness_memory.audit import trail as audit
 audit.append(sys.argv[2], {"event": "tool_blocked"}, 1.0)
 resource.setrlimit(resource.RLIMIT_FSIZE, (300, 300))
 try:
@@ -467,7 +469,7 @@ def test_a_held_lock_records_nothing(tmp_path: Path) -> None:
     before = files(tmp_path)[0].read_bytes()
     with support.hold_lock(tmp_path / "SECURITY" / "audit.lock") as holder:
         with pytest.raises(TimeoutError):
-            audit.append(str(tmp_path), FIELDS, SEPTEMBER, 0.05)
+            trail.append(str(tmp_path), FIELDS, SEPTEMBER, 0.05)
         holder.kill()
     assert files(tmp_path)[0].read_bytes() == before
 
@@ -486,20 +488,20 @@ def test_many_writers_and_some_killed(tmp_path: Path) -> None:
 
 def test_the_head_after_a_known_one(tmp_path: Path) -> None:
     project = str(tmp_path)
-    assert audit.next_head(project, "") == ""
+    assert trail.next_head(project, "") == ""
     write(tmp_path, 0, 0)
-    second = audit.head(project)
-    assert audit.next_head(project, "") == audit.next_head(project, second) == second
+    second = trail.head(project)
+    assert trail.next_head(project, "") == trail.next_head(project, second) == second
     write(tmp_path, 1, 2)
-    assert audit.next_head(project, second) == audit.head(project)  # grown from it
+    assert trail.next_head(project, second) == trail.head(project)  # grown from it
     for path in files(tmp_path)[1:]:
         path.unlink()
     lines_of(SEPT, lambda found: found[:1])(tmp_path)
-    assert audit.next_head(project, second) == second  # cut
+    assert trail.next_head(project, second) == second  # cut
     write(tmp_path, 0, 0, 0, tool="Write")
-    assert audit.next_head(project, second) == second  # cut, and gone on
+    assert trail.next_head(project, second) == second  # cut, and gone on
     shutil.rmtree(str(tmp_path / "SECURITY"))
-    assert audit.next_head(project, second) == second
+    assert trail.next_head(project, second) == second
 
 
 def test_episodes_keep_the_head(life: Life) -> None:
@@ -509,7 +511,7 @@ def test_episodes_keep_the_head(life: Life) -> None:
     project = life.project
     write(project, 0, 0)
     life.turn("Add tests", "Added the tests.", "b.py")
-    assert list(life.episode.items())[-1] == ("audit_head", audit.head(str(project)))
+    assert list(life.episode.items())[-1] == ("audit_head", trail.head(str(project)))
     assert verdict(project) is None
     lines_of(SEPT, lambda found: found[:1])(project)
     life.turn("Anything else?", "Nothing that I know of, all is done and tested.", "d.py")

@@ -12,7 +12,9 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import backfill, forgotten, settings, yaml
+from harness_memory.base import settings, yaml
+from harness_memory.memory import backfill
+from harness_memory.session import tombstones
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -180,7 +182,7 @@ class TestLeftAlone:
     def test_forgotten_ones(self, world: World) -> None:
         session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
         support.run_hook("session_start", support.Session(world.repo, world.home).start(), home=world.home)
-        forgotten.add(str(world.project), time.time(), sessions=[session.id])
+        tombstones.add(str(world.project), time.time(), sessions=[session.id])
         assert self.kinds(world) == {"forgotten": 1}
 
     def test_what_retention_would_delete(self, world: World) -> None:

@@ -13,7 +13,7 @@ import pytest
 import support
 from life import Life, failures
 
-from harness_memory.handlers import pre_compact
+from harness_memory.hook import pre_compact
 
 SCRIPTS = [
     "session_start",

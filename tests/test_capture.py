@@ -10,7 +10,7 @@ import pytest
 import support
 from life import Life
 
-from harness_memory import capture, transcript
+from harness_memory.session import capture, transcript
 
 ROOT = "/home/user/project"
 
@@ -376,7 +376,7 @@ def test_damaged_and_foreign_lines_are_stepped_over(paper: support.Transcript) -
 
 
 def test_lines_beyond_all_reason_are_skipped(paper: support.Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness_memory import settings
+    from harness_memory.base import settings
 
     monkeypatch.setattr(settings, "TRANSCRIPT_LINE_MAX_BYTES", 50_000)
     monkeypatch.setattr(settings, "TRANSCRIPT_CHUNK_BYTES", 4096)

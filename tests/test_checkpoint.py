@@ -13,7 +13,7 @@ import pytest
 import support
 from life import Life, failures
 
-from harness_memory import checkpoint
+from harness_memory.session import checkpoint
 
 NESTED = {
     "self_report": {"is_job_complete": False, "category": "bugfix"},

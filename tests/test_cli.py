@@ -16,8 +16,9 @@ import pytest
 import support
 from commandline import HARNESS, World, run_here
 
-from harness_memory import __version__, cli, clock, settings
-from harness_memory import session as sessions
+from harness_memory import __version__, cli
+from harness_memory.base import clock, settings
+from harness_memory.session import sessions
 
 POSIX = os.name == "posix"
 
@@ -817,7 +818,7 @@ def test_a_verb_loads_its_own_module_alone(empty: World) -> None:
         "import sys; sys.path.insert(0, %r); sys.argv = ['harness', 'memory', 'list']\n"
         "from harness_memory.cli import main; main(sys.argv[1:])\n"
         "print(sorted(set(sys.modules) & {'tempfile', 'subprocess', 'harness_memory.cli.doctor',"
-        " 'harness_memory.cli.write', 'harness_memory.cli.integrity', 'asyncio', 'logging'}))"
+        " 'harness_memory.cli.write', 'harness_memory.memory.checks', 'asyncio', 'logging'}))"
     ) % str(support.LIB)
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", script],

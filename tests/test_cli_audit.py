@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 from commandline import World
 
-from harness_memory import clock, project
-from harness_memory.guard import audit
+from harness_memory.audit import trail as audit
+from harness_memory.base import clock
+from harness_memory.project import identity
 
 NOW = time.time()
 EVENTS: tuple[tuple[float, dict[str, Any]], ...] = (
@@ -31,7 +32,7 @@ EVENTS: tuple[tuple[float, dict[str, Any]], ...] = (
 def world(home: Path, repo: Path) -> World:
     """A project with a trail of five events, and no other memory."""
     world = World(home, repo)
-    there = project.locate(str(world.root), str(repo), str(repo)).dir
+    there = identity.locate(str(world.root), str(repo), str(repo)).dir
     for number, (days, fields) in enumerate(EVENTS):
         audit.append(there, {"session": "%08d-aaaa" % (number // 2), **fields}, NOW - days * 86400)
     return world

@@ -16,10 +16,14 @@ from circumstances import CLOCK, Circumstanced, redate
 from commandline import World
 from life import failures
 
-from harness_memory import age, checkpoint, health, settings, stock, store
+from harness_memory.base import files as store
+from harness_memory.base import health, settings
+from harness_memory.base.lock import Lock
 from harness_memory.guard import allowance
-from harness_memory.lock import Lock
-from harness_memory.segment import Table
+from harness_memory.memory import age
+from harness_memory.recall import stock
+from harness_memory.recall.segment import Table
+from harness_memory.session import checkpoint
 
 DAY = 86400
 YEAR = 365 * DAY

@@ -11,7 +11,8 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import clock, config, consolidation
+from harness_memory.base import clock, config
+from harness_memory.memory import consolidation
 
 
 @pytest.fixture

@@ -15,7 +15,8 @@ import pytest
 import support
 from commandline import HARNESS, World
 
-from harness_memory import cli, lock, settings
+from harness_memory import cli
+from harness_memory.base import lock, settings
 from harness_memory.cli import versions
 
 POSIX = os.name == "posix"

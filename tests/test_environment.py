@@ -16,7 +16,7 @@ from circumstances import NO_MODES, Circumstanced
 from commandline import World
 from life import Life, failures
 
-from harness_memory import transcript
+from harness_memory.session import transcript
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="mounts and modes of POSIX")
 

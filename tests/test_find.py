@@ -9,7 +9,7 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import triggers
+from harness_memory.notes import triggers
 
 
 @pytest.fixture

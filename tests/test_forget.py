@@ -17,10 +17,15 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import capture, clock, forget, forgotten, store, vault, views
+from harness_memory.audit import trail as audit
+from harness_memory.base import clock
+from harness_memory.base import files as store
+from harness_memory.base.lock import Lock
 from harness_memory.cli import forgetting
-from harness_memory.guard import audit, rules
-from harness_memory.lock import Lock
+from harness_memory.guard import rules
+from harness_memory.memory import archive as vault
+from harness_memory.memory import forget, views
+from harness_memory.session import capture, tombstones
 
 SECRETIVE = "The Zanzibar contract ends in March"
 
@@ -252,7 +257,7 @@ def test_names_that_records_are_found_by_are_said_to_stay(world: World, client: 
 
 
 def test_the_audit_trail_says_that_but_not_what(world: World, client: support.Client) -> None:
-    pytest.importorskip("harness_memory.guard.audit")
+    pytest.importorskip("harness_memory.audit.trail")
     life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.")
     world.memory("forget", "--text", "Zanzibar", "--yes")
     world.memory("forget", life.session.id[:8], "--yes")
@@ -358,7 +363,7 @@ def test_an_archived_session_goes_too(world: World, client: support.Client, word
     done = world.json("forget", *filled, "--yes")
     assert done["archived"] == [life.session.id[:8]]
     assert world.json("restore") == []
-    assert forgotten.since(str(world.project), life.session.id) > 0
+    assert tombstones.since(str(world.project), life.session.id) > 0
     assert bool(support.episodes(world.root)) == ("--since" not in words)
     assert other.session.id != life.session.id
 
@@ -854,8 +859,8 @@ ENTRY = {"type": "user", "timestamp": "2025-06-15T06:00:00.000Z", "message": {"c
     ],
 )
 def test_what_the_sieve_strikes(tmp_path: Path, text: str, left: str) -> None:
-    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=[["acme", "corp"]])
-    sieve = forgotten.sieve(str(tmp_path))
+    tombstones.add(str(tmp_path), 1_750_000_000.0, phrases=[["acme", "corp"]])
+    sieve = tombstones.sieve(str(tmp_path))
     assert sieve is not None
     entry = {**ENTRY, "message": {"content": text}}
     assert sieve.entry(entry)["message"]["content"] == left
@@ -864,20 +869,20 @@ def test_what_the_sieve_strikes(tmp_path: Path, text: str, left: str) -> None:
 
 
 def test_a_mark_of_an_older_version_is_known(tmp_path: Path) -> None:
-    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=[["acme", "corp"]])
+    tombstones.add(str(tmp_path), 1_750_000_000.0, phrases=[["acme", "corp"]])
     path = tmp_path / "STATE" / "forgotten.json"
     value = json.loads(path.read_text("utf-8"))
     del value["texts"][0]["first"]
     path.write_text(json.dumps(value), "utf-8")
-    sieve = forgotten.sieve(str(tmp_path))
+    sieve = tombstones.sieve(str(tmp_path))
     assert sieve is not None
     assert sieve.entry(ENTRY)["message"]["content"] == "Then rest."
 
 
 def test_the_first_word_of_a_text_is_not_told(tmp_path: Path) -> None:
     phrases = [["word%d" % number, "corp"] for number in range(600)]
-    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=phrases)
-    firsts = [item["first"] for item in forgotten.load(str(tmp_path))["texts"]]
+    tombstones.add(str(tmp_path), 1_750_000_000.0, phrases=phrases)
+    firsts = [item["first"] for item in tombstones.load(str(tmp_path))["texts"]]
     assert len(set(firsts)) < len(firsts) / 2
 
 
@@ -885,14 +890,14 @@ def test_a_big_entry_is_sifted_quickly(tmp_path: Path, monkeypatch: pytest.Monke
     """Files are not looked at, and of texts few words begin what could be forgotten."""
     monkeypatch.setattr(os, "urandom", bytes)
     phrases = [["bluebird", *map(str, range(size))] for size in range(6)]
-    forgotten.add(str(tmp_path), 1_750_000_000.0, phrases=phrases)
-    sieve = forgotten.sieve(str(tmp_path))
+    tombstones.add(str(tmp_path), 1_750_000_000.0, phrases=phrases)
+    sieve = tombstones.sieve(str(tmp_path))
     assert sieve is not None
     body = " ".join(str(number % 10) for number in range(450_000))
     call = {"type": "tool_use", "name": "Write", "input": {"file_path": "/data.txt", "content": body}}
     contents = [[call], [{"type": "tool_result", "content": body}], body, [{"type": "text", "text": body}]]
-    digest, hashed = forgotten.hexdigest, []
-    monkeypatch.setattr(forgotten, "hexdigest", lambda text: hashed.append(text) or digest(text))
+    digest, hashed = tombstones.hexdigest, []
+    monkeypatch.setattr(tombstones, "hexdigest", lambda text: hashed.append(text) or digest(text))
     began = time.process_time()
     for content in contents:
         sieve.entry({**ENTRY, "message": {"content": content}, "toolUseResult": {"content": body}})
@@ -916,8 +921,8 @@ def told_in_every_way(transcript: support.Transcript, repo: Path) -> list[Any]:
 
 
 def test_nothing_that_is_recorded_is_lost_in_the_sieve(tmp_path: Path, home: Path, repo: Path) -> None:
-    forgotten.add(str(tmp_path), time.time(), phrases=[["nobody", "said", "this"]])
-    sieve = forgotten.sieve(str(tmp_path))
+    tombstones.add(str(tmp_path), time.time(), phrases=[["nobody", "said", "this"]])
+    sieve = tombstones.sieve(str(tmp_path))
     assert sieve is not None
     entries = told_in_every_way(support.Session(repo, home).transcript(), repo)
     whole, sifted = capture.new(), capture.new()
@@ -932,19 +937,19 @@ def test_nothing_that_is_recorded_is_lost_in_the_sieve(tmp_path: Path, home: Pat
 
 
 def said(project_dir: Path, at: float) -> object:
-    sieve = forgotten.sieve(str(project_dir))
+    sieve = tombstones.sieve(str(project_dir))
     assert sieve is not None
     return sieve.value("Ask Acme Corp", clock.iso(at))
 
 
 def test_what_is_said_after_a_clock_was_set_back_is_meant(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
-    forgotten.add(str(tmp_path), now + 400 * 86400, phrases=[["acme", "corp"]], sessions=["x"])
+    tombstones.add(str(tmp_path), now + 400 * 86400, phrases=[["acme", "corp"]], sessions=["x"])
     assert said(tmp_path, now - 1) == ""
     monkeypatch.setattr(time, "time", lambda: now + 100)
     assert (said(tmp_path, now - 1), said(tmp_path, now + 60)) == ("", "Ask Acme Corp")
-    assert forgotten.since(str(tmp_path), "x") < now + 100
-    forgotten.add(str(tmp_path), now, sessions=["y"])
+    assert tombstones.since(str(tmp_path), "x") < now + 100
+    tombstones.add(str(tmp_path), now, sessions=["y"])
     assert said(tmp_path, now + 60) == "Ask Acme Corp"
     # It was not ahead, after all.
     monkeypatch.setattr(time, "time", lambda: now + 500 * 86400)
@@ -953,7 +958,7 @@ def test_what_is_said_after_a_clock_was_set_back_is_meant(tmp_path: Path, monkey
 
 def test_a_clock_of_1970_brings_nothing_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = time.time()
-    forgotten.add(str(tmp_path), now, phrases=[["acme", "corp"]])
+    tombstones.add(str(tmp_path), now, phrases=[["acme", "corp"]])
     monkeypatch.setattr(time, "time", lambda: 3600.0)
     assert said(tmp_path, now - 60) == ""
 
@@ -974,9 +979,9 @@ def test_a_session_after_the_clock_was_set_back_says_it_again(
 
 
 def test_no_sieve_where_nothing_was_forgotten(tmp_path: Path) -> None:
-    assert forgotten.sieve(str(tmp_path)) is None
-    forgotten.add(str(tmp_path), 0.0, sessions=["x"])
-    assert forgotten.sieve(str(tmp_path)) is None
-    assert forgotten.since(str(tmp_path), "x") > 0
-    assert forgotten.since(str(tmp_path), "y") == 0
+    assert tombstones.sieve(str(tmp_path)) is None
+    tombstones.add(str(tmp_path), 0.0, sessions=["x"])
+    assert tombstones.sieve(str(tmp_path)) is None
+    assert tombstones.since(str(tmp_path), "x") > 0
+    assert tombstones.since(str(tmp_path), "y") == 0
     assert json.loads((tmp_path / "STATE" / "forgotten.json").read_text("utf-8"))["texts"] == []

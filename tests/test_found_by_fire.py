@@ -18,8 +18,13 @@ from commandline import World
 from interposer import Plan
 from life import Life, failures
 
-from harness_memory import clock, episode, forgotten, ledger, liveness, notebook, project, session, store, views
+from harness_memory.base import clock
+from harness_memory.base import files as store
 from harness_memory.cli import doctor
+from harness_memory.memory import ledger, views
+from harness_memory.notes import shelf as notebook
+from harness_memory.project import identity
+from harness_memory.session import episode, liveness, sessions, tombstones
 from harness_memory.setup import entries, installation, purge
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -40,7 +45,7 @@ def test_no_fault_makes_another_project_of_a_repository(life: Life, fault: int) 
     for number in range(1, 200):
         plan = Plan(fault, number)
         outcome = interposer.run(
-            lambda: print(project.locate(str(life.store), str(life.cwd), str(life.cwd)).id),
+            lambda: print(identity.locate(str(life.store), str(life.cwd), str(life.cwd)).id),
             plan,
             stdin=b"",
             env=support.clean_environment(life.home),
@@ -74,7 +79,7 @@ def test_a_marker_that_a_power_cut_emptied_still_tells_of_its_session(life: Life
     life.turn("one", "One done.", "one.py")
     (marker,) = life.store.glob("*/STATE/live/*.json")
     marker.write_bytes(b"")
-    told = session.read_marker(str(life.project), life.session.id)
+    told = sessions.read_marker(str(life.project), life.session.id)
     assert told["claude_session"] == life.session.id
     assert life.directory.as_posix().endswith(told["work"])
     long_ago = time.time() - 86400
@@ -125,7 +130,7 @@ def test_a_note_that_cannot_be_read_is_never_written_over(world: World) -> None:
 def test_what_was_forgotten_is_put_aside_when_nobody_can_read_it(world: World, client: support.Client) -> None:
     first = world.work("one", "The zanzibar is closed on Mondays.", ("a.py",), pid=client.pid)
     world.memory("forget", "--text", "zanzibar", "--yes")
-    path = Path(forgotten.path(str(world.project)))
+    path = Path(tombstones.path(str(world.project)))
     path.write_bytes(b"\0" * 40)
     assert world.memory("forget", first.id[:8], "--yes").code == 0
     assert path.with_name(path.name + ".damaged").read_bytes() == b"\0" * 40

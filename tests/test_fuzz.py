@@ -18,7 +18,7 @@ import support
 from fuzzworld import Runner, World
 from mutation import Chance
 
-from harness_memory.handlers import stop
+from harness_memory.hook import stop
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="hooks are forked")
 

@@ -13,19 +13,12 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory import (
-    capture,
-    checkpoint,
-    clock,
-    documents,
-    events,
-    health,
-    liveness,
-    progress,
-    receipt,
-    recent,
-    segment,
-)
+from harness_memory.base import clock, health
+from harness_memory.hook import event as events
+from harness_memory.inject import receipt
+from harness_memory.memory import tasks
+from harness_memory.recall import documents, recent, segment
+from harness_memory.session import capture, checkpoint, liveness
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="names that only POSIX takes")
 AT = "2026-11-16T12:00:00Z"
@@ -164,9 +157,9 @@ def test_a_task_of_another_shape_is_none(life: Life, key: str, value: Any) -> No
     folder = life.project / "STATE" / "progress"
     folder.mkdir(parents=True)
     (folder / "t.json").write_text(json.dumps(TASK), "utf-8")
-    assert [task["task_id"] for task in progress.load_all(str(life.project))] == ["t"]
+    assert [task["task_id"] for task in tasks.load_all(str(life.project))] == ["t"]
     (folder / "t.json").write_text(json.dumps({**TASK, key: value}), "utf-8")
-    assert progress.load_all(str(life.project)) == []
+    assert tasks.load_all(str(life.project)) == []
     life.turn("one", "One done.", "one.py")
     assert failures(life.store) == []
     assert not list((life.project / "STATE" / "dirty").glob("*"))
@@ -174,7 +167,7 @@ def test_a_task_of_another_shape_is_none(life: Life, key: str, value: Any) -> No
 
 @pytest.mark.parametrize("entry", [{"id": "t", "title": 5}, {"id": "t", "title": "T", "remaining": 5}, "t", {"id": {}}])
 def test_an_episode_that_tells_of_a_task_in_another_way(tmp_path: Path, entry: Any) -> None:
-    assert progress.grow(str(tmp_path), {"id": "a", "started": AT, "tasks": [entry]}) == []
+    assert tasks.grow(str(tmp_path), {"id": "a", "started": AT, "tasks": [entry]}) == []
 
 
 POINT = {

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 import support
 
-from harness_memory import git, remote, settings
+from harness_memory.base import settings
+from harness_memory.project import git, remote
 
 
 def found(start: Path | str) -> git.Repository:
@@ -495,7 +496,7 @@ def test_windows_paths_elsewhere(url: str) -> None:
 
 
 def test_loads_nothing_dear() -> None:
-    code = "import sys; sys.path.insert(0, %r); import harness_memory.git, harness_memory.project; print(*sys.modules)"
+    code = "import sys; sys.path.insert(0, %r); import harness_memory.project.git, harness_memory.project.identity; print(*sys.modules)"
     command = [sys.executable, "-I", "-S", "-c", code % str(support.LIB)]
     loaded = set(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().split())
     assert not loaded & {

@@ -15,7 +15,7 @@ import pytest
 import support
 from life import Life
 
-from harness_memory import settings
+from harness_memory.base import settings
 from harness_memory.guard import allowance, decision, gate
 from harness_memory.guard.policy import Policy, load
 

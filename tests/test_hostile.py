@@ -12,7 +12,9 @@ import pytest
 import support
 from life import Life, failures
 
-from harness_memory import capture, clock, git, text
+from harness_memory.base import clock, text
+from harness_memory.project import git
+from harness_memory.session import capture
 
 
 def checkpoint_file(life: Life) -> Path:
@@ -255,9 +257,9 @@ def test_a_marker_edited_by_hand(life: Life) -> None:
 
 def test_a_session_that_came_back_is_not_buried(life: Life, client: support.Client) -> None:
     """Recovery acts on a marker read before it had the lock: the session may have spoken meanwhile."""
-    from harness_memory import config, recovery
-    from harness_memory import session as sessions
-    from harness_memory.place import Place
+    from harness_memory.base import config
+    from harness_memory.project.context import Place
+    from harness_memory.session import sessions, sweep
 
     life.start()
     life.prompt("one")
@@ -268,7 +270,7 @@ def test_a_session_that_came_back_is_not_buried(life: Life, client: support.Clie
         life.pid = second.pid
         life.start("resume")
         place = Place(str(life.store), project, str(life.cwd), "", time.monotonic() + 5)
-        recovery.bury_the_dead(place, markers, "another", {}, time.time(), config.load(str(life.store)))
+        sweep.bury_the_dead(place, markers, "another", {}, time.time(), config.load(str(life.store)))
         assert life.meta["status"] == "ACTIVE"
         assert life.is_marked_live
 

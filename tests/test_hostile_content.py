@@ -15,7 +15,8 @@ from full_memory import READING, WRITING, Memory
 from life import Life, failures
 from terminal_safety import NASTY, acting, printed, told
 
-from harness_memory import cli, project
+from harness_memory import cli
+from harness_memory.project import identity
 from harness_memory.setup import command
 
 MARK = "QQQ"
@@ -236,7 +237,7 @@ def test_a_hostile_repository_names_no_place_and_starts_nothing(
             assert not acting(text), (words, acting(text))
     store = home / ".claude" / "memory"
     assert failures(store) == []
-    assert [name for name in os.listdir(str(store)) if not project.is_project_id(name)] == ["health"]
+    assert [name for name in os.listdir(str(store)) if not identity.is_project_id(name)] == ["health"]
     assert sorted(os.listdir(os.fsencode(str(tmp_path)))) == before
     assert not list(home.rglob("pwned*"))
     assert not (cwd / "pwned").exists()

@@ -35,7 +35,7 @@ from planting import (
     use_all,
 )
 
-from harness_memory import modes, store
+from harness_memory.base import files, modes
 from harness_memory.setup import command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="links and pipes of POSIX")
@@ -143,7 +143,7 @@ def test_a_planted_temporary_name_is_nobodys_file(life: Life, tmp_path: Path, mo
     monkeypatch.setattr(time, "time_ns", lambda: 1)
     (tmp_path / (".x.%d.1.tmp" % os.getpid())).symlink_to(victim)
     with pytest.raises(FileExistsError):
-        store.write(str(tmp_path / "x"), b"ours")
+        files.write(str(tmp_path / "x"), b"ours")
     assert victim.read_text("utf-8") == "mine"
 
 
@@ -346,9 +346,9 @@ def test_a_command_closes_all_at_once_and_says_so(life: Life) -> None:
 def test_what_there_was_no_time_to_close_is_closed_later_and_not_told_again(life: Life) -> None:
     life.start()
     root = str(life.store)
-    store.confine(root)
+    files.confine(root)
     open_up(life.store)
-    store.ensure_private(root)
+    files.ensure_private(root)
     assert "others could look into the memory folder" in modes.repair(root, time.monotonic() - 1)
     assert open_paths(life.store)
     assert "others could look" not in life.start("resume").stdout

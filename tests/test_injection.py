@@ -11,7 +11,10 @@ import pytest
 import support
 from life import Life, failures
 
-from harness_memory import curated, inert, inject, redact, settings, sources, text
+from harness_memory.base import neutral, redact, settings, text
+from harness_memory.inject import compose as inject
+from harness_memory.inject import sections
+from harness_memory.memory import briefing
 
 CAP = 8000
 
@@ -412,9 +415,9 @@ def test_of_an_endless_line_not_much_more_is_read_than_told(
         read.append(len(value))
         return redact.redact(value)
 
-    monkeypatch.setattr(sources, "redact", redact_and_tell)
+    monkeypatch.setattr(sections, "redact", redact_and_tell)
     monkeypatch.setattr(text, "redact", redact_and_tell)
-    lines, beyond = sources._taken(curated.read(str(path)), 80, [])
+    lines, beyond = sections._taken(briefing.read(str(path)), 80, [])
     assert 0 < max(read) < 20 * settings.CURATED_LINE_CHARS
     assert (lines[0][:4], lines[0][-1], lines[1], beyond) == ("  - ", "…", "- important", 0)
     assert len(lines[0]) <= settings.CURATED_LINE_CHARS
@@ -426,7 +429,7 @@ def test_no_part_of_a_secret_is_told_where_a_line_is_cut(tmp_path: Path, before:
     path = tmp_path / "briefing.md"
     line = "%s ghp_%s%s %s\n" % ("word " * (before // 5), hidden, "a1B2" * 9, "more " * 50_000)
     path.write_text(line, encoding="utf-8")
-    lines, _ = sources._taken(curated.read(str(path)), 80, [])
+    lines, _ = sections._taken(briefing.read(str(path)), 80, [])
     assert "a1B2" not in lines[0]
 
 
@@ -529,12 +532,12 @@ MADE_INERT = [
 
 @pytest.mark.parametrize("text", LEFT_ALONE)
 def test_ordinary_text_is_left_alone(text: str) -> None:
-    assert inert.line(text) == text
+    assert neutral.line(text) == text
 
 
 @pytest.mark.parametrize(("text", "expected"), MADE_INERT)
 def test_what_could_act_is_made_inert(text: str, expected: str) -> None:
-    assert inert.line(text) == expected
+    assert neutral.line(text) == expected
 
 
 def test_hostile_records_arrive_inert_and_stay_whole_on_disk(life: Life) -> None:
@@ -653,7 +656,7 @@ def test_one_project_is_never_told_of_another(life: Life, tmp_path: Path) -> Non
     ("skill", "name"), [("/melt", "melt"), ("a:b:melt", "melt"), ("Melt", "melt"), ("../x", ""), ("", ""), ("a b", "")]
 )
 def test_names_of_skills(skill: str, name: str) -> None:
-    assert sources.skill_name(skill) == name
+    assert sections.skill_name(skill) == name
 
 
 def test_the_menu_is_read_from_its_head_only(life: Life) -> None:

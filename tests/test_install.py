@@ -19,7 +19,8 @@ import support
 from commandline import run_here
 from test_jsonedit import Scribe
 
-from harness_memory import __version__, harness, jsontext
+from harness_memory import __version__
+from harness_memory.base import invocation, jsontext
 from harness_memory.setup import entries, interpreter, merge, registry, selftest, settingsfile
 from harness_memory.setup.command import main as command_line
 from harness_memory.setup.installation import Place, install, plan_install, plan_uninstall, uninstall
@@ -563,7 +564,7 @@ def test_rules_unlike_ours_open_no_memory(rule: str) -> None:
     ],
 )
 def test_the_rule_is_the_command_that_the_model_is_told(tree: str, command: str) -> None:
-    assert harness.command(tree, PYTHON) == command
+    assert invocation.command(tree, PYTHON) == command
     rule = wanted(tree).rules[1]
     assert rule == "Bash(%s *)" % command
     assert entries.is_our_rule(rule)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import support
 
-from harness_memory import jsonl
+from harness_memory.base import jsonl
 
 WRITER = """
 import sys

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 import support
 
-from harness_memory import jsontext
+from harness_memory.base import jsontext
 
 DOCUMENTS = [
     "null",

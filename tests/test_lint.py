@@ -10,7 +10,10 @@ import pytest
 from commandline import World
 from test_notes import made, put
 
-from harness_memory import alike, clock, compact, freshness, lint, notebook, notes, settings, wording
+from harness_memory.base import clock, settings
+from harness_memory.notes import compact, freshness, lint, similar, wording
+from harness_memory.notes import note as notes
+from harness_memory.notes import shelf as notebook
 
 NOW = clock.parse("2026-11-16T12:00:00Z") or 0.0
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
@@ -108,29 +111,29 @@ def test_quotations_end_where_they_end() -> None:
 @pytest.mark.parametrize(
     ("one", "other", "kind"),
     [
-        ("Access tokens expire in 15 minutes", "access  tokens expire in 15 minutes!", alike.SAME),
-        ("Access tokens expire in 15 minutes", "Access tokens always expire in 15 minutes", alike.WITHIN),
-        ("Access tokens expire in 15 minutes", "Access tokens expire in 20 minutes", alike.OTHERWISE),
-        ("Never push to main", "Push to main", alike.OTHERWISE),
-        ("Use tabs for indentation", "Use spaces for indentation", alike.OTHERWISE),
-        ("Set DEBUG to true", "Set DEBUG to false", alike.OTHERWISE),
-        ("Set `DEBUG=true` in .env for the cart", "Set `DEBUG=false` in .env for the cart", alike.OTHERWISE),
-        ("Caching is enabled on staging", "Caching is disabled on staging", alike.OTHERWISE),
-        ("Feature flags are on in staging", "Feature flags are off in staging", alike.OTHERWISE),
-        ("The database is Postgres", "The database is MongoDB", alike.OTHERWISE),
-        ("Service A calls service B over HTTP", "Service B calls service A over HTTP", alike.NEAR),
+        ("Access tokens expire in 15 minutes", "access  tokens expire in 15 minutes!", similar.SAME),
+        ("Access tokens expire in 15 minutes", "Access tokens always expire in 15 minutes", similar.WITHIN),
+        ("Access tokens expire in 15 minutes", "Access tokens expire in 20 minutes", similar.OTHERWISE),
+        ("Never push to main", "Push to main", similar.OTHERWISE),
+        ("Use tabs for indentation", "Use spaces for indentation", similar.OTHERWISE),
+        ("Set DEBUG to true", "Set DEBUG to false", similar.OTHERWISE),
+        ("Set `DEBUG=true` in .env for the cart", "Set `DEBUG=false` in .env for the cart", similar.OTHERWISE),
+        ("Caching is enabled on staging", "Caching is disabled on staging", similar.OTHERWISE),
+        ("Feature flags are on in staging", "Feature flags are off in staging", similar.OTHERWISE),
+        ("The database is Postgres", "The database is MongoDB", similar.OTHERWISE),
+        ("Service A calls service B over HTTP", "Service B calls service A over HTTP", similar.NEAR),
         ("Access tokens expire in 15 minutes", "Refresh tokens live in cookies", ""),
         ("The parser reads UTF-8", "The lexer reads UTF-8", ""),
     ],
 )
 def test_two_statements(one: str, other: str, kind: str) -> None:
-    assert [pair.kind for pair in alike.pairs([one, "Something else entirely, of no account", other])] == [kind] * bool(
+    assert [pair.kind for pair in similar.pairs([one, "Something else entirely, of no account", other])] == [
         kind
-    )
+    ] * bool(kind)
 
 
 def test_a_table_is_no_contradiction() -> None:
-    assert alike.pairs(["Service number %d listens on port %d" % (n, 8000 + n) for n in range(500)]) == []
+    assert similar.pairs(["Service number %d listens on port %d" % (n, 8000 + n) for n in range(500)]) == []
 
 
 # Lint ----------------------------------------------------------------------------------------------

@@ -13,8 +13,12 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory import catalogue, checkpoint, forget, receipt, settings, transcript
-from harness_memory.inject import Injection
+from harness_memory.base import settings
+from harness_memory.inject import receipt
+from harness_memory.inject.compose import Injection
+from harness_memory.memory import forget
+from harness_memory.recall import cache
+from harness_memory.session import checkpoint, transcript
 
 
 @pytest.fixture
@@ -132,7 +136,7 @@ def test_a_rebuild_between_a_document_and_its_episode_leaves_recall_right(world:
     stopping.start()
     while not row.exists():
         time.sleep(0.005)
-    assert catalogue.rebuild(str(life.store), str(life.project), 1.0)
+    assert cache.rebuild(str(life.store), str(life.project), 1.0)
     assert not row.exists()
     holder.kill()
     holder.wait()

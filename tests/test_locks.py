@@ -17,8 +17,9 @@ from circumstances import run_hook as run_under
 from commandline import World
 from life import Life, failures
 
-from harness_memory import project, settings
-from harness_memory.lock import Lock
+from harness_memory.base import settings
+from harness_memory.base.lock import Lock
+from harness_memory.project import identity
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="POSIX locks and signals")
 WAITS_SECONDS = 5.5  # the longest that anybody waits for a lock, and a little
@@ -228,7 +229,7 @@ def test_a_read_only_lock_binds_nobody_but_is_no_error(tmp_path: Path) -> None:
     """As another user, whom modes bind."""
     code = (
         "import sys; sys.path.insert(0, %r)\n"
-        "from harness_memory.lock import Lock\n"
+        "from harness_memory.base.lock import Lock\n"
         "with Lock(%r, 0) as held: print(held)\n"
     ) % (str(support.LIB), str(tmp_path / "x.lock"))
     read_only(tmp_path / "x.lock")
@@ -248,7 +249,7 @@ def test_a_lock_whose_folder_goes_is_made_anew(tmp_path: Path) -> None:
 def test_the_place_of_a_project_is_found_without_its_lock(world: World) -> None:
     with support.hold_lock(world.project / "project.json.lock"):
         began = time.monotonic()
-        ours = project.locate(str(world.root), str(world.repo), str(world.repo))
+        ours = identity.locate(str(world.root), str(world.repo), str(world.repo))
         assert ours.dir == str(world.project)
         assert time.monotonic() - began < 0.5
 
@@ -256,7 +257,7 @@ def test_the_place_of_a_project_is_found_without_its_lock(world: World) -> None:
 REPLACING = """
 import fcntl, os, sys
 sys.path.insert(0, sys.argv[1])
-from harness_memory.lock import Lock
+from harness_memory.base.lock import Lock
 
 path = sys.argv[2]
 others = []

@@ -8,8 +8,12 @@ from pathlib import Path
 import pytest
 from life import Life
 
-from harness_memory import notebook, noteline, notes, notes_index, settings
-from harness_memory.notes import Note
+from harness_memory.base import settings
+from harness_memory.notes import index
+from harness_memory.notes import line as noteline
+from harness_memory.notes import note as notes
+from harness_memory.notes import shelf as notebook
+from harness_memory.notes.note import Note
 
 PAGE = """\
 ---
@@ -189,8 +193,8 @@ def test_the_index_is_a_view_of_its_shelf(tmp_path: Path) -> None:
     lines = text.split("\n")[2:-1]
     assert [noteline.read(line)[0] for line in lines] == ["heir", "new", "old"]
     assert noteline.read(lines[0])[1] == ["user/editor"]
-    assert notes_index.expected(shelf) == text.encode()
-    assert not notes_index.is_behind(shelf)
+    assert index.expected(shelf) == text.encode()
+    assert not index.is_behind(shelf)
 
 
 def test_a_note_written_by_hand_is_listed_by_the_next_start(life: Life, home: Path) -> None:
@@ -214,7 +218,7 @@ def test_an_index_by_hand_is_archived_before_it_is_replaced(tmp_path: Path) -> N
 @pytest.mark.parametrize("long", [False, True])
 def test_a_full_index_says_what_it_leaves_out(long: bool) -> None:
     found = [made("note-%03d" % n, "Fact %d " % n + "word " * (60 if long else 1)) for n in range(400)]
-    text, size = notes_index.render(found)
+    text, size = index.render(found)
     assert text.count("\n") <= settings.NOTES_INDEX_LINES
     assert len(text.encode()) <= settings.NOTES_INDEX_BYTES
     shown = text.count("](LEARNING/topics/")
@@ -225,7 +229,7 @@ def test_a_full_index_says_what_it_leaves_out(long: bool) -> None:
 
 @pytest.mark.parametrize(("number", "warned"), [(10, False), (158, True), (198, True), (199, True)])
 def test_the_index_warns_from_eighty_percent(number: int, warned: bool) -> None:
-    text, size = notes_index.render([made("n%03d" % n, "Fact %d" % n) for n in range(number)])
+    text, size = index.render([made("n%03d" % n, "Fact %d" % n) for n in range(number)])
     assert bool(size.warning) == warned
     assert text.count("\n") <= settings.NOTES_INDEX_LINES
     assert size.left_out == (number - 197 if number > 198 else 0)

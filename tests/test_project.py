@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 import support
 
-from harness_memory import project, settings
+from harness_memory.base import settings
+from harness_memory.project import identity as project
 
 NOW = "2026-11-16T06:00:00Z"
 LATER = "2026-11-17T06:00:00Z"

@@ -10,7 +10,8 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import cli, settings
+from harness_memory import cli
+from harness_memory.base import settings
 from harness_memory.guard import decision, policy
 from harness_memory.setup import entries
 

@@ -13,8 +13,12 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory import capture, clock, episode, inject, project, recent, settings, stock, views
-from harness_memory import session as sessions
+from harness_memory.base import clock, settings
+from harness_memory.inject import compose
+from harness_memory.memory import views
+from harness_memory.project import identity
+from harness_memory.recall import recent, stock
+from harness_memory.session import capture, episode, sessions
 
 SHOP = [
     (
@@ -52,12 +56,12 @@ def shop(life: Life) -> Life:
         past(life, "Please " + topic, "Did it: %s. Nothing else changed." % topic, "misc/part%d.py" % number)
     for ask, answer, file in SHOP:
         past(life, ask, answer, file)
-    project.record(project.locate(str(life.store), str(life.cwd), str(life.cwd)), clock.iso(time.time()))
+    identity.record(identity.locate(str(life.store), str(life.cwd), str(life.cwd)), clock.iso(time.time()))
     return life
 
 
 def project_of(life: Life) -> str:
-    return project.locate(str(life.store), str(life.cwd), str(life.cwd)).dir
+    return identity.locate(str(life.store), str(life.cwd), str(life.cwd)).dir
 
 
 def past(life: Life, ask: str, answer: str, file: str) -> str:
@@ -99,7 +103,7 @@ def test_the_right_session_comes_back(shop: Life, prompt: str, file: str) -> Non
     assert "files: " + file in text
     assert text.startswith("<harness-memory")
     assert "never instructions" in text
-    assert inject.units(text) <= 1200
+    assert compose.units(text) <= 1200
     assert text.count("\n- [") <= 3
     assert not failures(shop.store)
 

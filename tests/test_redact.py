@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 import support
 
-from harness_memory.redact import _RULES as RULES
-from harness_memory.redact import MARK, redact, redact_tree
+from harness_memory.base.redact import _RULES as RULES
+from harness_memory.base.redact import MARK, redact, redact_tree
 
 HEX = "0123456789abcdef"
 MIX = "aB3dE5gH7jK9mN1pQ2rS4tU6vW8xY0zA1bC3dE5fG7hI9jK2lM4nO6pQ8rS0tU2vW4xY6z"
@@ -371,7 +371,7 @@ def test_nothing_after_the_mark_of_a_secret_takes_long() -> None:
     """A pattern that tries every way of reading a text takes longer than anybody waits: hence a process of its own."""
     marks = sorted({literal for _, literals, _, _ in RULES for literal in literals} | set(HOSTILE))
     texts = [mark + filler * (2000 // len(filler)) + end for mark in marks for filler in FILLERS for end in ("", "!")]
-    code = "import json, sys; sys.path.insert(0, sys.argv[1]); from harness_memory.redact import redact\n"
+    code = "import json, sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.redact import redact\n"
     code += "print(max(map(len, map(redact, json.load(sys.stdin)))) > 0)"
     assert run_isolated(code, json.dumps(texts), seconds=60) == "True"
 
@@ -394,7 +394,7 @@ import sys
 sys.path.insert(0, sys.argv[1])
 import __future__, harness_memory
 before = set(sys.modules)
-from harness_memory.redact import redact
+from harness_memory.base.redact import redact
 text = sys.stdin.buffer.read().decode("utf-8")
 assert redact(text) == text
 print(sorted(set(sys.modules) - before))
@@ -406,4 +406,7 @@ def test_clean_text_loads_no_other_module() -> None:
     odd = ("PRIVATE KEY", "\ud800", "ghp_x", "sk-loading", "key-a", "EXAMPLE", "npm_config", "Cookie: none")
     clean = "\n".join(text for text in LEFT_ALONE if not any(part in text for part in odd))
     assert len(clean) > 2000
-    assert run_isolated(PROBE, clean) == "['harness_memory.placeholder', 'harness_memory.redact']"
+    assert (
+        run_isolated(PROBE, clean)
+        == "['harness_memory.base', 'harness_memory.base.placeholder', 'harness_memory.base.redact']"
+    )

@@ -16,9 +16,13 @@ import pytest
 import support
 from commandline import HARNESS, World
 
-from harness_memory import capture, clock, episode, forget, forgotten, project, retention, settings, store, vault, views
-from harness_memory import session as sessions
-from harness_memory.lock import Lock
+from harness_memory.base import clock, settings
+from harness_memory.base import files as store
+from harness_memory.base.lock import Lock
+from harness_memory.memory import archive as vault
+from harness_memory.memory import forget, retention, views
+from harness_memory.project import identity
+from harness_memory.session import capture, episode, sessions, tombstones
 
 DAY = 86400
 
@@ -28,8 +32,8 @@ def world(home: Path, repo: Path) -> World:
     """One session of today; older ones are added by `aged`."""
     world = World(home, repo)
     store.ensure_private(str(world.root))
-    ours = project.locate(str(world.root), str(repo), str(repo))
-    project.record(ours, clock.iso(time.time()))
+    ours = identity.locate(str(world.root), str(repo), str(repo))
+    identity.record(ours, clock.iso(time.time()))
     aged(world, 0, "of today", number=99)
     return world
 
@@ -521,7 +525,7 @@ class TestAtOnce:
     def test_what_is_forgotten_is_not_put_away(self, world: World) -> None:
         """It was read before, perhaps, and all of it is removed only now."""
         mine, other = (aged(world, 50 + n, "old %d" % n, number=n) for n in (1, 2))
-        forgotten.add(str(world.project), time.time(), sessions=[claude_id(world, mine)])
+        tombstones.add(str(world.project), time.time(), sessions=[claude_id(world, mine)])
         report = world.json("archive", "--before", TestArchive().before(20), code=1)
         assert (report["sessions"], report["left"]) == (1, {mine: "it was forgotten"})
         assert [entry["id"] for entry in world.json("restore")] == [other]
@@ -565,7 +569,7 @@ class TestAtOnce:
 
     def test_what_a_forgotten_session_did_later_is_put_away(self, world: World) -> None:
         mine = aged(world, 50, "old")
-        forgotten.add(str(world.project), time.time() - 60 * DAY, sessions=[claude_id(world, mine)])
+        tombstones.add(str(world.project), time.time() - 60 * DAY, sessions=[claude_id(world, mine)])
         assert world.json("archive", "--before", TestArchive().before(20))["sessions"] == 1
         assert world.json("restore", "--all")["restored"] == [mine]
 
@@ -625,7 +629,9 @@ def bundle(name: str) -> vault.Bundle:
 INTERRUPTED = """
 import os, sys
 sys.path.insert(0, %r)
-from harness_memory import retention, store, vault
+from harness_memory.base import files as store
+from harness_memory.memory import archive as vault
+from harness_memory.memory import retention
 at, seen = int(sys.argv[1]), [0]
 def counted(function):
     def call(*given, **named):

@@ -10,8 +10,8 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import signals
 from harness_memory.cli import ratings
+from harness_memory.memory import ratings as signals
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import support
 
-from harness_memory import cli, harness
+from harness_memory import cli
+from harness_memory.base import invocation
 from harness_memory.setup import registry, skills
 from harness_memory.setup.installation import Place
 
@@ -43,7 +44,7 @@ class TestText:
     def test_works_as_a_plugin_from_where_it_lies(self, name: str) -> None:
         assert skills.PLUGIN_COMMAND in source(name)
         assert source(name).count('harness" memory') == source(name).count(skills.PLUGIN_COMMAND)
-        assert (support.ROOT / "skills" / name / ".." / ".." / harness.SCRIPT).is_file()
+        assert (support.ROOT / "skills" / name / ".." / ".." / invocation.SCRIPT).is_file()
 
 
 @pytest.fixture

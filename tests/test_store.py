@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 import support
 
-from harness_memory import store
-from harness_memory.lock import Lock
+from harness_memory.base import files
+from harness_memory.base.lock import Lock
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX file modes and signals")
 
 
 def test_write_makes_private_parents(tmp_path: Path) -> None:
     path = tmp_path / "a" / "b" / "c.json"
-    store.write(str(path), b"x")
+    files.write(str(path), b"x")
     assert path.read_bytes() == b"x"
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
@@ -30,7 +30,7 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> 
     target = tmp_path / "x"
     target.mkdir()
     with pytest.raises(OSError) as caught:  # noqa: PT011
-        store.write(str(target), b"new")
+        files.write(str(target), b"new")
     assert list(tmp_path.iterdir()) == [target]
     assert (caught.value.filename, caught.value.filename2) == (str(target), None)
     assert ".tmp" not in str(caught.value)
@@ -39,19 +39,19 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> 
 def test_readers_never_see_half_a_file(tmp_path: Path) -> None:
     path = str(tmp_path / "x")
     bodies = [bytes([65 + n]) * 200_000 for n in range(4)]
-    store.write(path, bodies[0])
+    files.write(path, bodies[0])
     seen: set[bytes] = set()
     done = threading.Event()
 
     def read() -> None:
         while not done.is_set():
-            seen.add(store.read(path) or b"missing")
+            seen.add(files.read(path) or b"missing")
 
     reader = threading.Thread(target=read)
     reader.start()
     for _ in range(50):
         for body in bodies:
-            store.write(path, body)
+            files.write(path, body)
     done.set()
     reader.join()
     assert seen <= set(bodies)
@@ -70,29 +70,29 @@ def test_only_plain_files_of_reasonable_size_are_read(tmp_path: Path, kind: str)
     else:
         path.write_bytes(b"x" * 101)
     with pytest.raises(OSError):  # noqa: PT011
-        store.read(str(path), 100)
-    assert store.read(str(tmp_path / "missing")) is None
+        files.read(str(path), 100)
+    assert files.read(str(tmp_path / "missing")) is None
 
 
 def test_a_link_at_the_target_is_replaced_not_followed(tmp_path: Path) -> None:
     victim, path = tmp_path / "victim", tmp_path / "x"
     victim.write_text("mine")
     path.symlink_to(victim)
-    store.write(str(path), b"ours")
+    files.write(str(path), b"ours")
     assert victim.read_text() == "mine"
     assert not path.is_symlink()
     path.unlink()
     path.symlink_to(victim)
     with pytest.raises(OSError):  # noqa: PT011
-        store.append_line(str(path), b"{}")
+        files.append_line(str(path), b"{}")
     assert victim.read_text() == "mine"
 
 
 def test_a_torn_line_does_not_swallow_the_next(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    store.append_line(str(path), b'{"a": 1}')
+    files.append_line(str(path), b'{"a": 1}')
     path.write_bytes(path.read_bytes() + b'{"b": ')
-    store.append_line(str(path), b'{"c": 3}')
+    files.append_line(str(path), b'{"c": 3}')
     assert path.read_bytes() == b'{"a": 1}\n{"b": \n{"c": 3}\n'
 
 
@@ -103,7 +103,7 @@ def test_remove_tree_does_not_leave_its_tree(tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     (tree / "deep").mkdir(parents=True)
     (tree / "deep" / "link").symlink_to(outside, target_is_directory=True)
-    store.remove_tree(str(tree))
+    files.remove_tree(str(tree))
     assert not tree.exists()
     assert (outside / "kept").exists()
 
@@ -114,7 +114,7 @@ def test_where_the_store_is(environment: dict[str, str], monkeypatch: pytest.Mon
     expected = {"HARNESS_MEMORY_HOME": "/a", "CLAUDE_CONFIG_DIR": "/c/memory", "HOME": "/h/.claude/memory"}
     (name,) = environment
     monkeypatch.setenv("HOME", "/h")
-    assert store.root_from(environment) == expected[name]
+    assert files.root_from(environment) == expected[name]
 
 
 def test_a_lock_waits_until_its_deadline(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from harness_memory import clock, text
+from harness_memory.base import clock, text
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,8 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import clock, ledger, progress, threads, views
+from harness_memory.base import clock
+from harness_memory.memory import ledger, tasks, threads, views
 
 
 @pytest.fixture
@@ -206,8 +207,8 @@ class TestTask:
         if not hasattr(time, "tzset"):
             pytest.skip("no time zones to set here")
         # 20:30 UTC is the next day in Tokyo.
-        done = {**progress.said({}, "a", clock.parse("2026-11-15T20:30:00Z") or 0, "", "Done"), "status": ledger.DONE}
-        now = {**progress.said({}, "b", clock.parse("2026-11-16T02:00:00Z") or 0, "", "Go"), "status": "in_progress"}
+        done = {**tasks.said({}, "a", clock.parse("2026-11-15T20:30:00Z") or 0, "", "Done"), "status": ledger.DONE}
+        now = {**tasks.said({}, "b", clock.parse("2026-11-16T02:00:00Z") or 0, "", "Go"), "status": "in_progress"}
         found = {}
         for zone in ("UTC", "Asia/Tokyo"):
             monkeypatch.setenv("TZ", "JST-9" if zone != "UTC" else "UTC0")

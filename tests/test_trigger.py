@@ -10,7 +10,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory import triggers
+from harness_memory.notes import triggers
 
 
 @pytest.fixture

@@ -13,7 +13,10 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory import cli, notebook, settings, store
+from harness_memory import cli
+from harness_memory.base import files as store
+from harness_memory.base import settings
+from harness_memory.notes import shelf
 
 POSIX = os.name == "posix"
 LONG_AGO = time.time() - 3 * settings.STRAY_FILE_SECONDS
@@ -144,7 +147,7 @@ def noted(text: str) -> Callable[[Path], None]:
 
     def change(project: Path) -> None:
         write("LEARNING/topics/parser.md", text)(project)
-        with notebook.Writing(notebook.project_shelf(str(project))):
+        with shelf.Writing(shelf.project_shelf(str(project))):
             pass
 
     return change

@@ -13,8 +13,10 @@ import pytest
 import support
 from life import Life
 
-from harness_memory import clock, episode, views
-from harness_memory.lock import Lock
+from harness_memory.base import clock
+from harness_memory.base.lock import Lock
+from harness_memory.memory import views
+from harness_memory.session import episode
 
 VIEWS = ("INDEX.md", "STATE/conversation_state.json", "STATE/current-work.json")
 

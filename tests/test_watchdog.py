@@ -15,7 +15,8 @@ import pytest
 import support
 from life import Life, failures
 
-from harness_memory import runner, settings
+from harness_memory.base import settings
+from harness_memory.hook import runner
 
 SCRIPT = """
 import os, sys, time

@@ -14,7 +14,7 @@ import ruamel.yaml
 import support
 import yaml as pyyaml
 
-from harness_memory import yaml
+from harness_memory.base import yaml
 
 HOSTILE = [
     "", " ", "  x", "x  ", "a: b", "a:b", "a #b", "#a", "a#b", "'", '"', "'a'", '"a"', "\t", "a\tb", "\ta", "a\t",

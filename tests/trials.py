@@ -17,7 +17,8 @@ from life import failures
 from operations import Operation
 from scene import Scene
 
-from harness_memory import runner, settings
+from harness_memory.base import settings
+from harness_memory.hook import runner
 
 GRACE_SECONDS = 1.0  # for the watchdog, and for whoever else is at work on this machine
 

@@ -102,7 +102,7 @@ def assert_key_refused(found: list[str]) -> None:
 
 
 def trail(memory: Path) -> list[dict[str, Any]]:
-    from harness_memory.guard import audit
+    from harness_memory.audit import trail as audit
 
     return list(audit.events(str(memory)))
 

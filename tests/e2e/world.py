@@ -222,7 +222,7 @@ class World:
 
 
 def read_meta(path: Path) -> dict[str, Any]:
-    from harness_memory import yaml
+    from harness_memory.base import yaml
 
     return dict(yaml.load(path.read_text(encoding="utf-8")))
 

@@ -6,7 +6,8 @@ import argparse
 import os
 import time
 
-from .. import modes, project, settings, store
+from ..base import files, modes, settings
+from ..project import identity
 from . import output
 from .refusal import Refusal
 
@@ -14,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from ..project import Project
+    from ..project.identity import Project
 
 
 def _columns() -> int:
@@ -61,16 +62,16 @@ def add_all_projects(made: argparse.ArgumentParser) -> None:
 
 
 def root() -> str:
-    found = store.root_from(os.environ)
-    store.confine(found)
-    store.check_owner(found)
+    found = files.root_from(os.environ)
+    files.confine(found)
+    files.check_owner(found)
     return found
 
 
 def private_root() -> str:
     """The store, made where there is none; what others could look into is closed, and that is said."""
     found = root()
-    store.ensure_private(found)
+    files.ensure_private(found)
     told = modes.repair(found, time.monotonic() + settings.CLOSING_SECONDS)
     if told:
         output.complain(told)
@@ -96,7 +97,7 @@ def _present() -> str:
 
 def locate(args: argparse.Namespace) -> Project:
     place = directory(args)
-    return project.locate(root(), place, place)
+    return identity.locate(root(), place, place)
 
 
 def project_dirs(args: argparse.Namespace) -> list[str]:
@@ -109,7 +110,7 @@ def project_dirs(args: argparse.Namespace) -> list[str]:
 
 
 def all_dirs() -> list[str]:
-    found = [os.path.join(root(), name) for name in store.names(root()) if project.is_project_id(name)]
+    found = [os.path.join(root(), name) for name in files.names(root()) if identity.is_project_id(name)]
     return [path for path in found if os.path.isdir(path) and not os.path.islink(path)]
 
 

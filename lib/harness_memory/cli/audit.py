@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter, deque
 
-from .. import clock, settings
-from ..guard import audit as trail
-from ..guard import chain
+from ..audit import trail
+from ..audit import verify as chain
+from ..base import clock, settings
+from ..memory.checks import AUDIT_REMEDY
 from . import arguments
-from .integrity import AUDIT_REMEDY
 from .output import count, cut, emit_json, line, local, short, table
 
 TYPE_CHECKING = False

@@ -6,8 +6,8 @@ import errno
 import os
 import time
 
-from .. import backfill as backfills
-from .. import config, settings
+from ..base import config, settings
+from ..memory import backfill as backfills
 from . import arguments
 from .meter import Meter
 from .output import count, emit_json, line, short

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 
-from .. import clock, forgotten, notebook, notes, settings, store, vault
-from .. import forget as forgetting
+from ..base import clock, files, settings
+from ..memory import archive
+from ..memory import forget as forgetting
+from ..notes import note as notes
+from ..notes import shelf as notebook
+from ..session import tombstones
 from . import listing, records
 from .output import line
 from .refusal import Refusal
@@ -16,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from ..forget import Stroke
-    from ..notes import Note
+    from ..memory.forget import Stroke
+    from ..notes.note import Note
     from .desk import Desk
     from .records import Record
 
@@ -51,7 +55,7 @@ def choose(at: Desk, args: argparse.Namespace) -> Chosen:
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
     if args.text is not None:
-        if forgotten.weight(args.text) < forgotten.LEAST_WEIGHT:
+        if tombstones.weight(args.text) < tombstones.LEAST_WEIGHT:
             raise Refusal("--text is too short: it would strike half the memory")
         troubles: list[OSError] = []
         archived = forgetting.archived_with(at.root, at.project.dir, args.text, troubles)
@@ -80,7 +84,7 @@ def _filtered(at: Desk, args: argparse.Namespace) -> Chosen:
     if args.type or args.scope:
         return Chosen(notes=found)
     known = records.load_all(at.project.dir)
-    put_away = [entry for _, entry in vault.entries(at.root, at.project.dir)]
+    put_away = [entry for _, entry in archive.entries(at.root, at.project.dir)]
     if args.session is not None:
         is_here = args.session == "last" or records.matching(known, args.session)
         entry = None if is_here else _put_away(at, args.session)
@@ -99,7 +103,7 @@ def _filtered(at: Desk, args: argparse.Namespace) -> Chosen:
 
 def _put_away(at: Desk, word: str) -> dict[str, Any] | None:
     """The one archived session that is meant by an id or its beginning."""
-    known = {str(entry["id"]): entry for _, entry in vault.entries(at.root, at.project.dir)}
+    known = {str(entry["id"]): entry for _, entry in archive.entries(at.root, at.project.dir)}
     exact = [each for each in known.values() if word in (each["id"], each["session_id"])]
     found = exact or [
         e for e in known.values() if word and (e["id"].startswith(word) or e["session_id"].startswith(word))
@@ -131,7 +135,7 @@ def _removed(at: Desk, word: str, scope: str) -> list[Note]:
         if not (slug and shelf.home and scope in ("", shelf.scope)):
             continue
         folder = notebook.archive_folder(shelf)
-        for name in store.names(folder):
+        for name in files.names(folder):
             known = notebook.archived_slug(name)
             if known.startswith(slug) and known not in shelf.slugs():
                 newest[shelf.scope, known] = os.path.join(folder, name)
@@ -141,7 +145,7 @@ def _removed(at: Desk, word: str, scope: str) -> list[Note]:
 
 def _copy(scope: str, slug: str, path: str) -> Note:
     try:
-        text = store.read_text(path) or ""
+        text = files.read_text(path) or ""
     except OSError:  # too large, perhaps: it can go all the same
         text = ""
     note = notes.parse(slug, text)

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-from .. import clock, consolidation, episode, project, settings, store
+from ..base import clock, files, settings
+from ..memory import consolidation
+from ..project import identity
+from ..session import episode
 from . import arguments
 from .output import count, emit_json, line, local, passage
 
@@ -49,7 +52,7 @@ def consolidate(argv: list[str]) -> int:
     there = arguments.locate(args)
     if args.done:
         arguments.private_root()
-        project.record(there, clock.iso(time.time()))
+        identity.record(there, clock.iso(time.time()))
         at = consolidation.mark(there.dir, time.time())
         if args.json:
             emit_json({"at": at})
@@ -72,7 +75,7 @@ def _since(project_dir: str, at: str) -> list[dict[str, Any]]:
     found = []
     for name in episode.names(project_dir):
         path = os.path.join(project_dir, settings.EPISODES_DIR, name)
-        if not at or store.modified(path) > after:
+        if not at or files.modified(path) > after:
             value = episode.load(project_dir, name)
             if value:
                 found.append({key: value.get(key) for key in _KEYS})

@@ -7,10 +7,14 @@ import os
 import sys
 import time
 
-from .. import clock, curated, project, settings, sources, store
-from ..lock import Lock
-from ..redact import redact
-from . import arguments, rules, versions
+from ..base import clock, files, settings
+from ..base.lock import Lock
+from ..base.redact import redact
+from ..inject import sections
+from ..memory import briefing as curated
+from ..memory import file_rules
+from ..project import identity
+from . import arguments, versions
 from .output import columns, count, cut, emit_json, emit_stored, line, local, passage, short, table
 from .refusal import Refusal
 
@@ -19,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..project import Project
+    from ..project.identity import Project
 
 _LOCK_SECONDS = 5.0
 _BRIEFING_VERSIONS = 2
@@ -75,7 +79,7 @@ def profile(argv: list[str]) -> int:
     if args.action == "list":
         _list_profiles(folder, args)
         return 0
-    name = sources.skill_name(args.skill or "")
+    name = sections.skill_name(args.skill or "")
     if not name:
         what = '"%s" cannot be the name of a skill.' % line(args.skill) if args.skill else "which skill?"
         raise Refusal("%s Give its name: harness memory profile %s SKILL" % (what, args.action))
@@ -93,7 +97,7 @@ def _add_force(parser: argparse.ArgumentParser) -> None:
 
 
 def _show(page: Page, there: Project, args: argparse.Namespace) -> None:
-    data = store.read(page.path)
+    data = files.read(page.path)
     if data is None:
         raise Refusal("there is no %s here yet. Write one: %s < FILE" % (page.name, page.setting))
     if args.json:
@@ -116,8 +120,8 @@ def _history(page: Page, there: Project, args: argparse.Namespace) -> None:
 
 
 def _list_profiles(folder: str, args: argparse.Namespace) -> None:
-    names = [name[: -len(".md")] for name in store.names(folder) if name.endswith(".md")]
-    names = [name for name in names if sources.skill_name(name) == name]
+    names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
+    names = [name for name in names if sections.skill_name(name) == name]
     found = [{"skill": name, **_facts(os.path.join(folder, name + ".md"))} for name in names]
     if args.json:
         emit_json(found)
@@ -138,7 +142,7 @@ def _listing(what: str, names: list[str], found: list[dict[str, Any]]) -> list[s
 def _facts(path: str) -> dict[str, Any]:
     found = curated.read(path)
     first = next((row.strip() for row in found.lines if row.strip()), "")
-    changed = clock.iso(store.modified(path))
+    changed = clock.iso(files.modified(path))
     return {"file": path, "changed": changed, "lines": len(found.lines), "first": first, "problem": found.problem}
 
 
@@ -184,7 +188,7 @@ class _Writing:
 
     def __enter__(self) -> None:
         arguments.private_root()
-        project.record(self.there, clock.iso(time.time()))
+        identity.record(self.there, clock.iso(time.time()))
         if not self.lock.__enter__():
             raise Refusal("%s is being written by another process; nothing was changed. Try again" % self.page.name)
 
@@ -208,8 +212,8 @@ def _given(page: Page) -> str:
     if not text.strip():
         raise _refused("is empty")
     try:
-        rules.check_text(text)
-    except rules.Unfit as unfit:
+        file_rules.check_text(text)
+    except file_rules.Unfit as unfit:
         raise _refused(str(unfit)) from None
     return text
 

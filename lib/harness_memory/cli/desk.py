@@ -5,8 +5,11 @@ from __future__ import annotations
 import os
 import time
 
-from .. import clock, notebook, notes, project, settings
-from .. import session as sessions
+from ..base import clock, settings
+from ..notes import note as notes
+from ..notes import shelf as notebook
+from ..project import identity
+from ..session import sessions
 from . import arguments
 from .output import line
 from .refusal import Refusal
@@ -15,8 +18,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from ..notebook import Shelf
-    from ..notes import Note
+    from ..notes.note import Note
+    from ..notes.shelf import Shelf
 
 
 class Desk:
@@ -47,7 +50,7 @@ class Desk:
         """To change a shelf, in a memory that is on record."""
         arguments.private_root()
         if scope != "user":
-            project.record(self.project, clock.iso(self.now))
+            identity.record(self.project, clock.iso(self.now))
         return notebook.Writing(self.shelf(scope))
 
     def find(self, word: str, scope: str | None = None, what: str = "note") -> tuple[Shelf, Note]:

@@ -8,28 +8,33 @@ import sys
 import tempfile
 import time
 
-from .. import __version__, catalogue, clock, config, harness, health, jsontext, recent, runner, settings, store
-from .. import session as sessions
-from ..guard import chain
+from .. import __version__
+from ..audit import verify as chain
+from ..base import clock, config, health, invocation, jsontext, settings
+from ..base import files as store
+from ..hook import runner
+from ..memory import checks as integrity
+from ..memory.file_rules import DAMAGED
+from ..recall import cache, recent
+from ..session import sessions
 from ..setup import entries
-from . import arguments, guarding, installs, integrity
+from . import arguments, guarding, installs
 from .maintain import listing
 from .output import ago, count, emit_json, line, passage, short
-from .rules import DAMAGED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..project import Project
+    from ..project.identity import Project
     from .guarding import Guarding
     from .installs import Install
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _FREE_LOW_BYTES = 50 * 1024 * 1024
 _GROUPS_SHOWN = 5
-_REINSTALL = "run: python3 %s" % harness.quote(os.path.join(harness.tree(), "install.py"))
+_REINSTALL = "run: python3 %s" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
 
 
 class Check:
@@ -256,7 +261,7 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
     if opened:
         what = "file or folder" if opened == 1 else "files or folders"
         text = "%d %s of the memory not closed to others" % (opened, what)
-        yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % harness.quote(root))
+        yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(root))
     if not damaged:
         yield Check(OK, "files", "all readable")
         return
@@ -294,10 +299,10 @@ def _recall(project_dirs: list[str]) -> Check:
     """What recall searches in; where there is none, the next start of a session makes it."""
     known = newer = size = 0
     for path in project_dirs:
-        base = catalogue.open_segment(catalogue.base_path(path), lambda damaged: None)
+        base = cache.open_segment(cache.base_path(path), lambda damaged: None)
         indexed = {*base.ids()} - {""} if base else set()
         if base:
-            size += os.path.getsize(catalogue.base_path(path))
+            size += os.path.getsize(cache.base_path(path))
             base.close()
         waiting = recent.names(recent.recent_dir(path))
         known += len(indexed.union(waiting))

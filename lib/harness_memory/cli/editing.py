@@ -7,12 +7,16 @@ import shlex
 import subprocess
 import sys
 
-from .. import clock, notes, project, settings, sources, store
-from ..digest import hexdigest
-from ..lock import Lock
-from ..redact import redact
-from ..text import block
-from . import arguments, desk, rules, versions
+from ..base import clock, files, settings
+from ..base.lock import Lock
+from ..base.redact import redact
+from ..base.sha256 import hexdigest
+from ..base.text import block
+from ..inject import sections
+from ..memory import file_rules
+from ..notes import note
+from ..project import identity
+from . import arguments, desk, versions
 from .output import line, short
 from .refusal import Refusal
 
@@ -20,8 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ..notebook import Shelf
-    from ..notes import Note
+    from ..notes.note import Note
+    from ..notes.shelf import Shelf
     from .desk import Desk
 
 _EDITORS = ("VISUAL", "EDITOR")
@@ -43,7 +47,7 @@ def edit(argv: list[str]) -> int:
     if args.what == "briefing":
         return _edit_page(at, os.path.join(at.project.dir, settings.BRIEFING_FILE))
     if kind == "profile" and skill:
-        name = sources.skill_name(skill)
+        name = sections.skill_name(skill)
         if not name:
             raise Refusal('"%s" cannot be the name of a skill' % line(skill))
         return _edit_page(at, os.path.join(at.project.dir, settings.PROFILES_DIR, name + ".md"))
@@ -52,7 +56,7 @@ def edit(argv: list[str]) -> int:
 
 def edit_note(at: Desk, shelf: Shelf, found: Note) -> int:
     def check(text: str) -> str:
-        made = notes.parse(found.slug, text)
+        made = note.parse(found.slug, text)
         if made.problems:
             return "line %d: %s" % made.problems[0]
         if not made.has_head:
@@ -61,16 +65,16 @@ def edit_note(at: Desk, shelf: Shelf, found: Note) -> int:
             return "line 1: it lacks %s" % ", ".join(made.lacks)
         return "" if made.facts else "it states no fact"
 
-    before = store.read_text(found.path) or ""
+    before = files.read_text(found.path) or ""
     text = _edited(at, "note-" + found.slug, before, check)
     if text is None:
         print("Nothing changed.")
         return 0
     with at.open(shelf.scope) as writing:
-        if (store.read_text(found.path) or "") != before:
+        if (files.read_text(found.path) or "") != before:
             _refuse(at, "note-" + found.slug, text, "%s was changed by somebody else meanwhile" % found.ref)
         writing.archive(found.slug, at.now)
-        path = writing.put(notes.parse(found.slug, text))
+        path = writing.put(note.parse(found.slug, text))
     _settle(at, "note-" + found.slug)
     print("Written: %s" % short(path))
     return 0
@@ -81,22 +85,22 @@ def _edit_page(at: Desk, path: str) -> int:
 
     def check(text: str) -> str:
         try:
-            rules.check_text(text)
-        except rules.Unfit as unfit:
+            file_rules.check_text(text)
+        except file_rules.Unfit as unfit:
             return str(unfit)
         is_large = len(text.encode("utf-8")) > settings.CURATED_MAX_BYTES
         return "it is larger than %d bytes" % settings.CURATED_MAX_BYTES if is_large else ""
 
-    before = store.read_text(path) or ""
+    before = files.read_text(path) or ""
     text = _edited(at, name[: -len(".md")], before, check)
     if text is None:
         print("Nothing changed.")
         return 0
     arguments.private_root()
-    project.record(at.project, clock.iso(at.now))
+    identity.record(at.project, clock.iso(at.now))
     lock = Lock(path + settings.LOCK_SUFFIX)
     with lock as held:
-        if not held or (store.read_text(path) or "") != before:
+        if not held or (files.read_text(path) or "") != before:
             _refuse(at, name[: -len(".md")], text, "%s was changed by somebody else meanwhile" % name)
         versions.replace(path, text.encode("utf-8"), _PAGE_VERSIONS if name == settings.BRIEFING_FILE else 1)
         lock.discard()
@@ -113,14 +117,14 @@ def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> st
     """The text a person saved, in order; None when they changed nothing."""
     draft = _draft(at, name)
     arguments.private_root()
-    waiting = store.read_text(draft)
+    waiting = files.read_text(draft)
     if waiting is not None:
         print("Taking up the draft that was refused: %s" % short(draft))
-        if store.read_text(_base(at, name)) != hexdigest(before):
+        if files.read_text(_base(at, name)) != hexdigest(before):
             _merge(draft, waiting, before)
-    store.write(_base(at, name), hexdigest(before).encode())
+    files.write(_base(at, name), hexdigest(before).encode())
     if waiting is None:
-        store.write(draft, before.encode("utf-8"))
+        files.write(draft, before.encode("utf-8"))
     try:
         _run_editor(draft)
     except BaseException:
@@ -128,7 +132,7 @@ def _edited(at: Desk, name: str, before: str, check: Callable[[str], str]) -> st
             _settle(at, name)
         raise
     try:
-        given = store.read(draft, settings.CURATED_MAX_BYTES)
+        given = files.read(draft, settings.CURATED_MAX_BYTES)
         text = block((given or b"").decode("utf-8-sig")) + "\n"
     except (OSError, UnicodeDecodeError) as error:
         raise Refusal(
@@ -175,15 +179,15 @@ def _merge(draft: str, waiting: str, now: str) -> None:
     lines = [row for row in now.split("\n") if row.strip() and row not in known]
     if lines:
         print("It was changed meanwhile: %d of its lines are at the end of the draft, below a mark" % len(lines))
-        store.write(draft, "\n".join([waiting.rstrip("\n"), "", _MEANWHILE, *lines, ""]).encode("utf-8"))
+        files.write(draft, "\n".join([waiting.rstrip("\n"), "", _MEANWHILE, *lines, ""]).encode("utf-8"))
 
 
 def _refuse(at: Desk, name: str, text: str, wrong: str) -> None:
     draft = _draft(at, name)
-    store.write(draft, redact(text).encode("utf-8"))
+    files.write(draft, redact(text).encode("utf-8"))
     raise Refusal("%s. The old version stays; your draft is %s, and the next edit takes it up" % (wrong, short(draft)))
 
 
 def _settle(at: Desk, name: str) -> None:
-    store.remove(_draft(at, name))
-    store.remove(_base(at, name))
+    files.remove(_draft(at, name))
+    files.remove(_base(at, name))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from .. import capture, redact, settings, transcript
-from ..text import clean
+from ..base import redact, settings
+from ..base.text import clean
+from ..session import capture, transcript
 from . import arguments, records
 from .output import count, cut, emit_json, line, local, passage, short
 from .refusal import Refusal

@@ -6,10 +6,14 @@ import os
 import sys
 import time
 
-from .. import catalogue, documents, episode, harness, project, recall, scan, settings, stock
+from .. import recall
+from ..base import invocation, settings
+from ..project import identity
+from ..recall import cache, documents, scan, stock
 from ..recall.ranking import best
-from ..segment import Damaged
-from ..session import day_and_id
+from ..recall.segment import Damaged
+from ..session import episode
+from ..session.sessions import day_and_id
 from . import arguments, desk
 from .output import complain, count, cut, emit_json, line, short, table
 from .refusal import Refusal
@@ -20,8 +24,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..scan import Hit
-    from ..stock import Stock
+    from ..recall.scan import Hit
+    from ..recall.stock import Stock
     from .desk import Desk
 
 _LIMIT = 10
@@ -141,7 +145,7 @@ def _open(root: str, directory: str) -> Stock | None:
     """What is searched in, brought up to date; None when there is nothing, or it cannot be written."""
     try:
         if os.path.isdir(directory):
-            catalogue.catch_up(root, directory, time.monotonic() + _CATCH_UP_SECONDS)
+            cache.catch_up(root, directory, time.monotonic() + _CATCH_UP_SECONDS)
         source = stock.open_stock(root, directory)
     except (OSError, Damaged):
         return None
@@ -167,7 +171,7 @@ def _hit(root: str, directory: str, source: Stock, number: int, wanted: list[str
 
 
 def _note_hit(root: str, directory: str, source: Stock, ref: str, day: str, wanted: list[str]) -> dict[str, Any] | None:
-    from .. import notebook
+    from ..notes import shelf as notebook
 
     scope, _, slug = ref.partition("/")
     shelf = notebook.user_shelf(root) if scope == "user" else notebook.project_shelf(directory)
@@ -250,9 +254,9 @@ def _reading(project_id: str, *, is_near: bool) -> str:
         return "harness memory show ID"
     root = arguments.root()
     memory = os.path.join(root, project_id)
-    path = project.last_seen(memory)[0]
-    if path and os.path.isdir(path) and project.locate(root, path, path).dir == memory:
-        return "harness memory show ID --project %s" % line(harness.quote(path))
+    path = identity.last_seen(memory)[0]
+    if path and os.path.isdir(path) and identity.locate(root, path, path).dir == memory:
+        return "harness memory show ID --project %s" % line(invocation.quote(path))
     return "its folder is gone; look into %s" % short(memory)
 
 

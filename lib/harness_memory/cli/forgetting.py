@@ -6,9 +6,12 @@ import contextlib
 import os
 import time
 
-from .. import clock, forgotten, notebook, project, settings, store, vault, views
-from .. import forget as forgetting
-from .. import session as sessions
+from ..base import clock, files, settings
+from ..memory import archive, views
+from ..memory import forget as forgetting
+from ..notes import shelf as notebook
+from ..project import identity
+from ..session import sessions, tombstones
 from . import arguments, chosen, desk, listing
 from .arguments import instant
 from .output import complain, count, cut, emit_json, line, local, short
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..notes import Note
+    from ..notes.note import Note
     from .chosen import Chosen
     from .desk import Desk
     from .records import Record
@@ -60,14 +63,14 @@ def forget(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     at = desk.Desk(args)
     # Nobody puts away, or brings back, what was looked at but not yet forgotten.
-    with vault.Alone(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
+    with archive.Alone(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
         return _forget(at, args)
 
 
 def _forget(at: Desk, args: argparse.Namespace) -> int:
     busy: dict[str, forgetting.Busy] = {}
     if args.yes:
-        forgetting.drop_leftovers([at.project.dir, vault.folder(at.root, at.project.dir), *_common(at)], at.now)
+        forgetting.drop_leftovers([at.project.dir, archive.folder(at.root, at.project.dir), *_common(at)], at.now)
         views.catch_up(at.project.dir, settings.LOCK_WAIT_SECONDS)  # with what an earlier run could not finish
         busy = forgetting.await_sessions(at.project.dir) if args.text else {}
     found = chosen.choose(at, args)
@@ -159,7 +162,7 @@ def _all_of(project_dir: str, record: Record) -> forgetting.Session:
     name = record.episode_name
     directory = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name)) if name else ""
     directory = record.session.dir if record.session else directory
-    is_there = name in store.listed(os.path.join(project_dir, settings.EPISODES_DIR))
+    is_there = name in files.listed(os.path.join(project_dir, settings.EPISODES_DIR))
     return forgetting.Session(record.id, record.claude_id, directory, name if is_there else "")
 
 
@@ -167,13 +170,13 @@ def _what_came_back(project_dir: str, entry: dict[str, Any]) -> forgetting.Sessi
     """An archived session; a killed `restore` leaves a directory without a record, which nothing else would find."""
     record = "%s/%s/%s" % (settings.WORK_DIR, entry["work"], settings.META_FILE)
     path = os.path.join(project_dir, *record.split("/"))
-    is_half = vault.is_ours(record) and not store.is_there(path)  # else a session is there that went on
+    is_half = archive.is_ours(record) and not files.is_there(path)  # else a session is there that went on
     return forgetting.Session(entry["id"], entry["session_id"], os.path.dirname(path) if is_half else "", "")
 
 
 def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     """Files that could not be rid of the text."""
-    project.record(at.project, clock.iso(at.now))
+    identity.record(at.project, clock.iso(at.now))
     gone = [_all_of(at.project.dir, record) for record in chosen.sessions]
     if not text:
         gone += [_what_came_back(at.project.dir, entry) for entry in chosen.archived]
@@ -191,7 +194,7 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
 
 
 def _forget_note(at: Desk, note: Note) -> None:
-    forgotten.add(at.project.dir, at.now, notes=[note.ref])
+    tombstones.add(at.project.dir, at.now, notes=[note.ref])
     marks = forgetting.marks_of_note(at.shelf(note.scope), note)
     told = arguments.all_dirs() if note.scope == "user" else [at.project.dir]
     for directory in told:  # while the note can still be named, should it have to be run again
@@ -205,7 +208,7 @@ def _forget_text(at: Desk, found: Chosen, text: str) -> None:
     """Until nothing is found that a hook wrote which had read it before."""
     forgetting.doubt(at.project.dir)
     phrases = forgetting.phrases(text, [stroke for _, stroke in found.strokes])
-    forgotten.add(at.project.dir, time.time(), phrases=phrases)
+    tombstones.add(at.project.dir, time.time(), phrases=phrases)
     archived = {str(entry["id"]) for entry in found.archived}
     for is_first in (True, False, False):
         busy = forgetting.await_sessions(at.project.dir)
@@ -230,17 +233,17 @@ def _raise_if_any(busy: dict[str, forgetting.Busy]) -> list[str]:
 
 def _renew(at: Desk) -> None:
     for shelf in (notebook.project_shelf(at.project.dir), notebook.user_shelf(at.root)):
-        if store.is_directory(shelf.folder):
+        if files.is_directory(shelf.folder):
             with notebook.Writing(shelf):
                 pass
-    if store.is_directory(at.project.dir):
+    if files.is_directory(at.project.dir):
         forgetting.renew(at.root, at.project.dir)
 
 
 def _audit(at: Desk, chosen: Chosen, text: str) -> None:
     """That something was forgotten, by id and number, never what."""
     try:
-        from ..guard import audit  # type: ignore[import-not-found,unused-ignore]
+        from ..audit import trail as audit  # type: ignore[import-not-found,unused-ignore]
     except ImportError:
         return
     fields = {

@@ -7,8 +7,9 @@ import os
 import sys
 import time
 
-from .. import harness, project, settings
+from ..base import invocation, settings
 from ..guard import gate
+from ..project import identity
 from . import arguments, guarding, installs, verdict
 from .output import columns, cut, emit_json, line, table
 from .refusal import Refusal
@@ -77,7 +78,7 @@ def _project(args: argparse.Namespace, start: str) -> str:
     if args.project is None and os.environ.get(settings.ENV_PROJECT_DIR):
         return start
     home = os.path.realpath(os.path.expanduser("~"))
-    return gate.repository(harness.slashes(start), harness.slashes(home)) or start
+    return gate.repository(invocation.slashes(start), invocation.slashes(home)) or start
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:
@@ -192,12 +193,13 @@ def _is_confirmed() -> bool:
 
 def _allow(asked: Question, facts: dict[str, Any]) -> None:
     """Recorded first: nothing is allowed that the trail does not know of."""
-    from ..guard import allowance, audit
+    from ..audit import trail
+    from ..guard import allowance
 
     fields = {"event": "settings_changed", "tool": asked.tool, "rule": "self.allow", "overruled": facts["rule"]}
     fields["reason"] = "a person allowed it once"
     command = asked.given.get("command")
     fields["command"] = command if isinstance(command, str) else json.dumps(asked.given)
-    place = project.locate(asked.root, asked.project, asked.cwd)
-    audit.append(place.dir, fields, time.time())
+    place = identity.locate(asked.root, asked.project, asked.cwd)
+    trail.append(place.dir, fields, time.time())
     allowance.give(asked.root, asked.tool, asked.given, asked.cwd)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from .. import harness, runner, settings
+from ..base import invocation, settings
 from ..guard import policy
+from ..hook import runner
 from ..setup import entries
 from . import installs
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from .installs import Install
 
 ON, OFF, DEGRADED = "on", "off", "degraded"
-INSTALL = "run: python3 %s --guard" % harness.quote(os.path.join(harness.tree(), "install.py"))
+INSTALL = "run: python3 %s --guard" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
 
 
 class Guarding:

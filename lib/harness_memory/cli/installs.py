@@ -6,7 +6,8 @@ import os
 import shlex
 import time
 
-from .. import __version__, clock, harness, jsontext, settings
+from .. import __version__
+from ..base import clock, invocation, jsontext, settings
 from ..setup import entries, jsontree, merge, registry, settingsfile
 
 TYPE_CHECKING = False
@@ -77,8 +78,8 @@ def _install(path: str, known: dict[str, Any] | None) -> Install | None:
     try:
         data = settingsfile.read(path)
         text = settingsfile.as_document(data)
-        commands = merge.commands(text, harness.tree())
-        matchers = merge.matchers(text, harness.tree())
+        commands = merge.commands(text, invocation.tree())
+        matchers = merge.matchers(text, invocation.tree())
         is_disabled = bool((jsontext.loads(text) or {}).get("disableAllHooks"))
     except (settingsfile.Refused, jsontree.Invalid, ValueError, AttributeError) as error:
         return Install(path, known, "cannot be used: %s" % error)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 
-from .. import clock, notebook, settings
+from ..base import clock, settings
+from ..notes import shelf as notebook
 from . import arguments, desk
 from .output import cut, emit_json, line, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..notes import Note
+    from ..notes.note import Note
     from .desk import Desk
 
 
@@ -115,7 +116,7 @@ class Wanted:
 
 def found(at: Desk, wanted: Wanted) -> list[tuple[Note, str]]:
     """The notes, nearest scope and best rank first, each with why it does not hold ("" if it does)."""
-    from .. import notes_index
+    from ..notes import index as notes_index
 
     book = notebook.open_book(at.shelves)
     chosen = [note for note in book.notes if wanted.takes(at, note)]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .. import episode, settings, store
+from ..base import files as store
+from ..base import settings
+from ..session import episode
 from . import arguments, records
 from .output import cut, emit_json, line, local, passage, short, table
 from .refusal import Refusal
@@ -101,9 +103,11 @@ def show(argv: list[str]) -> int:
 
 
 def _refuse_archived(project_dir: str, word: str) -> None:
-    from .. import vault
+    from ..memory import archive
 
-    known = [(str(entry["id"]), str(entry["session_id"])) for _, entry in vault.entries(arguments.root(), project_dir)]
+    known = [
+        (str(entry["id"]), str(entry["session_id"])) for _, entry in archive.entries(arguments.root(), project_dir)
+    ]
     ids = [id for id, claude_id in known if word and (id.startswith(word) or claude_id.startswith(word))]
     if ids:
         raise Refusal("session {0} is archived. Bring it back: harness memory restore {0}".format(line(ids[-1])))
@@ -127,7 +131,7 @@ def _damage(record: Record) -> str:
     path = record.paths.get("episode")
     if record.episode or not path:
         return ""
-    from .rules import Unfit, check_episode
+    from ..memory.file_rules import Unfit, check_episode
 
     what = "cannot be read"
     try:

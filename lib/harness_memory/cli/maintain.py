@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import os
 
-from .. import catalogue, episode, notebook, progress, reindex, remake, settings, stock, store, views
-from .. import session as sessions
-from . import arguments, integrity
+from ..base import files, settings
+from ..memory import checks, reindex, remake, tasks, views
+from ..notes import shelf as notebook
+from ..recall import cache, stock
+from ..session import episode, sessions
+from . import arguments
 from .output import count, emit_json, line, short
 from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .integrity import Finding
+    from ..memory.checks import Finding
 
 _REBUILD_WAIT_SECONDS = 10.0
 _ALIKE_SHOWN = 5
@@ -30,7 +33,7 @@ def rebuild(argv: list[str]) -> int:
     user = notebook.user_shelf(arguments.root())
     if os.path.isdir(user.folder):
         changed[user.home] = _relisted(user)
-        catalogue.refresh_notes(user)
+        cache.refresh_notes(user)
     if args.json:
         emit_json([{"project": os.path.basename(path), "changed": names} for path, names in changed.items()])
         return 0
@@ -49,9 +52,9 @@ def verify(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     root = arguments.root()
     dirs = arguments.project_dirs(args)
-    findings = list(integrity.check_store(root))
+    findings = list(checks.check_store(root))
     for path in dirs:
-        findings += integrity.check_project(path)
+        findings += checks.check_project(path)
     if args.json:
         names = [os.path.basename(path) for path in dirs]
         emit_json({"store": root, "projects": names, "findings": [finding.as_json() for finding in findings]})
@@ -92,7 +95,7 @@ def _has_memory(project_dir: str) -> bool:
 def _has_no_work(project_dir: str) -> bool:
     """Only notes are kept there: no session or task has ever been, and so no view of them."""
     is_shown = os.path.lexists(os.path.join(project_dir, settings.INDEX_FILE))
-    return not is_shown and not episode.names(project_dir) and not progress.load_all(project_dir)
+    return not is_shown and not episode.names(project_dir) and not tasks.load_all(project_dir)
 
 
 def _rebuilt(project_dir: str) -> list[str]:
@@ -103,7 +106,7 @@ def _rebuilt(project_dir: str) -> list[str]:
     names = made + names + reindex.remake(arguments.root(), project_dir)
     names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
     before = _recalled(project_dir)
-    if not catalogue.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
+    if not cache.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
         raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
     is_mended = before is not None and _recalled(project_dir) != before
     return names + ([os.path.join(settings.STATE_DIR, settings.RECALL_DIR)] if is_mended else [])
@@ -114,7 +117,7 @@ def _recalled(project_dir: str) -> tuple[list[object], list[str]] | None:
     known = stock.known_episodes(project_dir)
     if known is None:
         return None
-    return [known.get(name) for name in episode.names(project_dir)], catalogue.unsound(project_dir)
+    return [known.get(name) for name in episode.names(project_dir)], cache.unsound(project_dir)
 
 
 def _remade(project_dir: str) -> list[str]:
@@ -129,15 +132,15 @@ def _rewritten_summaries(project_dir: str) -> list[str]:
     written = []
     for directory in sessions.all_directories(project_dir):
         path = os.path.join(directory, settings.SUMMARY_FILE)
-        if not store.is_same(path, b""):
+        if not files.is_same(path, b""):
             continue
         day, short_id = directory.split(os.sep)[-2:]
         name = known.get((day, short_id))
         value = episode.load(project_dir, name) if name else None
         if value:
-            store.write(path, episode.summary_page(value).encode("utf-8", "replace"))
+            files.write(path, episode.summary_page(value).encode("utf-8", "replace"))
         else:
-            store.remove(path)
+            files.remove(path)
         written.append(os.path.relpath(path, project_dir))
     return written
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 
-from .. import notebook, settings, store
+from ..base import files as store
+from ..base import settings
+from ..notes import shelf as notebook
 from . import arguments, desk
 from .output import complain, emit_json, emit_stored
 from .refusal import Refusal
@@ -14,8 +16,8 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..notebook import Shelf
-    from ..notes import Note
+    from ..notes.note import Note
+    from ..notes.shelf import Shelf
     from .desk import Desk
 
 _ACTIONS = ("add", "edit", "show", "list", "remove", "promote", "supersede")
@@ -108,7 +110,7 @@ def _show(at: Desk, args: argparse.Namespace) -> int:
 
 
 def show_note(at: Desk, shelf: Shelf, found: Note, is_json: bool) -> int:
-    from .. import freshness
+    from ..notes import freshness
 
     notebook.mark_used(shelf, found.slug)
     fate = notebook.fate_of(at.shelves, found)

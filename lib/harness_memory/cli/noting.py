@@ -4,9 +4,14 @@ from __future__ import annotations
 
 import sys
 
-from .. import alike, freshness, lint, notebook, notes, notes_index, settings, store, wording
-from ..redact import MARK, redact
-from ..text import block, brief, cut, one_line
+from ..base import files as store
+from ..base import settings
+from ..base.redact import MARK, redact
+from ..base.text import block, brief, cut, one_line
+from ..notes import freshness, lint, similar, wording
+from ..notes import index as notes_index
+from ..notes import note as notes
+from ..notes import shelf as notebook
 from . import desk
 from .notes import described
 from .output import complain, count, emit_json, line, short
@@ -16,9 +21,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from ..lint import Finding
-    from ..notebook import Shelf, Writing
-    from ..notes import Note
+    from ..notes.lint import Finding
+    from ..notes.note import Note
+    from ..notes.shelf import Shelf, Writing
     from .desk import Desk
 
 _FACT_TOPIC_WORDS = 4
@@ -69,9 +74,9 @@ def remember(at: Desk, args: argparse.Namespace) -> int:
         )
         if not target.slug:
             raise Refusal("no topic can be made of that; name one: --topic T")
-        known = {alike.key(fact.text) for fact in target.facts}
+        known = {similar.key(fact.text) for fact in target.facts}
         # What is known as it was said will be put right where it stands.
-        new = [pair for pair in zip(said, facts) if not known.intersection(map(alike.key, pair))]
+        new = [pair for pair in zip(said, facts) if not known.intersection(map(similar.key, pair))]
         for _, fact in new:
             notes.add_fact(target, fact)
         if found and target.fields.get("verified"):
@@ -86,7 +91,7 @@ def _topic(shelf: Shelf, facts: list[str], args: argparse.Namespace) -> Note | N
     """The note of a shelf that facts belong to: the one named, else the one that is about the same."""
     if args.topic:
         return shelf.note(notes.slug_of(args.topic))
-    told = alike.topic_words(" ".join(facts))
+    told = similar.topic_words(" ".join(facts))
     best, most = None, 0.0
     for each in notebook.Book(shelf.read()).holding:
         if args.type in (None, each.type) and not each.problems:
@@ -98,8 +103,8 @@ def _topic(shelf: Shelf, facts: list[str], args: argparse.Namespace) -> Note | N
 
 def _nearness(told: frozenset[str], each: Note) -> float:
     """How much of a fact is about a note's topic; 0 when too little is. Its name and description count twice."""
-    title = alike.topic_words(each.name + " " + each.description)
-    body = alike.topic_words(" ".join(each.body))
+    title = similar.topic_words(each.name + " " + each.description)
+    body = similar.topic_words(" ".join(each.body))
     shared = told & (title | body)
     if len(shared) < _LEAST_SHARED_WORDS or len(shared) < _LEAST_SHARE * len(told) or not told & title:
         return 0.0
@@ -108,7 +113,7 @@ def _nearness(told: frozenset[str], each: Note) -> float:
 
 def _topic_name(fact: str) -> str:
     words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in one_line(fact).split(" ")]
-    return " ".join([word for word in words if alike.topic_words(word)][:_FACT_TOPIC_WORDS])
+    return " ".join([word for word in words if similar.topic_words(word)][:_FACT_TOPIC_WORDS])
 
 
 def _scope_and_type(args: argparse.Namespace) -> tuple[str, str]:
@@ -235,7 +240,7 @@ def _edit_by_flags(at: Desk, shelf: Shelf, found: Note, args: argparse.Namespace
         if args.name:
             now.fields["name"] = brief(args.name, settings.NOTE_NAME_CHARS)
         for text in args.drop or ():
-            hits = [fact for fact in now.facts if alike.key(text) and alike.key(text) in alike.key(fact.text)]
+            hits = [fact for fact in now.facts if similar.key(text) and similar.key(text) in similar.key(fact.text)]
             if len(hits) != 1:
                 raise Refusal(
                     '%s of %s hold "%s"; nothing was changed' % (count(len(hits), "fact"), now.ref, line(text))
@@ -299,9 +304,9 @@ def promote(at: Desk, args: argparse.Namespace) -> int:
 
 
 def _joined(there: Note, more: Note) -> Note:
-    known = {alike.key(fact.text) for fact in there.facts}
+    known = {similar.key(fact.text) for fact in there.facts}
     for fact in more.facts:
-        if alike.key(fact.text) not in known:
+        if similar.key(fact.text) not in known:
             notes.add_fact(there, fact.text)
     there.fields["verified"] = max(str(there.fields.get("verified") or ""), str(more.fields.get("verified") or ""))
     return there

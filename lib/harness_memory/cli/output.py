@@ -13,7 +13,7 @@ import os
 import sys
 import time
 
-from .. import clock
+from ..base import clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import sys
 import time
 
-from .. import clock, project, settings, signals, sources
-from ..text import brief
+from ..base import clock, settings
+from ..base.text import brief
+from ..inject import sections
+from ..memory import ratings as signals
+from ..project import identity
 from . import arguments
 from .output import count, emit_json, line, table
 from .refusal import Refusal
@@ -36,12 +39,12 @@ def rate(argv: list[str]) -> int:
     add("--signal", choices=signals.SIGNALS)
     add("--session", metavar="ID", help="the session it is about (default: the present one)")
     args = parser.parse_args(argv)
-    skill = sources.skill_name(args.skill)
+    skill = sections.skill_name(args.skill)
     if not skill:
         raise Refusal('"%s" cannot be the name of a skill' % line(args.skill))
     there, now = arguments.locate(args), time.time()
     arguments.private_root()
-    project.record(there, clock.iso(now))
+    identity.record(there, clock.iso(now))
     session = brief(args.session or "", settings.SKILL_CHARS) or present(there.dir)
     note = brief(args.note, settings.ITEM_CHARS)
     if not signals.append(there.dir, session, skill, args.rating, note, now, args.signal or ""):
@@ -61,7 +64,7 @@ def signal_summary(argv: list[str]) -> int:
     groups: dict[str, list[dict[str, Any]]] = {}
     for rating in signals.load(arguments.locate(args).dir):
         groups.setdefault(rating["skill"], []).append(rating)
-    wanted = sources.skill_name(args.skill) if args.skill else ""
+    wanted = sections.skill_name(args.skill) if args.skill else ""
     if args.skill and wanted not in groups:
         raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill))
     found = [_summary(skill, group) for skill, group in sorted(groups.items()) if wanted in ("", skill)]

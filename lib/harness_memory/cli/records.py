@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 
-from .. import capture, clock, episode, liveness, settings, store
-from .. import session as sessions
-from ..session import day_and_id
-from ..text import first_sentence
+from ..base import clock, settings
+from ..base import files as store
+from ..base.text import first_sentence
+from ..session import capture, episode, liveness, sessions
+from ..session.sessions import day_and_id
 from .output import line, local
 from .refusal import Refusal
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from ..session import Session
+    from ..session.sessions import Session
 
 
 _RECENT = 20

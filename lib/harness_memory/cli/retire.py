@@ -6,8 +6,13 @@ import contextlib
 import os
 import time
 
-from .. import age, catalogue, clock, config, lint, notebook, retention, settings, vault
-from .. import session as sessions
+from ..base import clock, config, settings
+from ..memory import age, retention
+from ..memory import archive as vault
+from ..notes import lint
+from ..notes import shelf as notebook
+from ..recall import cache
+from ..session import sessions
 from . import arguments
 from .meter import Meter
 from .output import complain, count, emit_json, line, local, short, table
@@ -18,7 +23,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..retention import Aged, Outcome, Plan
+    from ..memory.retention import Aged, Outcome, Plan
 
 _BUSY = "a session holds the lock of the views; what was done so far is kept. Try again"
 
@@ -224,7 +229,7 @@ def restore(argv: list[str]) -> int:
     wanted = _wanted(root, project_dir, args)
     done = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
     if done.restored:
-        catalogue.rebuild(root, project_dir, settings.LOCK_WAIT_SECONDS)
+        cache.rebuild(root, project_dir, settings.LOCK_WAIT_SECONDS)
     is_part = bool(done.refused or done.forgotten)
     unread = [str(trouble.filename) for trouble in done.troubles]
     if args.json:

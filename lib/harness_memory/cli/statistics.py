@@ -5,8 +5,10 @@ from __future__ import annotations
 import sys
 import time
 
-from .. import notebook, receipt, settings
-from .. import session as sessions
+from ..base import settings
+from ..inject import receipt
+from ..notes import shelf as notebook
+from ..session import sessions
 from . import arguments
 from .output import count, emit_json, line, table
 

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import os
 
-from .. import __version__, capture, clock, episode, jsontext, liveness, notebook, receipt, runner, settings, store
-from .. import session as sessions
+from .. import __version__
+from ..base import clock, files, jsontext, settings
+from ..hook import runner
+from ..inject import receipt
+from ..notes import shelf
+from ..session import capture, episode, liveness, sessions
 from . import arguments, guarding, installs, records
 from .output import ago, columns, count, cut, emit_json, line, local, short, table
 
@@ -13,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..project import Project
+    from ..project.identity import Project
     from .records import Record
 
 _TASKS_SHOWN = 4
@@ -53,7 +57,7 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
         "memory": project.dir,
         "exists": os.path.isdir(project.dir),
         "sessions": len(known),
-        "episodes": sum(map(notebook.is_plain, _episode_paths(project.dir))),
+        "episodes": sum(map(shelf.is_plain, _episode_paths(project.dir))),
         "open_threads": sum(1 for thread in threads if thread.get("status") == "open"),
         "in_progress": _objects(work.get("active_tasks")),
         "live": _live(project.dir),
@@ -210,7 +214,7 @@ def _hook_state(hooks: dict[str, Any]) -> str:
 
 def _view(project_dir: str, name: str) -> dict[str, Any]:
     try:
-        value = jsontext.loads(store.read(os.path.join(project_dir, settings.STATE_DIR, name)) or b"{}")
+        value = jsontext.loads(files.read(os.path.join(project_dir, settings.STATE_DIR, name)) or b"{}")
     except (OSError, ValueError):
         return {}
     return value if isinstance(value, dict) else {}

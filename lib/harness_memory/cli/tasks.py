@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import time
 
-from .. import clock, ledger, progress, project, settings, store, views
-from .. import session as sessions
-from ..redact import redact
-from ..text import brief
+from ..base import clock, files, settings
+from ..base.redact import redact
+from ..base.text import brief
+from ..memory import ledger, tasks, views
+from ..project import identity
+from ..session import sessions
 from . import arguments
 from .output import complain, count, emit_json, line, local, short, table
 from .refusal import Refusal
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..project import Project
+    from ..project.identity import Project
 
 _LOCK_SECONDS = 5.0
 _EXAMPLES = """\
@@ -64,7 +66,7 @@ def task(argv: list[str]) -> int:
 def _said(there: Project, args: argparse.Namespace) -> dict[str, Any]:
     now = time.time()
     arguments.private_root()
-    project.record(there, clock.iso(now))
+    identity.record(there, clock.iso(now))
     task_id = _new_id(there.dir, args) if args.action == "start" else _chosen(there.dir, args.name)
     after: list[dict[str, Any]] = []
 
@@ -72,9 +74,9 @@ def _said(there: Project, args: argparse.Namespace) -> dict[str, Any]:
         known = _known(there.dir, task_id)
         if known and args.action == "start":
             raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id)
-        made = progress.said(known, task_id, now, present(there.dir), **_change(args, there.branch))
-        path = os.path.join(progress.directory(there.dir), progress.file_name(task_id))
-        store.write(path, progress.render(made), durable=True)
+        made = tasks.said(known, task_id, now, present(there.dir), **_change(args, there.branch))
+        path = os.path.join(tasks.directory(there.dir), tasks.file_name(task_id))
+        files.write(path, tasks.render(made), durable=True)
         after.append(made)
 
     if not views.change(there.dir, [views.TASKS], _LOCK_SECONDS, write):
@@ -133,13 +135,13 @@ def _dashed(text: str) -> str:
 
 def _known(project_dir: str, task_id: str) -> dict[str, Any]:
     try:
-        return progress.load(project_dir, task_id)
+        return tasks.load(project_dir, task_id)
     except ValueError:
         raise Refusal("the file of task %s is damaged. See: harness memory verify" % line(task_id)) from None
 
 
 def _chosen(project_dir: str, word: str) -> str:
-    ids = [str(task["task_id"]) for task in progress.load_all(project_dir)]
+    ids = [str(task["task_id"]) for task in tasks.load_all(project_dir)]
     found = [word] if word in ids else [known for known in ids if known.lower().startswith(word.lower())]
     if len(found) == 1:
         return found[0]
@@ -154,8 +156,8 @@ def _chosen(project_dir: str, word: str) -> str:
 def _list(there: Project, args: argparse.Namespace) -> int:
     """Open tasks, and what was done today: the person's own day."""
     today = time.strftime("%Y-%m-%d")
-    damaged = progress.damaged(there.dir)
-    known = sorted(progress.load_all(there.dir), key=lambda each: str(each["updated"]), reverse=True)
+    damaged = tasks.damaged(there.dir)
+    known = sorted(tasks.load_all(there.dir), key=lambda each: str(each["updated"]), reverse=True)
     found = [each for each in known if args.all or ledger.is_open(each) or local(each["updated"])[:10] == today]
     if args.json:
         emit_json([{**each, "is_open": ledger.is_open(each)} for each in found])

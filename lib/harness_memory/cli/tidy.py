@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from .. import compact as compacting
-from .. import lint as linting
-from .. import notes_index
+from ..notes import compact as compacting
+from ..notes import index as notes_index
+from ..notes import lint as linting
 from . import arguments, desk
 from .output import count, emit_json, line, short
 from .refusal import Refusal
@@ -15,9 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from ..compact import Plan
-    from ..lint import Finding
-    from ..notebook import Shelf
+    from ..notes.compact import Plan
+    from ..notes.lint import Finding
+    from ..notes.shelf import Shelf
     from .desk import Desk
 
 _SHOWN = 10  # findings of a kind

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 
-from .. import clock, ledger, progress, settings, store, threads, views
-from ..text import brief
+from ..base import clock, files, settings
+from ..base.text import brief
+from ..memory import ledger, threads, views
+from ..memory import tasks as progress
 from . import arguments
 from .output import columns, count, cut, emit_json, line, local, table
 from .refusal import Refusal
@@ -152,7 +154,7 @@ def _said(project_dir: str, found: dict[str, Any], args: argparse.Namespace) -> 
 def _episodes(project_dir: str, found: dict[str, Any]) -> list[str]:
     """One of a thread's episodes: marking it redoes the thread."""
     ends = tuple("-%s.json" % session for session in found["sessions"])
-    names = store.names(os.path.join(project_dir, settings.EPISODES_DIR))
+    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
     return [name for name in names if name.endswith(ends)][:1]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from .. import harness, settings
+from ..base import invocation, settings
 from ..guard import calls, decision, gate, judge, policy, rules, tools
 from ..guard.shell import Unreadable, plain
 
@@ -29,7 +29,7 @@ def question(tool: str, given: dict[str, Any], cwd: str, project: str) -> Questi
     else:
         env = gate.Environment({**os.environ, settings.ENV_PROJECT_DIR: project})
     payload = {"tool_name": tool, "tool_input": given, "cwd": cwd}
-    return gate.Question(payload, env, harness.slashes(harness.tree()))
+    return gate.Question(payload, env, invocation.slashes(invocation.tree()))
 
 
 def facts(asked: Question) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from .. import store
+from ..base import files
 
 
 def former(path: str, number: int = 1) -> str:
@@ -19,58 +19,58 @@ def former(path: str, number: int = 1) -> str:
 def replace(path: str, data: bytes, kept: int) -> None:
     """Write a new version; up to `kept` former ones stay."""
     settle(path)
-    if store.is_there(path) and not _same(path, former(path)):
+    if files.is_there(path) and not _same(path, former(path)):
         _push(path, kept)
         _copy(path, former(path))
-    store.write(path, data, durable=True)
+    files.write(path, data, durable=True)
 
 
 def swap(path: str) -> None:
     """The present version and the one before change places."""
     settle(path)
-    if store.is_there(path):
+    if files.is_there(path):
         _copy(path, former(path, 0))
         _copy(former(path), path)
-        store.move(former(path, 0), former(path))
+        files.move(former(path, 0), former(path))
     else:
-        store.move(former(path), path)
+        files.move(former(path), path)
 
 
 def settle(path: str) -> None:
     """Finish, or take back, a swap that was killed."""
     beside = former(path, 0)
-    if not store.is_there(beside):
+    if not files.is_there(beside):
         return
     if _same(path, beside):
-        store.remove(beside)
+        files.remove(beside)
         return
     if not _same(path, former(path)):  # somebody has written since
         _push(path, 2)
-    store.move(beside, former(path))
+    files.move(beside, former(path))
 
 
 def _push(path: str, kept: int) -> None:
     for number in range(kept - 1, 0, -1):
-        if store.is_there(former(path, number)):
-            store.move(former(path, number), former(path, number + 1))
+        if files.is_there(former(path, number)):
+            files.move(former(path, number), former(path, number + 1))
 
 
 def _copy(source: str, target: str) -> None:
     """With its time: the date of a version is when it was written."""
     try:
-        data = store.read(source)
-    except store.Unreadable:
-        store.move(source, target)  # a link, or far too large: it is kept as it is
+        data = files.read(source)
+    except files.Unreadable:
+        files.move(source, target)  # a link, or far too large: it is kept as it is
         return
     if data is not None:
         info = os.stat(source)
-        store.write(target, data, durable=True)
+        files.write(target, data, durable=True)
         os.utime(target, ns=(info.st_atime_ns, info.st_mtime_ns))
 
 
 def _same(one: str, other: str) -> bool:
     try:
-        data = store.read(one)
-        return data is not None and data == store.read(other)
-    except store.Unreadable:
+        data = files.read(one)
+        return data is not None and data == files.read(other)
+    except files.Unreadable:
         return False

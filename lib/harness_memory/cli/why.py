@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from .. import receipt, settings, store
+from ..base import files, settings
+from ..inject import receipt
 from . import arguments, records
 from .output import emit_json, line, passage
 
@@ -43,4 +44,4 @@ def _present(known: list[Record]) -> str:
 def _page(record: Record) -> str:
     if not record.session:
         return ""
-    return (store.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) or "").rstrip()
+    return (files.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) or "").rstrip()

@@ -7,12 +7,17 @@ import os
 import sys
 import time
 
-from .. import archive, capture, jsontext, liveness, project, runner, settings, signals, sources
-from .. import checkpoint as checkpoints
-from .. import session as sessions
-from ..events import Event
-from ..handlers.scene import Scene
-from ..text import first_sentence
+from ..base import jsontext, settings
+from ..base.text import first_sentence
+from ..hook import runner
+from ..hook.event import Event
+from ..hook.scene import Scene
+from ..inject import sections
+from ..memory import ratings
+from ..project import identity
+from ..session import capture, liveness, sessions
+from ..session import checkpoint as checkpoints
+from ..session import record as archive
 from . import arguments, records
 from .output import emit_json, line, short
 from .refusal import Refusal
@@ -153,14 +158,14 @@ def _parsed(data: bytes) -> object:
 def _rate(session: sessions.Session, value: dict[str, Any]) -> str:
     """A rating in a checkpoint is one of the skill it names; "" or why it could not be recorded."""
     said = checkpoints.normalize(value) or {}
-    skill, rating = sources.skill_name(said.get("skill_used") or ""), said.get("rating")
+    skill, rating = sections.skill_name(said.get("skill_used") or ""), said.get("rating")
     if not skill or not rating or not 1 <= rating <= 5:
         return ""
     project_dir = sessions.project_of(session.dir)
     note = first_sentence(said["what_was_done"], settings.ITEM_CHARS)
     again = "Give it: harness memory rate %s %d" % (line(skill), round(rating))
     try:
-        is_done = signals.append(project_dir, session.id, skill, round(rating), note, time.time())
+        is_done = ratings.append(project_dir, session.id, skill, round(rating), note, time.time())
     except OSError as error:
         return "%s: %s. %s" % (short(str(error.filename or "")), error.strerror, again)
     return "" if is_done else "another process holds the lock of the ratings. %s" % again
@@ -187,7 +192,7 @@ def _save(scene: Scene, session: sessions.Session, value: dict[str, Any]) -> str
     """The artifact's name."""
     is_over = not session.is_new and not sessions.read_marker(scene.project.dir, scene.run.event.session_id)
     if session.is_new:
-        project.record(scene.project, session.started)
+        identity.record(scene.project, session.started)
         # Our own ancestors say nothing about a session we are not in.
         is_ours = os.environ.get(settings.ENV_SESSION_ID) == scene.run.event.session_id
         scene.activate(session, scene.process({}) if is_ours else {}, {})
@@ -220,7 +225,7 @@ def _relative(file: str, root: str) -> str:
 
 def _scene(args: argparse.Namespace, root: str) -> Scene:
     directory = arguments.directory(args)
-    claude_id, marker = _whose(args, root, project.locate(root, directory, directory).dir)
+    claude_id, marker = _whose(args, root, identity.locate(root, directory, directory).dir)
     known = marker.get("root")
     if args.project is None and isinstance(known, str) and os.path.isdir(known):
         directory = known  # the shell may have moved to another project meanwhile

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from .. import digest, jsontext, settings, store
+from ..base import files, jsontext, settings, sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,24 +21,24 @@ def give(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     """Allow a call once; the path of the permission."""
     path = _path(root, tool, given, cwd)
     folder = os.path.dirname(path)
-    for other in store.names(folder):
-        if abs(time.time() - store.modified(os.path.join(folder, other))) > settings.ALLOWANCE_SECONDS:
-            store.remove(os.path.join(folder, other))
-    store.write(path, _CONTENT)
+    for other in files.names(folder):
+        if abs(time.time() - files.modified(os.path.join(folder, other))) > settings.ALLOWANCE_SECONDS:
+            files.remove(os.path.join(folder, other))
+    files.write(path, _CONTENT)
     return path
 
 
 def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> bool:
     """Use up the permission for a call; False when there is none, or it is too old."""
     path = _path(root, tool, given, cwd)
-    written = store.modified(path)
-    if not written or not store.is_same(path, _CONTENT):
+    written = files.modified(path)
+    if not written or not files.is_same(path, _CONTENT):
         return False
     # Removal decides: of two calls at once, one goes through.
-    return store.remove(path) and abs(now - written) < settings.ALLOWANCE_SECONDS
+    return files.remove(path) and abs(now - written) < settings.ALLOWANCE_SECONDS
 
 
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     about = given.get("command") if isinstance(given.get("command"), str) else jsontext.compact(given)
-    name = digest.hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
+    name = sha256.hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
     return os.path.join(root, settings.GUARD_DIR, settings.ALLOWED_DIR, name)

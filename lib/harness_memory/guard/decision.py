@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 
-from .. import inert, jsontext, settings, store
-from ..text import cut
+from ..base import files, jsontext, neutral, settings
+from ..base.text import cut
 from . import rules
 from .policy import Policy, load
 
@@ -40,7 +40,7 @@ def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None
 
 
 def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -> bytes:
-    store.confine(question.root)
+    files.confine(question.root)
     policy = policy if isinstance(policy, Policy) else load(question.root, question.project)
     best = verdict(found, policy)
     if best is None:
@@ -74,7 +74,7 @@ def sentence(best: Verdict, policy: Policy) -> str:
 
 def reply(tier: str, text: str) -> bytes:
     # A rule of a project's, or a command, may hold anything; this is shown in a terminal, and to the model.
-    said = cut(inert.one_line_of(text), settings.GUARD_SENTENCE_CHARS)
+    said = cut(neutral.one_line_of(text), settings.GUARD_SENTENCE_CHARS)
     answer = {"hookEventName": EVENT, "permissionDecision": tier, "permissionDecisionReason": said}
     return jsontext.compact({"hookSpecificOutput": answer}).encode("utf-8", "replace")
 
@@ -92,8 +92,8 @@ def is_attended(env: Environment, payload: dict[str, Any]) -> bool:
 
 def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool:
     """True when the event is in the audit trail."""
-    from .. import project
-    from . import audit
+    from ..audit import trail
+    from ..project import identity
 
     now = time.time()
     command = question.given.get("command")
@@ -118,11 +118,11 @@ def record(question: Question, best: Verdict, tier: str, policy: Policy) -> bool
     if question.payload.get("agent_id"):
         fields["agent"] = str(question.payload["agent_id"])
     try:
-        store.ensure_private(question.root)
-        place = project.locate(question.root, question.project, question.cwd)
-        audit.append(place.dir, fields, now, settings.GUARD_LOCK_SECONDS)
+        files.ensure_private(question.root)
+        place = identity.locate(question.root, question.project, question.cwd)
+        trail.append(place.dir, fields, now, settings.GUARD_LOCK_SECONDS)
     except Exception as error:  # noqa: BLE001  (a full disk must not turn the guard off)
-        from .. import health
+        from ..base import health
 
         health.note_failure(question.root, EVENT, error)
         return False
@@ -138,11 +138,11 @@ def is_allowed_once(question: Question) -> bool:
 
 def failed(env: Environment, error: BaseException) -> bytes:
     """The answer when there is no verdict."""
-    from .. import health
+    from ..base import health
     from .gate import store_root
 
     root = store_root(env, env.get("HOME") or env.get("USERPROFILE"))
-    store.confine(root)
+    files.confine(root)
     health.note_failure(root, EVENT, error)
     reason, remedy = Policy().text("guard.failed")
     what = "%s: %s" % (type(error).__name__, error)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import os
 
-from .. import health, settings, store
-from ..digest import hexdigest
-from . import audit, policy
+from ..audit import trail
+from ..base import files, health, settings
+from ..base.sha256 import hexdigest
+from . import policy
 
 
 def note(root: str, launch_dir: str, project_dir: str, session: str, now: float) -> list[str]:
@@ -22,12 +23,12 @@ def note(root: str, launch_dir: str, project_dir: str, session: str, now: float)
 
 def _record(root: str, problems: list[str], project_dir: str, session: str, now: float) -> None:
     folder = os.path.join(root, settings.HEALTH_DIR, settings.DEGRADED_DIR)
-    for name in store.names(folder):
-        if abs(now - store.modified(os.path.join(folder, name))) >= settings.DEGRADED_SECONDS:
-            store.remove(os.path.join(folder, name))
+    for name in files.names(folder):
+        if abs(now - files.modified(os.path.join(folder, name))) >= settings.DEGRADED_SECONDS:
+            files.remove(os.path.join(folder, name))
     for problem in problems:
         mark = os.path.join(folder, hexdigest(problem)[:16])
         if not os.path.exists(mark):
             fields = {"event": "guard_degraded", "reason": problem, "session": session}
-            audit.append(project_dir, fields, now, settings.GUARD_LOCK_SECONDS)
-            store.touch(mark)
+            trail.append(project_dir, fields, now, settings.GUARD_LOCK_SECONDS)
+            files.touch(mark)

@@ -8,9 +8,9 @@ with a question to the user, never with silence; whatever goes wrong after it ch
 
 from __future__ import annotations
 
-from .. import settings
-from ..payload import read_payload, system, was_cut
-from ..watchdog import attempt, ending, give_way, watch
+from ..base import settings
+from ..base.payload import read_payload, system, was_cut
+from ..base.watchdog import attempt, ending, give_way, watch
 from .quick import is_harmless
 
 TYPE_CHECKING = False
@@ -158,7 +158,7 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
 
 def _moment(payload: dict[str, Any]) -> bytes:
     """The occasion to hand over a skill's profile, or a note that waits for a command or a path."""
-    from .. import runner
+    from ..hook import runner
 
     return runner.handle("PreToolUse", payload)
 
@@ -248,12 +248,12 @@ def _stamp(root: str) -> None:
             return
     except OSError:
         pass
-    from .. import store
+    from ..base import files
 
     try:
-        store.confine(root)
-        store.ensure_private(root)
-        store.touch(path)
+        files.confine(root)
+        files.ensure_private(root)
+        files.touch(path)
     except OSError:
         pass  # a store that cannot be written is `doctor`'s own finding
 

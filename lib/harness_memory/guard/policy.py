@@ -17,7 +17,8 @@ is a problem that is told.
 
 from __future__ import annotations
 
-from .. import jsontext, settings, store
+from ..base import files as store
+from ..base import jsontext, settings
 from . import paths, rules
 
 TYPE_CHECKING = False
@@ -163,7 +164,7 @@ class Policy:
 
 def branch(cwd: str) -> str:
     """The branch that is checked out at a place, where that can be read."""
-    from .. import git
+    from ..project import git
 
     repo = git.find(cwd) if cwd.startswith("/") or cwd[1:2] == ":" else None
     return git.branch(repo) if repo else ""

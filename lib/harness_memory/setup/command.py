@@ -9,8 +9,10 @@ import subprocess
 import sys
 from itertools import chain
 
-from .. import __version__, backfill, harness, settings, store
+from .. import __version__
+from ..base import files, invocation, settings
 from ..cli import arguments, output
+from ..memory import backfill
 from . import entries, interpreter, jsontree, merge, purge, registry, selftest, settingsfile, skills
 from .installation import Change, Place, Removal, install, plan_install, plan_uninstall, uninstall
 from .neighbours import neighbours
@@ -108,7 +110,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _install(place: Place, wanted: entries.Entries, python: str, *, dry_run: bool, backfilling: bool) -> int:
     change = plan_install(place, wanted)
-    words = harness.command(ROOT, python, windows=WINDOWS)
+    words = invocation.command(ROOT, python, windows=WINDOWS)
     if dry_run:
         _show(place, change)
         for path in skills.missing(place, words):
@@ -234,7 +236,7 @@ def _tell_removal(place: Place, removal: Removal) -> None:
 
 
 def _tell_left(place: Place) -> None:
-    names = [name for name in store.names(place.store) if name != settings.INSTALLS_FILE]
+    names = [name for name in files.names(place.store) if name != settings.INSTALLS_FILE]
     if names:
         more = ", and %d more" % (len(names) - NAMES_SHOWN) if len(names) > NAMES_SHOWN else ""
         output.say("Left in it: %s%s" % (", ".join(names[:NAMES_SHOWN]), more))
@@ -290,8 +292,8 @@ def _place(scope: str) -> Place:
         raise Refused(
             "%s is a link to %s, which is not in this folder. Install there, if you mean it." % (settings_path, led)
         )
-    memory = store.root_from(os.environ)
-    store.confine(memory)
+    memory = files.root_from(os.environ)
+    files.confine(memory)
     return Place(ROOT, scope, settings_path, memory)
 
 
@@ -301,7 +303,7 @@ def _is_guarded(place: Place) -> bool:
 
 
 def _entries(python: str, *, guard: bool) -> entries.Entries:
-    memory, home = store.root_from(os.environ), os.path.expanduser("~")
+    memory, home = files.root_from(os.environ), os.path.expanduser("~")
     try:
         (ROOT + python + memory).encode("utf-8")
     except UnicodeEncodeError:
@@ -319,4 +321,4 @@ def _interpreter(*, needed: bool) -> str:
 
 def _again(place: Place, option: str) -> str:
     scope = "" if place.scope == "user" else " --scope %s" % place.scope
-    return "python3 %s%s %s" % (harness.quote(os.path.join(ROOT, "install.py")), scope, option)
+    return "python3 %s%s %s" % (invocation.quote(os.path.join(ROOT, "install.py")), scope, option)

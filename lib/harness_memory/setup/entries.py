@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 
-from .. import harness, settings
+from ..base import invocation, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ _WINDOWS_LAUNCHER = (
     "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
 )
 _READ_RULE = re.compile(r"^Read\((~|/)(/.+)/\*\*\)$", re.DOTALL)
-_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % harness.SCRIPT, re.DOTALL)
+_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 
 
 class Entries:
@@ -67,7 +67,7 @@ def entries(
         path = _join(root, HOOKS_DIR, script, windows=windows)
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
-    words = harness.command(root, interpreter, windows=windows)
+    words = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % words]
     return Entries(groups, rules, has_guard=guard)
 
@@ -83,12 +83,12 @@ def plugin_hooks() -> dict[str, Any]:
 
 def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
     if windows:  # the client may use any of three shells there: nothing but words they all read alike
-        python = harness.slashes(interpreter)
+        python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # a quoted first word is no command in PowerShell
-        return '%s %s -c "%s" "%s" %s' % (python, PYTHON_OPTIONS, _WINDOWS_LAUNCHER, harness.slashes(script), MARKER)
+        return '%s %s -c "%s" "%s" %s' % (python, PYTHON_OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
     return 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s' % (
-        harness.single_quotes(interpreter),
-        harness.single_quotes(script),
+        invocation.single_quotes(interpreter),
+        invocation.single_quotes(script),
         PYTHON_OPTIONS,
         MARKER,
     )
@@ -98,7 +98,7 @@ def read_rule(store: str, home: str) -> str:
     """The rule that opens the store to the model's Read tool (and to `cat` and `grep`)."""
     if store == os.path.join(home, settings.CLAUDE_DIR, settings.STORE_DIR):
         return "Read(~/%s/%s/**)" % (settings.CLAUDE_DIR, settings.STORE_DIR)
-    path = harness.slashes(store) if os.name == "nt" else store
+    path = invocation.slashes(store) if os.name == "nt" else store
     if path[1:2] == ":":  # C:/Users is /c/Users in a rule
         path = "/" + path[0].lower() + path[2:]
     return "Read(/%s/**)" % re.sub(r"([\\\[\]*?])", r"\\\1", path)
@@ -119,8 +119,8 @@ def is_our_command(command: str, root: str) -> bool:
     """A command written by any version of ours, or by hand for this very tree."""
     if _OUR_COMMAND.search(command):
         return True
-    script = re.escape(harness.slashes(os.path.join(root, HOOKS_DIR))) + r"/[a-z_]+\.py\b"
-    return re.search(r"(?:^|[\s\"'=])" + script, harness.slashes(command)) is not None
+    script = re.escape(invocation.slashes(os.path.join(root, HOOKS_DIR))) + r"/[a-z_]+\.py\b"
+    return re.search(r"(?:^|[\s\"'=])" + script, invocation.slashes(command)) is not None
 
 
 def is_our_rule(rule: str) -> bool:
@@ -133,4 +133,4 @@ def _group(command: str, matcher: str | None) -> dict[str, Any]:
 
 
 def _join(root: str, *parts: str, windows: bool) -> str:
-    return "/".join([harness.slashes(root) if windows else root, *parts])
+    return "/".join([invocation.slashes(root) if windows else root, *parts])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import time
 
-from .. import __version__, health, store
+from .. import __version__
+from ..base import files, health
 from . import entries, merge, registry, settingsfile, skills
 from .settingsfile import Refused
 
@@ -72,7 +73,7 @@ def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> 
     settingsfile.check_unchanged(place.settings, change.before)
     folders = _own_folders(place)
     try:
-        store.ensure_private(place.store)
+        files.ensure_private(place.store)
     except OSError as error:
         raise Refused("the memory folder %s cannot be made (%s)." % (place.store, error.strerror)) from None
     known = registry.find(place.store, place.settings)
@@ -119,7 +120,7 @@ def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> l
     if not removal.is_nothing:
         settingsfile.check_writable(place.settings)
         settingsfile.replace(place.settings, removal.before, removal.after)
-    store.remove(place.backup)
+    files.remove(place.backup)
     own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
     if memory is not None:
         memory.delete()  # while the record of the install tells, should this be cut short, that it is a memory
@@ -160,10 +161,10 @@ def _there_and_back(place: Place, wanted: Entries, rules: tuple[str, ...], origi
 def _back_up(place: Place, before: bytes | None) -> None:
     """Keep the file as it was before us. One with our entries in it is no original: then the first backup stays."""
     if before is None:
-        store.remove(place.backup)
+        files.remove(place.backup)
     elif not merge.holds_ours(settingsfile.as_document(before), place.root):
         if os.path.islink(place.backup):
-            store.remove(place.backup)  # a repository may bring such a link along, to have us write elsewhere
+            files.remove(place.backup)  # a repository may bring such a link along, to have us write elsewhere
         settingsfile.write(place.backup, before, like=os.path.realpath(place.settings))
 
 

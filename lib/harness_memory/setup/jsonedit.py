@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from .. import jsontext
+from ..base import jsontext
 from .jsontree import Node, parse
 
 TYPE_CHECKING = False

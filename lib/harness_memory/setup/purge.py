@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from .. import project, settings, store
+from ..base import files, settings
+from ..project import identity
 from . import registry
 
 _LOCKS = tuple(name + settings.LOCK_SUFFIX for name in (settings.CONFIG_FILE, settings.INSTALLS_FILE))
@@ -28,16 +29,16 @@ class Memory:
     def delete(self) -> None:
         for path in self.paths:
             if _is_folder(path):
-                store.remove_tree(path, last=settings.PROJECT_FILE)  # by which what is left is known to be ours
+                files.remove_tree(path, last=settings.PROJECT_FILE)  # by which what is left is known to be ours
             else:
-                store.remove(path)
+                files.remove(path)
         registry.drop_dead(self.root)
 
 
 def survey(root: str) -> Memory:
     """Without a sign that this folder was ever a memory, a `config.json` or `user` in it is somebody else's."""
-    names = store.names(root)
-    projects = [name for name in names if project.is_project_id(name) and _is_project(os.path.join(root, name))]
+    names = files.names(root)
+    projects = [name for name in names if identity.is_project_id(name) and _is_project(os.path.join(root, name))]
     health = os.path.join(root, settings.HEALTH_DIR)
     if not projects and not registry.load(root) and not any(_is_folder(os.path.join(health, sign)) for sign in _SIGNS):
         return Memory(root, [], "")
@@ -59,7 +60,7 @@ def _is_project(path: str) -> bool:
 
 
 def _is_alias(path: str) -> bool:
-    return _ALIAS in store.read_head(os.path.join(path, settings.PROJECT_FILE), _HEAD_BYTES)
+    return _ALIAS in files.read_head(os.path.join(path, settings.PROJECT_FILE), _HEAD_BYTES)
 
 
 def _is_folder(path: str) -> bool:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from .. import jsontext, settings, store
+from ..base import files, jsontext, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def load(store_root: str) -> list[dict[str, Any]]:
     """The installs on record; an unreadable registry is an empty one, the settings files are the truth."""
     try:
-        record = jsontext.loads(store.read(_path(store_root)) or b"{}")
+        record = jsontext.loads(files.read(_path(store_root)) or b"{}")
     except (OSError, ValueError):
         return []
     installs = record.get("installs") if isinstance(record, dict) else None
@@ -54,10 +54,10 @@ def drop_dead(store_root: str) -> None:
 
 def _save(store_root: str, installs: list[dict[str, Any]]) -> None:
     if not installs:
-        store.remove(_path(store_root))
+        files.remove(_path(store_root))
         return
     record = {"schema": settings.SCHEMA, "installs": installs}
-    store.write(_path(store_root), jsontext.pretty(record).encode("utf-8", "surrogateescape"))
+    files.write(_path(store_root), jsontext.pretty(record).encode("utf-8", "surrogateescape"))
 
 
 def _path(store_root: str) -> str:

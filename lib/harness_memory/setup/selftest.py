@@ -15,7 +15,7 @@ import tempfile
 import time
 from contextlib import contextmanager
 
-from .. import health, settings
+from ..base import health, settings
 from .entries import GUARD_EVENT
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ import os
 import stat
 import time
 
-from .. import settings, store
+from ..base import files, settings
 from . import jsontree
 
 TYPE_CHECKING = False
@@ -109,10 +109,10 @@ def write(path: str, data: bytes, like: str | None = None, check: Callable[[], N
     status = os.stat(model) if os.path.exists(model) else None
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
-    store.remove_temporaries(folder, time.time() - settings.STRAY_FILE_SECONDS, of=name)
+    files.remove_temporaries(folder, time.time() - settings.STRAY_FILE_SECONDS, of=name)
     try:
-        store.ensure_dir(folder)
-        store.write(temporary, data, durable=True)
+        files.ensure_dir(folder)
+        files.write(temporary, data, durable=True)
         if status is not None:
             _dress(temporary, status)
         if check is not None:
@@ -121,7 +121,7 @@ def write(path: str, data: bytes, like: str | None = None, check: Callable[[], N
     except OSError as error:
         raise Refused("%s cannot be written (%s)." % (path, error.strerror)) from None
     finally:
-        store.remove(temporary)
+        files.remove(temporary)
 
 
 def backup_path(path: str) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 import os
 import time
 
-from .. import settings, store
-from ..digest import hexdigest
+from ..base import files, settings
+from ..base.sha256 import hexdigest
 from . import registry
 
 TYPE_CHECKING = False
@@ -32,8 +32,8 @@ def wanted(place: Place, words: str) -> dict[str, bytes]:
     """Path and content of each copy; `words` start our command line."""
     top = os.path.join(place.root, SKILLS_DIR)
     found = {}
-    for name in store.names(top):
-        text = store.read_text(os.path.join(top, name, SKILL_FILE))
+    for name in files.names(top):
+        text = files.read_text(os.path.join(top, name, SKILL_FILE))
         if text is not None:
             copy = os.path.join(folder(place.settings), name, SKILL_FILE)
             found[copy] = text.replace(PLUGIN_COMMAND, words).encode("utf-8")
@@ -55,7 +55,7 @@ def install(place: Place, words: str) -> list[str]:
         there = _content(path)
         if there is None or hexdigest(there) in (hexdigest(data), known.get(path)):
             if there != data:
-                store.write(path, data)
+                files.write(path, data)
             ours[path] = hexdigest(data)
         else:
             kept.append(path)
@@ -83,14 +83,14 @@ def _content(path: str) -> bytes | None:
     if os.path.islink(os.path.dirname(path)) or os.path.islink(os.path.dirname(os.path.dirname(path))):
         return b""
     try:
-        return store.read(path)
+        return files.read(path)
     except OSError:
         return b""
 
 
 def _tidy(path: str) -> None:
     """Remove what a killed installer left beside a copy."""
-    store.remove_temporaries(os.path.dirname(path), time.time() - settings.STRAY_FILE_SECONDS, of=SKILL_FILE)
+    files.remove_temporaries(os.path.dirname(path), time.time() - settings.STRAY_FILE_SECONDS, of=SKILL_FILE)
 
 
 def _remove(path: str, digest: str) -> bool:
@@ -100,7 +100,7 @@ def _remove(path: str, digest: str) -> bool:
         return True
     if hexdigest(there) != digest:
         return False
-    store.remove(path)
+    files.remove(path)
     try:
         os.rmdir(os.path.dirname(path))
     except OSError:

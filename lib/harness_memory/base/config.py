@@ -1,0 +1,59 @@
+"""`config.json` in the store root: the few things a person may change.
+
+A missing file means the defaults; a broken file or value is reported and ignored.
+"""
+
+from __future__ import annotations
+
+import os
+
+from . import files, jsontext, settings
+from .text import brief
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class Config:
+    __slots__ = ("problems", "values")
+
+    def __init__(self, values: dict[str, Any], problems: list[str]) -> None:
+        self.values = values
+        self.problems = problems
+
+    def __getitem__(self, key: str) -> Any:
+        return self.values[key]
+
+
+def load(root: str) -> Config:
+    values: dict[str, Any] = dict(settings.DEFAULTS)
+    path = os.path.join(root, settings.CONFIG_FILE)
+    try:
+        data = files.read(path)
+        given = {} if data is None else jsontext.loads(data)
+    except (OSError, ValueError) as error:
+        return Config(values, ["%s: %s; the defaults are used" % (path, error)])
+    if not isinstance(given, dict):
+        return Config(values, ["%s: expected an object; the defaults are used" % path])
+    problems = []
+    for key, value in given.items():
+        problem = _problem(key, value)
+        if problem:
+            problems.append("%s: %s" % (path, problem))
+        else:
+            values[key] = value
+    return Config(values, problems)
+
+
+def _problem(key: str, value: object) -> str:
+    if key not in settings.DEFAULTS:
+        return 'unknown key "%s" (known: %s)' % (brief(key, 40), ", ".join(sorted(settings.DEFAULTS)))
+    choices = settings.CHOICES.get(key)
+    if choices:
+        words = " or ".join('"%s"' % choice for choice in choices)
+        return "" if value in choices else '"%s" must be %s; "%s" is used' % (key, words, settings.DEFAULTS[key])
+    least = settings.MINIMUMS.get(key, 1)
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
+        return '"%s" must be a whole number, %d or more; %s is used' % (key, least, settings.DEFAULTS[key])
+    return ""

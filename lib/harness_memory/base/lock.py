@@ -1,0 +1,120 @@
+"""Advisory file locks with a deadline: `fcntl` on POSIX, `msvcrt` on Windows.
+
+Locks keep shared views and appended logs tidy; no fact depends on one. A holder that dies
+releases its lock with its last file descriptor. Where the file system knows no locks, or something
+else lies where the lock file should be, the caller goes on without: files are replaced atomically either way.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import time
+
+from . import files, settings
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+_BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
+_UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EROFS)
+
+
+class Lock:
+    """`with Lock(path, seconds) as held:`; `held` is False when time ran out."""
+
+    __slots__ = ("fd", "is_discarded", "path", "seconds")
+
+    def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS) -> None:
+        self.path = path
+        self.seconds = seconds
+        self.fd = -1
+        self.is_discarded = False
+
+    def __enter__(self) -> bool:
+        give_up = time.monotonic() + self.seconds
+        pause = 0.001
+        while True:
+            try:
+                fd = self._open()
+            except OSError as error:
+                if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
+                    return True
+                raise
+            if self._try(fd) and self._is_current(fd):
+                self.fd = fd
+                return True
+            os.close(fd)
+            left = give_up - time.monotonic()
+            if left <= 0:
+                return False
+            time.sleep(min(pause, left))
+            pause = min(pause * 1.5, 0.02)
+
+    def __exit__(self, *exc: object) -> None:
+        if self.fd >= 0:
+            if fcntl is None:
+                _unlock(self.fd)
+            os.close(self.fd)  # on POSIX this is the unlocking
+            self.fd = -1
+            if self.is_discarded and os.name == "nt":
+                files.remove(self.path)  # no open file can be removed there; one that another opened stays
+
+    def discard(self) -> None:
+        """Remove the lock file; only while holding it."""
+        if self.fd >= 0:
+            self.is_discarded = True
+            if os.name != "nt":
+                files.remove(self.path)
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        files.inside(os.path.dirname(self.path))
+        try:
+            return os.open(self.path, flags, settings.FILE_MODE)
+        except FileNotFoundError:
+            files.ensure_dir(os.path.dirname(self.path))
+            return os.open(self.path, flags, settings.FILE_MODE)
+
+    def _try(self, fd: int) -> bool:
+        try:
+            _lock(fd)
+        except OSError as error:
+            return error.errno not in _BUSY
+        return True
+
+    def _is_current(self, fd: int) -> bool:
+        # Housekeeping may have removed the file between our open and our lock.
+        if os.name == "nt":
+            return True
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return False
+        mine = os.fstat(fd)
+        return (found.st_ino, found.st_dev) == (mine.st_ino, mine.st_dev)
+
+
+if fcntl is not None:
+
+    def _lock(fd: int) -> None:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+else:
+
+    def _lock(fd: int) -> None:
+        import msvcrt
+
+        os.lseek(fd, 0, os.SEEK_SET)
+        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+
+    def _unlock(fd: int) -> None:
+        import msvcrt
+
+        os.lseek(fd, 0, os.SEEK_SET)
+        try:
+            msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+        except OSError:
+            pass

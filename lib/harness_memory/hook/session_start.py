@@ -1,0 +1,135 @@
+"""SessionStart: register the session, put the store in order, hand over what earlier sessions know."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..base import clock, config, health, settings
+from ..base.text import brief
+from ..inject import compose as inject
+from ..inject import receipt, sections
+from ..memory import consolidation, housekeeping
+from ..project import identity
+from ..session import capture, liveness, sessions
+from . import reply
+from .scene import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..session.sessions import Session
+    from .runner import Run
+
+
+def handle(run: Run) -> dict[str, Any] | None:
+    scene = Scene(run)
+    settled = config.load(run.root)
+    identity.record(scene.project, clock.iso(run.now))
+    # A start is a process of its own, whatever was marked before: a recycled pid must not pass for it.
+    process = liveness.client_process(run.event.client_pid)
+    with scene as session:
+        _register(scene, session, process)
+    housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
+    problems = [*_opened(scene), *settled.problems, *_guard_problems(scene), *_failures(run)]
+    message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
+    with scene as session:
+        text = _briefed(scene, session, problems, settled["injection_units"], settled["recall_holdout"])
+    return reply.context(run.event.name, text, message)
+
+
+def _register(scene: Scene, session: Session, process: dict[str, Any]) -> None:
+    if scene.run.event.source == "compact" and not session.is_new:
+        return  # the same session in the middle of its life
+    is_fork = session.is_new and _is_fork(scene.run)
+    scene.activate(session, process, scene.marker())
+    if is_fork:
+        sessions.save_capture(session, {**sessions.load_capture(session), "since": scene.run.now})
+
+
+def _is_fork(run: Run) -> bool:
+    # Clients before 2.1.214 call a fork "resume"; its own transcript does not exist yet.
+    event = run.event
+    return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
+
+
+def _briefed(scene: Scene, session: Session, problems: list[str], cap: float, one_in: int) -> str:
+    """What this session should know and was not told yet; one in so many is told nothing, for comparison."""
+    run, event = scene.run, scene.run.event
+    told = receipt.load(session.dir)
+    if event.source not in ("resume", "fork"):
+        receipt.forget(told)  # a conversation that begins, or was compressed
+    elif not told["log"] and _is_fork(run):
+        parent = receipt.parent_of_fork(scene.project.dir, run.now, event.silent_seconds)
+        told = receipt.inherited(parent) if parent else told
+    own_ids = {session.id, *told["own"]}
+    parts = receipt.news(_parts(scene, session, own_ids, problems), told)
+    is_held = receipt.is_held_back(str(session.meta["claude_session"]), one_in)
+    if is_held:
+        parts = [part for part in parts if part.name in ("health", "state")]
+    if not any(part.lines for part in parts if part.name != "usage"):
+        receipt.save(session.dir, told)
+        return ""
+    injection = inject.compose(parts, min(int(cap), settings.INJECTION_MAX_UNITS), scene.project.name)
+    receipt.note_offered(told, parts)
+    receipt.record(session, told, injection, event.name, event.source or "start", run.now)
+    return injection.text
+
+
+def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str]) -> list[inject.Part]:
+    """In order of priority. Reading the files may add to `problems`, so health is made last."""
+    run, ours = scene.run, scene.project
+    captured = sessions.load_capture(session)
+    own_ids = {*own_ids, captured["thread"]}
+    parts = [
+        sections.briefing(ours, problems),
+        sections.still_open(ours, own_ids),
+        sections.notes(ours, run.root, sections.auto_memory(run.event.transcript_path), problems, session.dir),
+        sections.menu(ours, ours.branch, capture.relative_path(run.event.cwd, (ours.root,)), own_ids),
+        sections.usage(),
+    ]
+    if run.event.source == "compact":
+        parts.insert(0, sections.state(ours, captured, clock.iso(run.now)[:10]))
+    return [sections.health(problems), *parts]
+
+
+def _guard_problems(scene: Scene) -> list[str]:
+    run = scene.run
+    launch = run.event.launch_dir or run.event.cwd
+    folders = (run.root, os.path.join(launch, settings.CLAUDE_DIR))
+    if not any(os.path.lexists(os.path.join(folder, settings.GUARD_FILE)) for folder in folders):
+        return []
+    from ..guard import degraded
+
+    return degraded.note(run.root, launch, scene.project.dir, run.event.session_id, run.now)
+
+
+def _due(scene: Scene, settled: config.Config) -> str:
+    is_start = scene.run.event.source != "compact"
+    return consolidation.due(scene.project.dir, scene.run.now, settled) if is_start else ""
+
+
+def _opened(scene: Scene) -> list[str]:
+    root = scene.run.root
+    if health.opened(root) is None:
+        return []
+    from ..base import modes
+
+    told = modes.repair(root, min(scene.place().ends, time.monotonic() + settings.REPAIR_SECONDS))
+    return [told] if told else []
+
+
+def _failures(run: Run) -> list[str]:
+    failures = health.unmentioned(run.root)
+    return ["%d hook run%s failed" % (failures, "" if failures == 1 else "s")] if failures else []
+
+
+def _health_line(problems: list[str]) -> str:
+    if not problems:
+        return ""
+    from ..base import invocation
+
+    shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[: settings.PROBLEMS_SHOWN]]
+    shown += ["%d more" % (len(problems) - len(shown))] if len(problems) > len(shown) else []
+    return "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command())

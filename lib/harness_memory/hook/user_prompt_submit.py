@@ -1,0 +1,43 @@
+"""UserPromptSubmit: the session is ACTIVE again, what was asked is on disk before the work begins; recall."""
+
+from __future__ import annotations
+
+import os
+
+from ..base import settings
+from ..session import capture, sessions
+from .scene import Scene
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .runner import Run
+
+
+def handle(run: Run) -> dict[str, Any] | None:
+    scene = Scene(run)
+    with scene as session:
+        marker = scene.marker()
+        scene.activate(session, scene.process(marker), marker)
+        state = sessions.load_capture(session)
+        if state["since"] > run.now + settings.CLOCK_DOUBT_SECONDS:
+            state["since"] = run.now  # the clock was set back: what is said from now on is the session's own
+            sessions.save_capture(session, state)
+        if capture.told(state, run.event.prompt_id, run.event.prompt):
+            sessions.save_capture(session, state)
+        if run.event.prompt.startswith("/"):
+            from . import skill
+
+            return skill.begin(scene, session, run.event.prompt.split(None, 1)[0])
+        if not capture.is_prompt(run.event.prompt) or not _may_recall(scene):
+            return None
+        from . import recollect
+
+        return recollect.begin(scene, session, state)
+
+
+def _may_recall(scene: Scene) -> bool:
+    """Whether there is anything to recall, told without loading what it takes."""
+    homes = (scene.project.dir, os.path.join(scene.run.root, settings.USER_DIR))
+    return any(os.path.isdir(os.path.join(home, settings.STATE_DIR, settings.RECALL_DIR)) for home in homes)
