@@ -496,7 +496,8 @@ def test_windows_paths_elsewhere(url: str) -> None:
 
 
 def test_loads_nothing_dear() -> None:
-    code = "import sys; sys.path.insert(0, %r); import harness_memory.project.git, harness_memory.project.identity; print(*sys.modules)"
+    names = "harness_memory.project.git, harness_memory.project.identity"
+    code = "import sys; sys.path.insert(0, %r); import " + names + "; print(*sys.modules)"
     command = [sys.executable, "-I", "-S", "-c", code % str(support.LIB)]
     loaded = set(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode().split())
     assert not loaded & {

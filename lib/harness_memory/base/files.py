@@ -21,6 +21,7 @@ from . import settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
 _O_OURS = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_OURS
@@ -231,6 +232,47 @@ def read_tail(path: str, size: int) -> bytes:
 def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
     data = read(path, limit)
     return None if data is None else data.decode("utf-8", "replace")
+
+
+def read_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
+    """The value of a JSON file and what is wrong with it: (value, ""), (None, problem), or (None, "") if missing.
+
+    An empty or newer file, text that is not JSON and a value without the shape of `spec` are problems.
+    OSError only for what another attempt may not meet (`is_passing`): conclude nothing from it.
+    """
+    from . import jsontext, shape
+
+    try:
+        data = read(path, limit)
+        if data is None:
+            return None, ""
+        value = jsontext.loads(data)
+    except OSError as error:
+        if is_passing(error):
+            raise
+        return None, error.strerror or str(error)
+    except ValueError as error:
+        return None, "not JSON: %s" % error
+    schema = value.get("schema") if isinstance(value, dict) else None
+    if isinstance(schema, int) and schema > settings.SCHEMA:
+        return None, "written by a newer version (schema %d)" % schema
+    wrong = shape.problem(value, spec) if spec is not None else ""
+    return (None, wrong) if wrong else (value, "")
+
+
+def load_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> Any:
+    """The value of a JSON file; None when it is missing or has a problem, which `verify` names."""
+    return read_json(path, spec, limit)[0]
+
+
+def write_json(path: str, value: Any, *, durable: bool = False) -> None:
+    from . import jsontext
+
+    write(path, jsontext.pretty(value).encode("utf-8", "replace"), durable=durable)
+
+
+def write_text(path: str, text: str, *, durable: bool = False) -> None:
+    write(path, text.encode("utf-8", "replace"), durable=durable)
 
 
 def write(path: str, data: bytes, *, durable: bool = False) -> None:

@@ -15,7 +15,7 @@ _LIVE_IN_DOUBLE_QUOTES = frozenset('"$`\\!\n')
 
 def tree() -> str:
     """The folder that holds `hooks/`, `lib/` and `harness`."""
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 
 
 def command(root: str, interpreter: str = "", *, windows: bool = False) -> str:

@@ -22,14 +22,22 @@ _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EROFS)
 
 
+class Busy(OSError):
+    """Another process holds the lock."""
+
+
 class Lock:
-    """`with Lock(path, seconds) as held:`; `held` is False when time ran out."""
+    """`with Lock(path, seconds) as held:`; `held` is False when time ran out.
 
-    __slots__ = ("fd", "is_discarded", "path", "seconds")
+    With `busy`, a sentence for the person, Busy is raised instead.
+    """
 
-    def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS) -> None:
+    __slots__ = ("busy", "fd", "is_discarded", "path", "seconds")
+
+    def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = "") -> None:
         self.path = path
         self.seconds = seconds
+        self.busy = busy
         self.fd = -1
         self.is_discarded = False
 
@@ -49,6 +57,8 @@ class Lock:
             os.close(fd)
             left = give_up - time.monotonic()
             if left <= 0:
+                if self.busy:
+                    raise Busy(errno.EAGAIN, self.busy, os.path.dirname(self.path))
                 return False
             time.sleep(min(pause, left))
             pause = min(pause * 1.5, 0.02)

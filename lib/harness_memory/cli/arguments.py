@@ -35,26 +35,55 @@ class Parser(argparse.ArgumentParser):
         super().error(output.passage(message))
 
 
-def parser(
-    verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True
-) -> argparse.ArgumentParser:
-    wide = _columns() - 2
+def _formatter(prog: str, **more: Any) -> argparse.HelpFormatter:
+    # Given the width, it does not load `shutil` to find it, which it would do for every option.
+    return argparse.RawDescriptionHelpFormatter(prog, **{"width": _columns() - 2, **more})
 
-    def helper(prog: str, **more: Any) -> argparse.HelpFormatter:
-        # Told the width, it need not load `shutil` to find it, which it does for every option.
-        return argparse.RawDescriptionHelpFormatter(prog, **{"width": wide, **more})
 
-    made = Parser(
-        prog="harness %s %s" % (family, verb),
-        description=about,
-        epilog="examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines()),
-        formatter_class=helper,
-        allow_abbrev=False,
-    )
-    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the present one)")
+def parser(verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True) -> Parser:
+    """The parser of a verb without actions."""
+    made = Parser(**_page("harness %s %s" % (family, verb), about, examples, family))
+    _add_common(made, has_json)
+    return made
+
+
+class Actions:
+    """The parser of a verb with actions: each has options of its own, and refuses those of the others."""
+
+    __slots__ = ("_parser", "_subparsers")
+
+    def __init__(self, verb: str, about: str, examples: str, family: str = "memory") -> None:
+        self._parser = Parser(**_page("harness %s %s" % (family, verb), about, examples, family))
+        self._subparsers = self._parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+
+    def add(self, action: str, about: str, *, has_json: bool = True) -> argparse.ArgumentParser:
+        made = self._subparsers.add_parser(
+            action, help=about, description=about, formatter_class=_formatter, allow_abbrev=False
+        )
+        _add_common(made, has_json)
+        return made
+
+    def parse(self, argv: list[str], default: str = "") -> argparse.Namespace:
+        """`default` is the action when none is named."""
+        is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
+        return self._parser.parse_args([default, *argv] if default and is_bare else argv)
+
+
+def _page(prog: str, about: str, examples: str, family: str) -> dict[str, Any]:
+    epilog = "examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines())
+    return {
+        "prog": prog,
+        "description": about,
+        "epilog": epilog,
+        "formatter_class": _formatter,
+        "allow_abbrev": False,
+    }
+
+
+def _add_common(made: argparse.ArgumentParser, has_json: bool) -> None:
+    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
     if has_json:
         made.add_argument("--json", action="store_true", help="print JSON, for scripts")
-    return made
 
 
 def add_all_projects(made: argparse.ArgumentParser) -> None:

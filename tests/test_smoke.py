@@ -1,0 +1,69 @@
+"""The shortest proof that the product works: one session by its hooks, and every reading verb."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+import support
+from commandline import World
+from life import Life
+
+READING = (
+    ["status"],
+    ["list"],
+    ["list", "--notes"],
+    ["show", "last"],
+    ["search", "parser"],
+    ["related", "parser.py"],
+    ["why", "last"],
+    ["stats"],
+    ["note", "list"],
+    ["lint"],
+    ["open"],
+    ["thread", "list"],
+    ["task", "list"],
+    ["signals"],
+    ["briefing", "show"],
+    ["profile", "list"],
+    ["consolidate"],
+    ["restore"],
+    ["prune", "--dry-run"],
+    ["audit", "show"],
+    ["audit", "verify"],
+    ["rebuild"],
+    ["verify"],
+    ["doctor"],
+)
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    world = World(tmp_path / "home", support.make_repo(tmp_path / "repo"))
+    (world.home / ".claude").mkdir(parents=True)
+    return world
+
+
+def test_a_session_is_remembered_and_every_reading_verb_works(world: World) -> None:
+    first = Life(world.home, world.repo)
+    first.fresh = True
+    first.start()
+    first.turn(
+        "Why does the parser fail on empty input?", "The parser now handles empty input; a test covers it.", "parser.py"
+    )
+    first.compact()
+    first.end()
+    assert first.meta["status"] == "COMPLETED"
+    assert first.episode["files_changed"] == ["parser.py"]
+    assert world.memory("remember", "The parser never raises on empty input").code == 0
+    assert world.memory("checkpoint", "--done", "Parser fixed", "--remains", "Document it").code in (0, 2)
+    second = Life(world.home, world.repo)
+    second.fresh = True
+    text = second.start().stdout
+    assert "parser" in text and "empty input" in text
+    assert second.run("pre_tool_use", second.session.tool_call("Bash", {"command": "git status"})).stdout == ""
+    assert '"deny"' in second.run("pre_tool_use", second.session.tool_call("Bash", {"command": "rm -rf ~"})).stdout
+    for words in READING:
+        result = world.memory(*words)
+        assert result.code in (0, 1), (words, result)
+    assert list(world.root.glob("health/failures/*")) == []
