@@ -144,7 +144,7 @@ def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs POSIX file modes")
 def test_a_git_directory_closed_to_us_is_no_repository(repo: Path) -> None:
     inner = support.make_repo(repo / "inner")
-    code = "import sys; sys.path.insert(0, %r); from harness_memory import git; print(git.find(%r))"
+    code = "import sys; sys.path.insert(0, %r); from harness_memory.project import git; print(git.find(%r))"
     command = [*support.bound_by_modes(), sys.executable, "-c", code % (str(support.LIB), str(inner))]
     (inner / ".git").chmod(0)
     try:
