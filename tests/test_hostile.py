@@ -258,7 +258,7 @@ def test_a_marker_edited_by_hand(life: Life) -> None:
 def test_a_session_that_came_back_is_not_buried(life: Life, client: support.Client) -> None:
     """Recovery acts on a marker read before it had the lock: the session may have spoken meanwhile."""
     from harness_memory.base import config
-    from harness_memory.project.context import Place
+    from harness_memory.project.context import Context
     from harness_memory.session import sessions, sweep
 
     life.start()
@@ -269,7 +269,7 @@ def test_a_session_that_came_back_is_not_buried(life: Life, client: support.Clie
     with support.Client() as second:
         life.pid = second.pid
         life.start("resume")
-        place = Place(str(life.store), project, str(life.cwd), "", time.monotonic() + 5)
+        place = Context(str(life.store), project, str(life.cwd), "", time.monotonic() + 5)
         sweep.bury_the_dead(place, markers, "another", {}, time.time(), config.load(str(life.store)))
         assert life.meta["status"] == "ACTIVE"
         assert life.is_marked_live

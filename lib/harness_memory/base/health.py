@@ -16,7 +16,6 @@ from . import clock, files, jsontext, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any
 
 
@@ -43,12 +42,23 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
         pass
 
 
-def survive(root: str, event: str, duty: Callable[..., None], *arguments: object) -> None:
-    """Do one of several independent duties: its failure is stamped and keeps nobody from the next."""
-    try:
-        duty(*arguments)
-    except Exception as error:  # noqa: BLE001  (what may be damaged here was written by others)
-        note_failure(root, event, error)
+class noted:
+    """`with health.noted(root, "recall"):` stamps a failure of one duty, so that the next one still runs."""
+
+    __slots__ = ("event", "root")
+
+    def __init__(self, root: str, event: str) -> None:
+        self.root = root
+        self.event = event
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
+        if not isinstance(error, Exception):
+            return False
+        note_failure(self.root, self.event, error)
+        return True
 
 
 def failures(root: str) -> list[dict[str, Any]]:

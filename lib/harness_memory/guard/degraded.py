@@ -17,7 +17,8 @@ def note(root: str, launch_dir: str, project_dir: str, session: str, now: float)
     """What is wrong with the rule files of a session here."""
     problems = policy.load(root, launch_dir).problems
     if problems:
-        health.survive(root, "guard", _record, root, problems, project_dir, session, now)
+        with health.noted(root, "guard"):
+            _record(root, problems, project_dir, session, now)
     return problems
 
 

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..project.context import Place
+    from ..project.context import Context
     from ..session.sessions import Session
     from .runner import Run
 
@@ -71,10 +71,10 @@ class Scene:
         sessions.close(self.project.dir, session)
         self._lock.discard()
 
-    def place(self) -> Place:
-        from ..project.context import Place
+    def place(self) -> Context:
+        from ..project.context import Context
 
         run, project = self.run, self.project
         folders = (run.event.launch_dir or run.event.cwd,)
         ends = run.ends - settings.WRITE_RESERVE_SECONDS
-        return Place(run.root, project.dir, project.root, project.remote, ends, folders)
+        return Context(run.root, project.dir, project.root, project.remote, ends, folders)

@@ -16,7 +16,7 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..project import identity
-from ..project.context import Place
+from ..project.context import Context
 from ..recall import cache
 from ..session import capture, episode, liveness, sessions, tombstones
 from ..session import record as archive
@@ -226,7 +226,7 @@ class Backfill:
         files.ensure_private(self.root)
         if ours.dir not in self.pending and (os.path.isdir(source.cwd) or not os.path.isdir(ours.dir)):
             identity.record(ours, clock.iso(self.now))
-        place = Place(self.root, ours.dir, ours.root, ours.remote, _FOREVER)
+        place = Context(self.root, ours.dir, ours.root, ours.remote, _FOREVER)
         place.folders = []  # a checkpoint that lies there is a living session's
         session.meta.update(transcript=source.path, channel=source.channel, pid=None)
         sessions.save_capture(session, capture.new(since))

@@ -21,34 +21,40 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..base.config import Config
-    from ..project.context import Place
+    from ..project.context import Context
 
 
 _NAME = "housekeeping"  # what its failures are stamped with
 
 
-def housekeep(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+def housekeep(place: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     place.ends = min(place.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
-    health.survive(place.store_root, _NAME, _catch_up, place)
-    health.survive(place.store_root, _NAME, _catch_up_notes, place)
-    health.survive(place.store_root, _NAME, _doubt_the_clock, place, now)
-    health.survive(place.store_root, _NAME, _recover, place, claude_id, process, now, config)
+    with health.noted(place.store_root, _NAME):
+        _catch_up(place)
+    with health.noted(place.store_root, _NAME):
+        _catch_up_notes(place)
+    with health.noted(place.store_root, _NAME):
+        _doubt_the_clock(place, now)
+    with health.noted(place.store_root, _NAME):
+        _recover(place, claude_id, process, now, config)
     for duty in (forget_the_old, sweep_strays, sweep_async_tasks):
         if place.left() > 0:
-            health.survive(place.store_root, _NAME, duty, place, now, config)
+            with health.noted(place.store_root, _NAME):
+                duty(place, now, config)
     if place.left() > 0:
-        health.survive(place.store_root, _NAME, _catch_up_recall, place)
+        with health.noted(place.store_root, _NAME):
+            _catch_up_recall(place)
 
 
-def _catch_up(place: Place) -> None:
+def _catch_up(place: Context) -> None:
     if store.names(os.path.join(place.project_dir, settings.STATE_DIR, settings.DIRTY_DIR)):
         from . import views
 
         views.catch_up(place.project_dir, _patience(place))
 
 
-def _catch_up_notes(place: Place) -> None:
+def _catch_up_notes(place: Context) -> None:
     """Notes may have been written by hand, or by a process that was killed before it listed them."""
     for home in (place.project_dir, os.path.join(place.store_root, settings.USER_DIR)):
         topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
@@ -60,14 +66,14 @@ def _catch_up_notes(place: Place) -> None:
                 pass
 
 
-def _doubt_the_clock(place: Place, now: float) -> None:
+def _doubt_the_clock(place: Context, now: float) -> None:
     if store.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         from ..session import tombstones
 
         tombstones.note_ahead(place.project_dir, now)
 
 
-def _catch_up_recall(place: Place) -> None:
+def _catch_up_recall(place: Context) -> None:
     archived = os.path.join(place.store_root, settings.ARCHIVE_DIR, os.path.basename(place.project_dir))
     if os.path.isdir(os.path.join(place.project_dir, settings.EPISODES_DIR)) or os.path.isdir(archived):
         from ..recall import cache
@@ -75,7 +81,7 @@ def _catch_up_recall(place: Place) -> None:
         cache.catch_up(place.store_root, place.project_dir, place.ends)
 
 
-def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+def _recover(place: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     markers = [marker for marker in sessions.live_markers(place.project_dir) if marker["claude_session"] != claude_id]
     files = [name for folder in place.folders for name in store.names(folder)]
     if not markers and not any(name.startswith(settings.CHECKPOINT_PREFIX) for name in files):
@@ -86,7 +92,7 @@ def _recover(place: Place, claude_id: str, process: dict[str, Any], now: float, 
     sweep.adopt_checkpoints(place, claude_id, now)
 
 
-def forget_the_old(place: Place, now: float, config: Config) -> None:
+def forget_the_old(place: Context, now: float, config: Config) -> None:
     """Delete episodes beyond the number kept, and those older than the days kept."""
     directory = os.path.join(place.project_dir, settings.EPISODES_DIR)
     try:
@@ -142,7 +148,7 @@ def _is_dated(name: str) -> bool:
     return name >= settings.EPISODE_PREFIX + settings.FIRST_DAY
 
 
-def sweep_strays(place: Place, now: float, config: Config) -> None:
+def sweep_strays(place: Context, now: float, config: Config) -> None:
     """Remove temporary files of killed writers, and lock files of sessions that ended."""
     project, state = place.project_dir, os.path.join(place.project_dir, settings.STATE_DIR)
     live = os.path.join(state, settings.LIVE_DIR)
@@ -195,7 +201,7 @@ def _recent_sessions(project_dir: str) -> list[str]:
     return kept + [os.path.join(path, settings.ARTIFACTS_DIR) for path in kept]
 
 
-def sweep_async_tasks(place: Place, now: float, config: Config) -> None:
+def sweep_async_tasks(place: Context, now: float, config: Config) -> None:
     days = config["async_task_days"] * settings.DAY_SECONDS
     found = {}
     for folder in place.folders:
@@ -211,7 +217,7 @@ def sweep_async_tasks(place: Place, now: float, config: Config) -> None:
             store.remove(path)
 
 
-def _patience(place: Place) -> float:
+def _patience(place: Context) -> float:
     return min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 4))
 
 

@@ -10,7 +10,7 @@ import os
 
 from ..base import files, jsontext, settings
 from ..project import identity
-from ..project.context import Place
+from ..project.context import Context
 from ..session import capture, episode, record, sessions
 from . import views
 
@@ -48,7 +48,7 @@ def make_again(store_root: str, project_dir: str, name: str) -> bool:
 
 def _make(store_root: str, project_dir: str, session: Session) -> bool:
     root, remote = identity.last_seen(project_dir)
-    place = Place(store_root, project_dir, root, remote, _FOREVER)
+    place = Context(store_root, project_dir, root, remote, _FOREVER)
     place.folders = []  # a checkpoint that lies there is a living session's
     gathered = record.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
     if gathered.episode is None:

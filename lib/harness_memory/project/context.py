@@ -8,7 +8,7 @@ import time
 from ..base import settings
 
 
-class Place:
+class Context:
     """`root` is what the session's files are relative to; `folders` may hold checkpoints."""
 
     __slots__ = ("ends", "folders", "project_dir", "remote", "root", "roots", "store_root")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..project.context import Place
+    from ..project.context import Context
     from .sessions import Session
     from .tombstones import Sieve
 
@@ -74,7 +74,7 @@ def normalize(value: object) -> dict[str, Any] | None:
 
 
 def collect(
-    place: Place, session: Session, is_mine: Callable[[str, dict[str, Any]], bool], sieve: Sieve | None
+    place: Context, session: Session, is_mine: Callable[[str, dict[str, Any]], bool], sieve: Sieve | None
 ) -> list[str]:
     """Archive the checkpoint files of one session from the project's `.claude` folders, as far as there is time.
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from ..project.context import Place
+    from ..project.context import Context
     from .sessions import Session
     from .tombstones import Sieve
 
@@ -42,7 +42,7 @@ class Gathered:
 
 
 def gather(
-    place: Place, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
+    place: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
 ) -> Gathered:
     """Take in what is new. `message` is the closing answer a Stop brings, at `now`."""
     state = sessions.load_capture(session)
@@ -59,7 +59,8 @@ def gather(
     if title:
         state["title"] = brief(title, settings.SUMMARY_LINE_CHARS)
     _date(state, seen, session, now)
-    health.survive(place.store_root, "fork", _find_parent, place, session, state)
+    with health.noted(place.store_root, "fork"):
+        _find_parent(place, session, state)
     sessions.save_capture(session, state)
     if not capture.has_substance(state):
         session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))
@@ -72,7 +73,7 @@ def gather(
     return Gathered(value, claims, is_whole)
 
 
-def publish(place: Place, session: Session, gathered: Gathered) -> None:
+def publish(place: Context, session: Session, gathered: Gathered) -> None:
     """Write the episode and the views, after META: no trouble with a view keeps a record open."""
     if gathered.episode is not None:
         _publish(place, session, gathered.episode)
@@ -80,7 +81,7 @@ def publish(place: Place, session: Session, gathered: Gathered) -> None:
         files.remove(claim)
 
 
-def _publish(place: Place, session: Session, value: dict[str, Any]) -> None:
+def _publish(place: Context, session: Session, value: dict[str, Any]) -> None:
     data = episode.render(value)
     if files.is_same(os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name), data):
         return
@@ -93,11 +94,12 @@ def _publish(place: Place, session: Session, value: dict[str, Any]) -> None:
         _note_for_recall(place, session, value)
 
 
-def _note_for_recall(place: Place, session: Session, value: dict[str, Any]) -> None:
-    health.survive(place.store_root, "recall", recent.note_episode, place.project_dir, session.episode_name, value)
+def _note_for_recall(place: Context, session: Session, value: dict[str, Any]) -> None:
+    with health.noted(place.store_root, "recall"):
+        recent.note_episode(place.project_dir, session.episode_name, value)
 
 
-def _read(place: Place, session: Session, state: dict[str, Any], message: str) -> tuple[dict[str, Any], bool]:
+def _read(place: Context, session: Session, state: dict[str, Any], message: str) -> tuple[dict[str, Any], bool]:
     path = str(session.meta.get("transcript") or "")
     if not path:
         return state, True
@@ -114,7 +116,7 @@ def _read(place: Place, session: Session, state: dict[str, Any], message: str) -
     return state, _read_subagents(place, state, path) and is_whole
 
 
-def _allowed(place: Place, session: Session, state: dict[str, Any], message: str, now: float) -> str:
+def _allowed(place: Context, session: Session, state: dict[str, Any], message: str, now: float) -> str:
     """A Stop's answer without what was forgotten since it was given, which its transcript alone can date."""
     if not message or _has_answer(state, message):
         return message
@@ -129,7 +131,7 @@ def _has_answer(state: dict[str, Any], message: str) -> bool:
     return bool(state["turn"] == capture.ANSWERED and state["answer"] == capture.answer_text(message))
 
 
-def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
+def _read_subagents(place: Context, state: dict[str, Any], path: str) -> bool:
     """What subagents did is in files of their own, beside the session's."""
     folder = os.path.join(path[: -len(".jsonl")], settings.SUBAGENTS_DIR) if path.endswith(".jsonl") else ""
     sieve = _sieve(place)
@@ -152,7 +154,7 @@ def _read_subagents(place: Place, state: dict[str, Any], path: str) -> bool:
     return place.left() > 0
 
 
-def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str, Any], bool]:
+def _read_once(place: Context, state: dict[str, Any], path: str) -> tuple[dict[str, Any], bool]:
     try:
         reading = transcript.Reading(path, state["cursor"])
     except files.Foreign as error:
@@ -181,7 +183,7 @@ def _read_once(place: Place, state: dict[str, Any], path: str) -> tuple[dict[str
         reading.close()
 
 
-def _mark_notes(place: Place, state: dict[str, Any]) -> None:
+def _mark_notes(place: Context, state: dict[str, Any]) -> None:
     """Notes that the session read were of use."""
     if not state["notes_read"]:
         return
@@ -194,14 +196,15 @@ def _mark_notes(place: Place, state: dict[str, Any]) -> None:
     state["notes_read"] = []
 
 
-def _see_what_was_used(place: Place, session: Session, state: dict[str, Any], message: str) -> None:
+def _see_what_was_used(place: Context, session: Session, state: dict[str, Any], message: str) -> None:
     if b'"used": ""' in files.read_head(os.path.join(session.dir, settings.INJECTED_FILE), settings.FILE_MAX_BYTES):
         from ..inject import usefulness
 
-        health.survive(place.store_root, "usefulness", usefulness.settle, session.dir, state, message)
+        with health.noted(place.store_root, "usefulness"):
+            usefulness.settle(session.dir, state, message)
 
 
-def _sieve(place: Place) -> Sieve | None:
+def _sieve(place: Context) -> Sieve | None:
     """What takes forgotten texts out of a transcript's entries, where something was forgotten."""
     if not files.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return None
@@ -210,7 +213,7 @@ def _sieve(place: Place) -> Sieve | None:
     return tombstones.sieve(place.project_dir)
 
 
-def _has_time(place: Place) -> Callable[[], bool]:
+def _has_time(place: Context) -> Callable[[], bool]:
     return lambda: place.left() > 0
 
 
@@ -221,12 +224,13 @@ def _date(state: dict[str, Any], seen: float | None, session: Session, now: floa
         state["ended"] = max(session.started, clock.iso(state["last"] or 0.0))
 
 
-def _take_checkpoints(place: Place, session: Session, state: dict[str, Any]) -> list[str]:
+def _take_checkpoints(place: Context, session: Session, state: dict[str, Any]) -> list[str]:
     claims: list[str] = []
     names = [name for folder in place.folders for name in files.names(folder)]
     is_left = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names)
     if is_left or state["wrote_checkpoint"] or _is_behind(state["checkpoints"], files.names(session.artifacts)):
-        health.survive(place.store_root, "checkpoint", _archive_checkpoints, place, session, state, claims)
+        with health.noted(place.store_root, "checkpoint"):
+            _archive_checkpoints(place, session, state, claims)
     return claims
 
 
@@ -237,7 +241,7 @@ def _is_behind(known: dict[str, Any], artifacts: list[str]) -> bool:
     return any(name.endswith(settings.CHECKPOINT_SUFFIX) and name not in known for name in found)
 
 
-def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any], claims: list[str]) -> None:
+def _archive_checkpoints(place: Context, session: Session, state: dict[str, Any], claims: list[str]) -> None:
     from . import checkpoint
 
     is_mine = _ownership(place, session, state)
@@ -249,7 +253,7 @@ def _archive_checkpoints(place: Place, session: Session, state: dict[str, Any], 
     state["wrote_checkpoint"] = state["wrote_checkpoint"] and checkpoint.is_any_left(place.folders)
 
 
-def _find_parent(place: Place, session: Session, state: dict[str, Any]) -> None:
+def _find_parent(place: Context, session: Session, state: dict[str, Any]) -> None:
     if not state["since"] or state["thread"] or not state["root"]:
         return
     parent = episode.find_by_root(place.project_dir, state["root"], session.episode_name)
@@ -267,7 +271,7 @@ def _audit_head(project_dir: str, name: str) -> str:
     return trail.next_head(project_dir, known)
 
 
-def _ownership(place: Place, session: Session, state: dict[str, Any]) -> Callable[[str, dict[str, Any]], bool]:
+def _ownership(place: Context, session: Session, state: dict[str, Any]) -> Callable[[str, dict[str, Any]], bool]:
     """Tells whether an unclaimed checkpoint file was written by this session."""
 
     from . import checkpoint
@@ -289,7 +293,7 @@ def _ownership(place: Place, session: Session, state: dict[str, Any]) -> Callabl
     return is_mine
 
 
-def _others(place: Place, session: Session) -> list[dict[str, Any]]:
+def _others(place: Context, session: Session) -> list[dict[str, Any]]:
     """Sessions of this project that may be alive, this one left out."""
     from . import liveness
 

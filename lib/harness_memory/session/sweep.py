@@ -11,7 +11,7 @@ import os
 import time
 
 from ..base import clock, files, health, settings
-from ..project.context import Place
+from ..project.context import Context
 from . import checkpoint, liveness, record, sessions
 
 TYPE_CHECKING = False
@@ -26,17 +26,18 @@ _NAME = "recovery"  # what its failures are stamped with
 
 
 def bury_the_dead(
-    place: Place, markers: list[dict[str, Any]], claude_id: str, process: dict[str, Any], now: float, config: Config
+    place: Context, markers: list[dict[str, Any]], claude_id: str, process: dict[str, Any], now: float, config: Config
 ) -> None:
     """Of the sessions that `markers` call living; `claude_id` and `process` are the one that is starting."""
     for marker in markers:
         if place.left() > 0:
             evidence = _evidence(place, marker, claude_id, process, now, config)
             if evidence:
-                health.survive(place.store_root, _NAME, _bury, place, marker, evidence)
+                with health.noted(place.store_root, _NAME):
+                    _bury(place, marker, evidence)
 
 
-def adopt_checkpoints(place: Place, claude_id: str, now: float) -> None:
+def adopt_checkpoints(place: Context, claude_id: str, now: float) -> None:
     """Archive checkpoint files that no living session can have written."""
     for folder in place.folders:
         for name in files.names(folder):
@@ -44,13 +45,15 @@ def adopt_checkpoints(place: Place, claude_id: str, now: float) -> None:
             if not name.startswith(settings.CHECKPOINT_PREFIX) or place.left() <= 0:
                 continue
             if checkpoint.is_stale_claim(name, now):
-                health.survive(place.store_root, _NAME, _finish_stale, place, path, claude_id, now)
+                with health.noted(place.store_root, _NAME):
+                    _finish_stale(place, path, claude_id, now)
             elif name.endswith(settings.CHECKPOINT_SUFFIX):
-                health.survive(place.store_root, _NAME, _adopt, place, path, claude_id, now)
+                with health.noted(place.store_root, _NAME):
+                    _adopt(place, path, claude_id, now)
 
 
 def _evidence(
-    place: Place, marker: dict[str, Any], claude_id: str, process: dict[str, Any], now: float, config: Config
+    place: Context, marker: dict[str, Any], claude_id: str, process: dict[str, Any], now: float, config: Config
 ) -> str:
     """Why a session that never said goodbye is over; "" when it may be alive."""
     known = marker.get("process")
@@ -68,7 +71,7 @@ def _evidence(
     return ""
 
 
-def _last_sign(place: Place, marker: dict[str, Any]) -> float:
+def _last_sign(place: Context, marker: dict[str, Any]) -> float:
     session = sessions.at_marker(place.project_dir, marker)
     if not session:
         return files.modified(sessions.marker_path(place.project_dir, marker["claude_session"]))
@@ -76,7 +79,7 @@ def _last_sign(place: Place, marker: dict[str, Any]) -> float:
     return max(files.modified(path) for path in (*paths, str(session.meta.get("transcript") or "")))
 
 
-def _bury(place: Place, marker: dict[str, Any], evidence: str) -> None:
+def _bury(place: Context, marker: dict[str, Any], evidence: str) -> None:
     claude_id = marker["claude_session"]
     lock = sessions.lock(place.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
@@ -112,14 +115,14 @@ def _is_out_of_reach(session: Session, seen: float) -> bool:
     return False
 
 
-def _place_of(place: Place, marker: dict[str, Any]) -> Place:
+def _place_of(place: Context, marker: dict[str, Any]) -> Context:
     """The dead session may have worked in another work tree of the project."""
     root = marker.get("root")
     root = root if isinstance(root, str) and os.path.isabs(root) else place.root
-    return Place(place.store_root, place.project_dir, root, place.remote, place.ends)
+    return Context(place.store_root, place.project_dir, root, place.remote, place.ends)
 
 
-def _finish_stale(place: Place, path: str, claude_id: str, now: float) -> None:
+def _finish_stale(place: Context, path: str, claude_id: str, now: float) -> None:
     """A claim that a killed process left goes to its session, and to another if there is no record of that one."""
     short_id = checkpoint.claim_owner(os.path.basename(path))
     owner = sessions.find_short(place.project_dir, short_id)
@@ -129,7 +132,7 @@ def _finish_stale(place: Place, path: str, claude_id: str, now: float) -> None:
         _hand_over(place, path, _written(path, now), claude_id)
 
 
-def _living(place: Place) -> dict[str, Session | None]:
+def _living(place: Context) -> dict[str, Session | None]:
     markers = sessions.live_markers(place.project_dir)
     return {marker["claude_session"]: sessions.at_marker(place.project_dir, marker) for marker in markers}
 
@@ -139,7 +142,7 @@ def _written(path: str, now: float) -> float:
     return min(files.modified(path), now)
 
 
-def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
+def _adopt(place: Context, path: str, claude_id: str, now: float) -> None:
     written = _written(path, now)
     for id, session in _living(place).items():
         began = (clock.parse(session.started) or 0.0) if session else 0.0
@@ -149,7 +152,7 @@ def _adopt(place: Place, path: str, claude_id: str, now: float) -> None:
     _hand_over(place, path, written, claude_id)
 
 
-def _hand_over(place: Place, path: str, written: float, claude_id: str) -> None:
+def _hand_over(place: Context, path: str, written: float, claude_id: str) -> None:
     """Give a checkpoint to the session that was at work when it was written, or to one made for it."""
     if not written:
         return
@@ -165,7 +168,7 @@ def _hand_over(place: Place, path: str, written: float, claude_id: str) -> None:
     _finish_claim(place, owner, path)
 
 
-def _forgotten_owner(place: Place, path: str, written: float, *, is_orphan: bool) -> str:
+def _forgotten_owner(place: Context, path: str, written: float, *, is_orphan: bool) -> str:
     """The session, forgotten since, that wrote it: by name, or because no other was at work; "" when there is none."""
     if not files.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return ""
@@ -177,7 +180,7 @@ def _forgotten_owner(place: Place, path: str, written: float, *, is_orphan: bool
     return next((id for id in gone if id.startswith(named) and (named or is_orphan)), "")
 
 
-def _at_work(place: Place, written: float, claude_id: str) -> Session | None:
+def _at_work(place: Context, written: float, claude_id: str) -> Session | None:
     """The session, other than the one that is starting, that was at work when a file was written:
     the last one begun before, unless it had clearly ended."""
     directories = sessions.all_directories(place.project_dir)[-settings.ADOPTION_SESSIONS :]
@@ -191,7 +194,7 @@ def _at_work(place: Place, written: float, claude_id: str) -> Session | None:
     return None
 
 
-def _finish_claim(place: Place, session: Session, path: str = "") -> None:
+def _finish_claim(place: Context, session: Session, path: str = "") -> None:
     """Archive to `session` its leftover claims, and `path` if given."""
     claude_id = str(session.meta["claude_session"])
     with sessions.lock(place.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
