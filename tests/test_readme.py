@@ -86,11 +86,11 @@ def test_the_exit_codes_are_as_told(home: Path, repo: Path) -> None:
     world = World(home, repo)
     world.work("Add a form", "Added a form that asks for the name.")
     told = README.partition("Exit codes: ")[2].partition("\n\n")[0]
-    assert "0 done, 1 problems were found (what\nlooks for something: nothing was; `guard check`: it would be" in told
+    assert "0 done, 1 problems were found (a search: nothing matched;\n`guard check`: it would be stopped)" in told
     for words in (("search", "zanzibar"), ("related", "zanzibar.py"), ("forget", "--text", "zanzibar")):
         assert world.memory(*words).code == 1
     assert world.memory("forget", "--until", "2001-01-01").code == 1
     assert world.run("guard", "check", "rm -rf ~").code == 1
-    assert "2 it could not be done, as for an unknown id" in told
+    assert "2 it could not be done, for example an unknown id" in told
     assert world.memory("forget", "zz").code == world.memory("show", "zz").code == 2
-    assert "`install.py`: 0 done, 1 refused, failed or not confirmed, 2 wrong options" in told  # see test_install
+    assert "`install.py`: 0 done, 1 refused,\nfailed or not confirmed, 2 wrong options" in told  # see test_install
