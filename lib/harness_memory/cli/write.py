@@ -13,7 +13,7 @@ from ..hook import runner
 from ..hook.event import Event
 from ..hook.scene import Scene
 from ..inject import sections
-from ..memory import ratings
+from ..memory import ratings, views
 from ..project import identity
 from ..session import capture, liveness, sessions
 from ..session import checkpoint as checkpoints
@@ -201,7 +201,8 @@ def _save(scene: Scene, session: sessions.Session, value: dict[str, Any]) -> str
     place = scene.place()
     gathered = archive.gather(place, session, now=scene.run.now if is_active else 0.0, is_over=is_over)
     session.save(durable=True)
-    archive.publish(place, session, gathered)
+    if archive.publish(place, session, gathered):
+        views.refresh(place.project_dir, changed=[session.episode_name])
     return name
 
 

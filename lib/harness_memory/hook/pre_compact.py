@@ -19,8 +19,7 @@ def handle(run: Run) -> str:
     scene = Scene(run)
     with scene as session:
         scene.refresh(session)
-        place = scene.place()
-        gathered = record.gather(place, session, title=run.event.title)
+        gathered = record.gather(scene.place(), session, title=run.event.title)
         session.save()
-        record.publish(place, session, gathered)
+        scene.publish(session, gathered)
     return KEEP

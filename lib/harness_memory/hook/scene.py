@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from ..base import settings
+import os
+
+from ..base import files, health, settings
 from ..base.text import brief
 from ..project import identity
-from ..session import sessions
+from ..session import record, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..project.context import Context
+    from ..session.record import Gathered
     from ..session.sessions import Session
     from .runner import Run
 
@@ -70,6 +73,33 @@ class Scene:
     def close(self, session: Session) -> None:
         sessions.close(self.project.dir, session)
         self._lock.discard()
+
+    def publish(self, session: Session, gathered: Gathered, message: str = "") -> None:
+        """Write the record, then bring what is derived from it up to date."""
+        place, root, project_dir = self.place(), self.run.root, self.project.dir
+        if record.publish(place, session, gathered):
+            from ..memory import views
+            from ..recall import recent
+
+            name, value = session.episode_name, gathered.episode or {}
+            with health.noted(root, "recall"):
+                recent.note_episode(project_dir, name, value)
+            views.refresh(project_dir, changed=[name], wait_seconds=min(settings.LOCK_WAIT_SECONDS, place.left() / 2))
+        if gathered.state["notes_read"]:
+            from ..notes import shelf as notebook
+
+            for path in gathered.state["notes_read"]:
+                for shelf in notebook.shelves(root, project_dir):
+                    if os.path.dirname(path) == shelf.folder:
+                        notebook.mark_used(shelf, os.path.basename(path)[: -len(".md")])
+            gathered.state["notes_read"] = []
+            sessions.save_capture(session, gathered.state)
+        injected = os.path.join(session.dir, settings.INJECTED_FILE)
+        if b'"used": ""' in files.read_head(injected, settings.FILE_MAX_BYTES):
+            from ..inject import usefulness
+
+            with health.noted(root, "usefulness"):
+                usefulness.settle(session.dir, gathered.state, message)
 
     def place(self) -> Context:
         from ..project.context import Context

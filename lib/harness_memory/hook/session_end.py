@@ -15,11 +15,10 @@ def handle(run: Run) -> None:
     scene = Scene(run)
     with scene as session:
         scene.refresh(session)
-        place = scene.place()
-        gathered = record.gather(place, session, is_over=True)
+        gathered = record.gather(scene.place(), session, is_over=True)
         ended = max(session.started, clock.iso(run.now))
         session.meta.update(status=settings.COMPLETED, ended=ended, reason=run.event.reason or None)
         session.save(durable=True)
-        record.publish(place, session, gathered)
+        scene.publish(session, gathered)
         if gathered.is_whole:  # else its marker stays, and the next SessionStart finishes this
             scene.close(session)

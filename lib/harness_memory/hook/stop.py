@@ -15,9 +15,9 @@ def handle(run: Run) -> None:
     scene = Scene(run)
     with scene as session:
         scene.refresh(session)
-        place = scene.place()
-        gathered = record.gather(place, session, message=run.event.last_message, title=run.event.title, now=run.now)
+        message, title = run.event.last_message, run.event.title
+        gathered = record.gather(scene.place(), session, message=message, title=title, now=run.now)
         ended = max(session.started, clock.iso(run.now))
         session.meta.update(status=settings.COMPLETED, ended=ended, reason=None)
         session.save()
-        record.publish(place, session, gathered)
+        scene.publish(session, gathered, message)

@@ -88,8 +88,11 @@ def _recover(place: Context, claude_id: str, process: dict[str, Any], now: float
         return
     from ..session import sweep
 
-    sweep.bury_the_dead(place, markers, claude_id, process, now, config)
-    sweep.adopt_checkpoints(place, claude_id, now)
+    changed = sweep.sweep(place, claude_id, process, now, config)
+    if changed:
+        from . import views
+
+        views.refresh(place.project_dir, changed=changed, wait_seconds=_patience(place))
 
 
 def forget_the_old(place: Context, now: float, config: Config) -> None:

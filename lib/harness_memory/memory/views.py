@@ -27,7 +27,7 @@ from . import ledger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 _INDEX_HEAD = "# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
@@ -44,7 +44,7 @@ def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bo
         _mark(project_dir, name)
         store.write(path, data, durable=True)
         if held:
-            refresh(project_dir)
+            _refresh(project_dir)
         else:
             _mark_anew(project_dir, name)
     return held
@@ -66,7 +66,7 @@ def change(project_dir: str, marks: list[str], wait_seconds: float, write: Calla
             for mark in marks:
                 _mark(project_dir, mark)
             write()
-            refresh(project_dir)
+            _refresh(project_dir)
     return held
 
 
@@ -78,7 +78,7 @@ def withdraw(project_dir: str, names: list[str], wait_seconds: float) -> bool:
                 _mark(project_dir, mark)
             for name in names:
                 store.remove(os.path.join(project_dir, settings.EPISODES_DIR, name))
-            refresh(project_dir)
+            _refresh(project_dir)
     return held
 
 
@@ -88,7 +88,7 @@ def catch_up(project_dir: str, wait_seconds: float) -> bool:
         return True
     with _lock(project_dir, wait_seconds) as held:
         if held:
-            refresh(project_dir)
+            _refresh(project_dir)
     return held
 
 
@@ -126,7 +126,14 @@ def doubt(project_dir: str) -> None:
     _mark_anew(project_dir, _EVERYTHING)
 
 
-def refresh(project_dir: str) -> None:
+def refresh(project_dir: str, *, changed: Iterable[str] = (), wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> bool:
+    """Show the `changed` episodes in the views; False when the lock was busy and the next run does it."""
+    for name in changed:
+        _mark_anew(project_dir, name)
+    return catch_up(project_dir, wait_seconds)
+
+
+def _refresh(project_dir: str) -> None:
     """Bring the views up to date for every marked episode; the caller holds the lock."""
     old = _read_views(project_dir)
     try:

@@ -16,8 +16,6 @@ import time
 
 from ..base import clock, files, health, settings
 from ..base.text import brief
-from ..memory import views
-from ..recall import recent
 from . import capture, episode, sessions, transcript
 
 TYPE_CHECKING = False
@@ -33,9 +31,12 @@ if TYPE_CHECKING:
 class Gathered:
     """What a session's record will say. Its META has it already; `publish` writes the episode."""
 
-    __slots__ = ("claims", "episode", "is_whole")
+    __slots__ = ("claims", "episode", "is_whole", "state")
 
-    def __init__(self, episode: dict[str, Any] | None, claims: list[str], is_whole: bool) -> None:
+    def __init__(
+        self, state: dict[str, Any], episode: dict[str, Any] | None, claims: list[str], is_whole: bool
+    ) -> None:
+        self.state = state
         self.episode = episode
         self.claims = claims  # files of checkpoints that it holds
         self.is_whole = is_whole  # False: time ran out before the transcript's end, the next run goes on
@@ -50,8 +51,6 @@ def gather(
     state, is_whole = _read(place, session, state, message)
     message = _allowed(place, session, state, message, now)
     claims = _take_checkpoints(place, session, state)
-    _mark_notes(place, state)
-    _see_what_was_used(place, session, state, message)
     if message:
         capture.answered(state, message)
     sieve = _sieve(place) if title else None
@@ -64,39 +63,28 @@ def gather(
     sessions.save_capture(session, state)
     if not capture.has_substance(state):
         session.meta["summary"] = next(iter(capture.asks(state)), session.meta.get("summary"))
-        return Gathered(None, claims, is_whole)
+        return Gathered(state, None, claims, is_whole)
     head = _audit_head(place.project_dir, session.episode_name)
     value = episode.build(session, state, place.root, place.remote, is_over, head)
     session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
     for key in ("branch", "model"):
         session.meta[key] = value[key] or session.meta.get(key)
-    return Gathered(value, claims, is_whole)
+    return Gathered(state, value, claims, is_whole)
 
 
-def publish(place: Context, session: Session, gathered: Gathered) -> None:
-    """Write the episode and the views, after META: no trouble with a view keeps a record open."""
+def publish(place: Context, session: Session, gathered: Gathered) -> bool:
+    """Write the episode and the summary, after META; True when the episode changed and views are behind."""
+    is_changed = False
     if gathered.episode is not None:
-        _publish(place, session, gathered.episode)
+        path = os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name)
+        data = episode.render(gathered.episode)
+        is_changed = not files.is_same(path, data)
+        if is_changed:
+            files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(gathered.episode))
+            files.write(path, data, durable=True)
     for claim in gathered.claims:
         files.remove(claim)
-
-
-def _publish(place: Context, session: Session, value: dict[str, Any]) -> None:
-    data = episode.render(value)
-    if files.is_same(os.path.join(place.project_dir, settings.EPISODES_DIR, session.episode_name), data):
-        return
-    page = episode.summary_page(value)
-    files.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
-    _note_for_recall(place, session, value)
-    patience = min(settings.LOCK_WAIT_SECONDS, max(0.0, place.left() / 2))
-    views.publish(place.project_dir, session.episode_name, data, patience)
-    if not recent.has(place.project_dir, session.episode_name):  # a rebuild may have gone by the episode before
-        _note_for_recall(place, session, value)
-
-
-def _note_for_recall(place: Context, session: Session, value: dict[str, Any]) -> None:
-    with health.noted(place.store_root, "recall"):
-        recent.note_episode(place.project_dir, session.episode_name, value)
+    return is_changed
 
 
 def _read(place: Context, session: Session, state: dict[str, Any], message: str) -> tuple[dict[str, Any], bool]:
@@ -181,27 +169,6 @@ def _read_once(place: Context, state: dict[str, Any], path: str) -> tuple[dict[s
         return state, is_whole
     finally:
         reading.close()
-
-
-def _mark_notes(place: Context, state: dict[str, Any]) -> None:
-    """Notes that the session read were of use."""
-    if not state["notes_read"]:
-        return
-    from ..notes import shelf as notebook
-
-    for path in state["notes_read"]:
-        for shelf in notebook.shelves(place.store_root, place.project_dir):
-            if os.path.dirname(path) == shelf.folder:
-                notebook.mark_used(shelf, os.path.basename(path)[: -len(".md")])
-    state["notes_read"] = []
-
-
-def _see_what_was_used(place: Context, session: Session, state: dict[str, Any], message: str) -> None:
-    if b'"used": ""' in files.read_head(os.path.join(session.dir, settings.INJECTED_FILE), settings.FILE_MAX_BYTES):
-        from ..inject import usefulness
-
-        with health.noted(place.store_root, "usefulness"):
-            usefulness.settle(session.dir, state, message)
 
 
 def _sieve(place: Context) -> Sieve | None:
