@@ -1,14 +1,14 @@
-"""Claude Code hook: SessionEnd. What it does is in lib/harness_memory/hook/session_end.py."""
+"""Claude Code hook: SessionEnd. See lib/harness_memory/hook/session_end.py."""
 
 import gc
 import os
 import sys
 
-gc.disable()  # the process is over before there is anything to collect
+gc.disable()  # the process ends before there is anything to collect
 if sys.version_info >= (3, 8):
     import _signal  # type: ignore[import-not-found]
 
-    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # who interrupts Claude does not mean the record of it
+    _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
     try:
         from harness_memory.hook.runner import run

@@ -27,11 +27,10 @@ def load(lib: str) -> None:
     """What a hook loads before it looks at its event; the rest each process loads for itself."""
     gc.disable()
     sys.path.insert(0, lib)
-    from harness_memory.guard import gate  # noqa: F401
     from harness_memory.hook import runner
 
     for event in runner.HANDLERS:
-        runner._handler(event)
+        __import__("harness_memory.hook." + runner.HANDLERS[event])
     del sys.path[0]  # the script will put it there
     os.fsync = lambda descriptor: None  # what outlives a power cut no test can see
 

@@ -23,8 +23,8 @@ import support
 import watch
 
 from harness_memory.base import payload, settings, yaml
-from harness_memory.guard import gate
-from harness_memory.hook import runner
+from harness_memory.guard import question as gate
+from harness_memory.hook import pre_tool_use, runner
 
 HANG_SECONDS = 15  # then a run is ended from outside
 OTHERS_WORD = "zanzibar"  # stands in the other project's memory, and nowhere else
@@ -214,10 +214,11 @@ class Indoors(Runner):
         os.chdir(str(cwd))
         os.environ.clear()
         os.environ.update(env)
-        leaves, watches = (runner._leave, gate.leave), (runner._watch, gate._watch)
+        leaves, watches = (runner.leave, pre_tool_use.leave), (runner.watch, pre_tool_use.run.__defaults__)
         said: list[bytes] = []
-        runner._leave = gate.leave = _leaver(said)
-        runner._watch = gate._watch = lambda *arguments: None
+        runner.leave = pre_tool_use.leave = _leaver(said)
+        runner.watch = lambda *arguments: None
+        pre_tool_use.run.__defaults__ = (runner.watch,)
         payload._cut.clear()
         began = time.monotonic(), time.process_time()
         outcome = Outcome(script, 0, 0.0, 0.0, 0)
@@ -230,7 +231,7 @@ class Indoors(Runner):
             outcome.stderr = repr(error).encode("utf-8", "replace")
         finally:
             outcome.seconds, outcome.cpu = time.monotonic() - began[0], time.process_time() - began[1]
-            (runner._leave, gate.leave), (runner._watch, gate._watch) = leaves, watches
+            (runner.leave, pre_tool_use.leave), (runner.watch, pre_tool_use.run.__defaults__) = leaves, watches
             os.environ.clear()
             os.environ.update(kept[0])
             os.chdir(kept[1])

@@ -9,7 +9,8 @@ from typing import Any, Iterator
 
 import guard_corpus
 
-from harness_memory.guard import calls, decision, gate, judge, quick, rules
+from harness_memory.guard import calls, decision, judge, quick, rules
+from harness_memory.guard import question as gate
 from harness_memory.guard.policy import Policy
 from harness_memory.guard.shell import Unreadable
 from harness_memory.guard.wrappers import GUESSED

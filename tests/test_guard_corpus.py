@@ -7,7 +7,8 @@ from typing import Any, Callable
 import guard_corpus
 import pytest
 
-from harness_memory.guard import decision, gate, judge, quick, rules
+from harness_memory.guard import decision, judge, quick, rules
+from harness_memory.guard import question as gate
 from harness_memory.guard.policy import Policy
 
 HOME = "/home/dev"

@@ -16,7 +16,8 @@ import support
 from life import Life
 
 from harness_memory.base import settings
-from harness_memory.guard import allowance, decision, gate
+from harness_memory.guard import allowance, decision
+from harness_memory.guard import question as gate
 from harness_memory.guard.policy import Policy, load
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="links and devices of POSIX")
@@ -401,7 +402,7 @@ def damaged(tmp_path: Path, guard: Guard) -> Installation:
     [
         ("guard/judge.py", "[guard.failed]"),
         ("guard/decision.py", "could not be judged"),
-        ("guard/gate.py", "the installation is incomplete"),
+        ("guard/question.py", "the installation is incomplete"),
     ],
 )
 def test_an_error_of_our_own_is_asked(guard: Guard, damaged: Installation, missing: str, told: str) -> None:
@@ -426,16 +427,16 @@ def test_what_goes_with_a_verdict_does_not_change_it(
     """Notes and profiles are handed over after it: they may be missing, but no call is asked about for that."""
     guard.root.mkdir(mode=0o700, parents=True)
     (guard.root / settings.TRIGGERS_MARK).touch()
-    damaged.add("settings.py", "GUARD_DEADLINE_SECONDS = 1.0")
-    damaged.add("handlers/pre_tool_use.py", AFTERWARDS[how])
+    damaged.add("base/settings.py", "GUARD_DEADLINE_SECONDS = 1.0")
+    damaged.add("hook/runner.py", AFTERWARDS[how])
     assert damaged.answer(tool, given) == SILENT
     assert len(guard.failures()) == 1
 
 
 @pytest.mark.parametrize("how", AFTERWARDS)
 def test_a_denial_stands_whatever_comes_after_it(guard: Guard, damaged: Installation, how: str) -> None:
-    damaged.add("settings.py", "GUARD_DEADLINE_SECONDS = 2.0")
-    damaged.add("guard/gate.py", "def _stamp(root: str) -> None:\n    %s" % AFTERWARDS[how])
+    damaged.add("base/settings.py", "GUARD_DEADLINE_SECONDS = 2.0")
+    damaged.add("hook/pre_tool_use.py", "def _stamp(root: str) -> None:\n    %s" % AFTERWARDS[how])
     assert damaged.answer("Bash", {"command": "rm -rf ~"})[0] == "deny"
 
 
@@ -705,14 +706,14 @@ OURS = {
     "cp /tmp/x ~/.claude/settings.local.json": "self.settings",
     "echo x > {repo}/.claude/settings.json": "self.project-settings",
     "echo x > .claude/guard.json": "self.project-settings",
-    "echo x > {tree}/lib/harness_memory/guard/gate.py": "self.guard",
+    "echo x > {tree}/lib/harness_memory/guard/question.py": "self.guard",
     "rm -rf {tree}/hooks": "self.guard",
     "harness guard allow-once 'rm -rf ~'": "self.allow",
     "cat {root}/p/SECURITY/2026/11/audit.jsonl": "",
     "grep rule {root}/p/SECURITY/2026/11/audit.jsonl": "",
     "cat ~/.claude/settings.json": "",
     "cat {root}/guard.json": "",
-    "cat {tree}/lib/harness_memory/guard/gate.py": "",
+    "cat {tree}/lib/harness_memory/guard/question.py": "",
     "harness memory audit show": "",
     "harness guard check 'rm -rf ~'": "",
 }

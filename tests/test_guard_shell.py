@@ -13,7 +13,7 @@ from typing import Any, Iterator
 import pytest
 
 from harness_memory.guard import calls, shell
-from harness_memory.guard.gate import Environment
+from harness_memory.guard.question import Environment
 
 HOME = "/home/dev"
 CWD = "/home/dev/app"

@@ -10,18 +10,16 @@ import time
 from pathlib import Path
 
 import circumstances
-import protocol
 import pytest
 import support
 from life import Life, failures
 
 from harness_memory.base import settings
-from harness_memory.hook import runner
 
 SCRIPT = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
-from harness_memory.watchdog import watch
+from harness_memory.base.watchdog import watch
 watch(0.3, lambda: (os.write(1, b"late\\n"), time.sleep(0.2), os._exit(0)))
 %s
 """
@@ -59,7 +57,7 @@ def test_a_hook_that_is_stuck_leaves(life: Life, script: str, what: str) -> None
     env = life.session.environment(pid=life.pid)
     result = circumstances.run_hook(script, payload, STUCK[what], home=life.home, env=env)
     assert (result.code, result.stdout, result.stderr) == (0, "", "")
-    limit = runner.DEADLINES_SECONDS.get(protocol.EVENTS[script], settings.DEADLINE_SECONDS)
+    limit = settings.SESSION_END_DEADLINE_SECONDS if script == "session_end" else settings.DEADLINE_SECONDS
     assert limit < result.seconds < limit + settings.WATCHDOG_GRACE_SECONDS + 1
     assert what != "reading" or "not done within its deadline" in failures(life.store)[0]
 

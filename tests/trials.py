@@ -18,7 +18,6 @@ from operations import Operation
 from scene import Scene
 
 from harness_memory.base import settings
-from harness_memory.hook import runner
 
 GRACE_SECONDS = 1.0  # for the watchdog, and for whoever else is at work on this machine
 
@@ -161,7 +160,7 @@ def last_cut(trial: Trial, operation: Operation) -> Plan:
 def bearing(operation: Operation, outcome: Outcome) -> list[str]:
     """A hook ends well whatever it meets, and says nothing the client would misread; the guard does not give way."""
     wrong = protocol.complaints(operation.event, outcome.stdout.encode("utf-8"))
-    limit = runner.DEADLINES_SECONDS.get(operation.event, settings.DEADLINE_SECONDS) + GRACE_SECONDS
+    limit = settings.DEADLINE_SECONDS + GRACE_SECONDS
     if outcome.seconds > limit:
         wrong.append("took %.1f s" % outcome.seconds)
     if outcome.code or outcome.stderr:

@@ -12,6 +12,7 @@ from .text import brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
 
@@ -24,6 +25,11 @@ class Config:
 
     def __getitem__(self, key: str) -> Any:
         return self.values[key]
+
+
+def is_off(env: Mapping[str, str]) -> bool:
+    """Whether the environment switches every hook off."""
+    return env.get(settings.ENV_SWITCH, "").strip().lower() in settings.OFF_WORDS
 
 
 def load(root: str) -> Config:

@@ -12,7 +12,6 @@ from .. import __version__
 from ..audit import verify as chain
 from ..base import clock, config, health, invocation, jsontext, settings
 from ..base import files as store
-from ..hook import runner
 from ..memory import checks as integrity
 from ..memory.file_rules import DAMAGED
 from ..recall import cache, recent
@@ -74,7 +73,7 @@ def doctor(argv: list[str]) -> int:
 def examine(root: str, directory: str, project: Project) -> Iterator[Check]:
     python = "%d.%d.%d" % sys.version_info[:3]
     yield Check(OK, "version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
-    if runner.is_off(os.environ):
+    if config.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
         yield Check(WARN, "switch", "%s in the environment: every hook is switched off here" % setting, "unset it")
     yield from _installs(root, directory, project.root)

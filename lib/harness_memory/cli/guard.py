@@ -8,7 +8,7 @@ import sys
 import time
 
 from ..base import invocation, settings
-from ..guard import gate
+from ..guard import question
 from ..project import identity
 from . import arguments, guarding, installs, verdict
 from .output import columns, cut, emit_json, line, table
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import argparse
     from typing import Any
 
-    from ..guard.gate import Question
+    from ..guard.question import Question
     from ..setup.selftest import Trial
 
 _STOPPED = (verdict.ASKS, verdict.DENIED)
@@ -78,7 +78,7 @@ def _project(args: argparse.Namespace, start: str) -> str:
     if args.project is None and os.environ.get(settings.ENV_PROJECT_DIR):
         return start
     home = os.path.realpath(os.path.expanduser("~"))
-    return gate.repository(invocation.slashes(start), invocation.slashes(home)) or start
+    return question.repository(invocation.slashes(start), invocation.slashes(home)) or start
 
 
 def _given(args: argparse.Namespace) -> dict[str, Any]:

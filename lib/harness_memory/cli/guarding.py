@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ..base import invocation, settings
+from ..base import config, invocation, settings
 from ..guard import policy
-from ..hook import runner
 from ..setup import entries
 from . import installs
 
@@ -45,7 +44,7 @@ class Guarding:
 def look(root: str, places: list[str], directory: str) -> Guarding:
     """`places` are the settings files that a session started in `directory` would read."""
     problems = policy.load(root, directory).problems
-    if runner.is_off(os.environ):
+    if config.is_off(os.environ):
         return Guarding(OFF, ["%s is set to off here" % settings.ENV_SWITCH], problems)
     found = installs.find(root, places)
     here = [install for install in found if install.path in places and entries.GUARD_EVENT in install.commands]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import __version__
-from ..base import clock, files, jsontext, settings
-from ..hook import runner
+from ..base import clock, config, files, jsontext, settings
 from ..inject import receipt
 from ..notes import shelf
 from ..session import capture, episode, liveness, sessions
@@ -76,7 +75,7 @@ def _hooks(root: str, places: list[str]) -> dict[str, Any]:
     found = installs.find(root, places)
     here = [install for install in found if install.path in places]
     return {
-        "is_off": runner.is_off(os.environ),
+        "is_off": config.is_off(os.environ),
         "installs": [install.path for install in here if install.is_well],
         "problems": [
             {"settings": install.path, "problem": what}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from ..base import invocation, settings
-from ..guard import calls, decision, gate, judge, policy, rules, tools
+from ..guard import calls, decision, judge, policy, rules, tools
+from ..guard.question import Environment, Question, Quiet, findings
 from ..guard.shell import Unreadable, plain
 
 TYPE_CHECKING = False
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..guard.calls import Call
-    from ..guard.gate import Question
     from ..guard.paths import Scope
     from ..guard.policy import Policy
 
@@ -25,17 +25,18 @@ _WORDS = {rules.LOG: NOTED, rules.ASK: ASKS, rules.DENY: DENIED}
 def question(tool: str, given: dict[str, Any], cwd: str, project: str) -> Question:
     """What the hook would be asked in a session started in `project`."""
     if os.name == "posix":
-        env = gate.Environment({**os.environb, os.fsencode(settings.ENV_PROJECT_DIR): os.fsencode(project)})
+        env = Environment({**os.environb, os.fsencode(settings.ENV_PROJECT_DIR): os.fsencode(project)})
     else:
-        env = gate.Environment({**os.environ, settings.ENV_PROJECT_DIR: project})
+        env = Environment({**os.environ, settings.ENV_PROJECT_DIR: project})
     payload = {"tool_name": tool, "tool_input": given, "cwd": cwd}
-    return gate.Question(payload, env, invocation.slashes(invocation.tree()))
+    return Question(payload, env, invocation.slashes(invocation.tree()))
 
 
 def facts(asked: Question) -> dict[str, Any]:
     """The verdict with its rule, and each step of how it came about."""
     here = policy.load(asked.root, asked.project)
-    found = gate.findings(asked, gate.Quiet() if asked.is_plain() else here)
+    quick = asked.policy()
+    found = findings(asked, quick if isinstance(quick, Quiet) else here)
     best = decision.verdict(found, here)
     reason, remedy = here.text(best.rule) if best else ("", "")
     steps, unread = _steps(asked, here)

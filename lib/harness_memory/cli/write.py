@@ -7,10 +7,10 @@ import os
 import sys
 import time
 
-from ..base import jsontext, settings
+from ..base import config, jsontext, settings
 from ..base.text import first_sentence
-from ..hook import runner
 from ..hook.event import Event
+from ..hook.runner import Run
 from ..hook.scene import Scene
 from ..inject import sections
 from ..memory import ratings, views
@@ -60,7 +60,7 @@ def checkpoint(argv: list[str]) -> int:
         + _FORMS
     )
     args = _parser(about).parse_args(argv)
-    if runner.is_off(os.environ):
+    if config.is_off(os.environ):
         raise Refusal("%s is set to off here, so nothing was recorded" % settings.ENV_SWITCH)
     value = _from_flags(args) or _from_stdin()
     name, session = _record(args, value)
@@ -233,7 +233,7 @@ def _scene(args: argparse.Namespace, root: str) -> Scene:
     env = {**os.environ, settings.ENV_PROJECT_DIR: directory}
     event = Event("checkpoint", {"session_id": claude_id, "cwd": directory}, env)
     ends = time.monotonic() + settings.DEADLINE_SECONDS
-    return Scene(runner.Run(event, root, time.time(), ends))
+    return Scene(Run(event, root, time.time(), ends))
 
 
 def _whose(args: argparse.Namespace, root: str, project_dir: str) -> tuple[str, dict[str, Any]]:

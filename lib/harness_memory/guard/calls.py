@@ -27,7 +27,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .gate import Environment
+    from .question import Environment
 
 MAX_CALLS = 650
 MAX_STEPS = 5_000  # of trees walked and words made

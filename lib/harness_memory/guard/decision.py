@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .gate import Environment, Question
+    from .question import Environment, Question
 
 EVENT = "PreToolUse"
 _EVENTS = {rules.DENY: "tool_blocked", rules.ASK: "confirm_prompted", rules.LOG: "tool_noted"}
@@ -139,7 +139,7 @@ def is_allowed_once(question: Question) -> bool:
 def failed(env: Environment, error: BaseException) -> bytes:
     """The answer when there is no verdict."""
     from ..base import health
-    from .gate import store_root
+    from .question import store_root
 
     root = store_root(env, env.get("HOME") or env.get("USERPROFILE"))
     files.confine(root)

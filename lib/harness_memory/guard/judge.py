@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .calls import Call, Trace
-    from .gate import Environment
     from .paths import Scope
+    from .question import Environment
 
     Finding = tuple[str, str, str]
 

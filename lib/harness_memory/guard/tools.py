@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from .gate import Environment
     from .paths import Scope
+    from .question import Environment
 
 SHELL_TOOLS = ("Bash", "PowerShell", "Monitor", "BashOutput")
 _KNOWN = {  # tool: (arguments that are paths, what it does)

@@ -1,7 +1,7 @@
-"""What Claude Code tells a hook: the JSON payload and the environment, as one checked value.
+"""What Claude Code sends to a hook: the JSON payload and the environment, as one checked value.
 
-Every field has its type whatever was sent: text is text (possibly ""), and nothing here is used as
-a path before `session.safe_id` or `project.locate` has looked at it.
+Every field has its type: text is text (possibly ""). Nothing here is used as a path before `sessions.safe_id` or
+`identity.locate` has checked it.
 """
 
 from __future__ import annotations
@@ -15,56 +15,42 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
+_ID_CHARS = 1000
+
 
 class Event:
     __slots__ = (
-        "agent_id",
-        "agent_type",
-        "channel",
-        "client_pid",
-        "command",
-        "cwd",
-        "last_message",
-        "launch_dir",
-        "model",
-        "name",
-        "path",
-        "prompt",
-        "prompt_id",
-        "reason",
-        "session_id",
-        "silent_seconds",
-        "skill",
-        "source",
-        "title",
-        "tool_name",
-        "transcript_path",
+        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "last_message", "launch_dir", "model"),
+        *("name", "path", "prompt", "prompt_id", "reason", "session_id", "silent_seconds", "skill", "source", "title"),
+        *("tool_name", "transcript_path"),
     )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
         def text(key: str, limit: int = settings.NAME_CHARS) -> str:
             return clean(payload.get(key), limit)
 
-        def name_of(key: str) -> str:
+        def label(key: str) -> str:
             return brief_of(payload.get(key), settings.NAME_CHARS)
 
         self.name = name
-        self.session_id = text("session_id", 1000) or clean(env.get(settings.ENV_SESSION_ID), 1000)
+        self.session_id = text("session_id", _ID_CHARS) or clean(env.get(settings.ENV_SESSION_ID), _ID_CHARS)
+        if not self.session_id:
+            raise BadPayload("the payload has no session_id")
         self.cwd = _path(payload.get("cwd"))
         self.transcript_path = _path(payload.get("transcript_path"))
         self.agent_id = text("agent_id")
-        self.agent_type = name_of("agent_type")
+        self.agent_type = label("agent_type")
         self.source = text("source")
-        self.reason = name_of("reason")
-        self.model = name_of("model")
-        self.title = name_of("session_title")
+        self.reason = label("reason")
+        self.model = label("model")
+        self.title = label("session_title")
         self.prompt_id = identifier(payload.get("prompt_id"))
         self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS)
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
         self.tool_name = text("tool_name")
         given = payload.get("tool_input")
         given = given if isinstance(given, dict) else {}
-        self.skill = clean(given.get("skill"), 200)
+        self.skill = clean(given.get("skill"), settings.NAME_CHARS)
         self.command = clean(given.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         self.path = _path(given.get("file_path") or given.get("notebook_path"))
         silent = payload.get("seconds_since_last_response")
@@ -73,8 +59,6 @@ class Event:
         self.channel = clean(env.get(settings.ENV_ENTRYPOINT), 40)
         pid = env.get(settings.ENV_CLIENT_PID, "")
         self.client_pid = int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 10 else 0
-        if not self.session_id:
-            raise BadPayload("the payload has no session_id")
 
 
 def _path(value: object) -> str:

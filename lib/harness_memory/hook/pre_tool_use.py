@@ -1,17 +1,92 @@
-"""PreToolUse, once the guard has let a call pass: a skill is handed its profile, a command or path the note for it."""
+"""PreToolUse: the guard's answer first, then a skill's profile or the note that waits for a command or path.
+
+    payload → findings (none: silence) → `decision` → reply
+
+Every tool call passes here, so nothing is imported before it is needed, `os` included. A failure before the verdict
+becomes a question to the user, never silence; a failure after it does not change the verdict.
+"""
 
 from __future__ import annotations
 
-from .scene import Scene
+from ..base import settings
+from ..base.payload import read_payload, system, was_cut
+from ..base.watchdog import attempt, watch
+from ..guard.question import Environment, Question, exists, findings
+from .reply import leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Callable
 
     from .runner import Run
 
+_KINDS, _FOLDER, _PLAIN = 0o170000, 0o040000, 0o100000  # of `st_mode`, without the `stat` module
+_LAST_RESORT = (
+    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason":'
+    b' "Harness guard: this call could not be judged. See: harness memory doctor"}}'
+)
+
+
+class Verdict:
+    """The guard's reply; None until it is known."""
+
+    __slots__ = ("reply",)
+
+    def __init__(self) -> None:
+        self.reply: bytes | None = None
+
+
+def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -> None:
+    """Answer one call and leave the process. `tree` is the folder of this installation."""
+    env, verdict = Environment(system.environ), Verdict()
+    reply = b""
+
+    def late() -> None:
+        what = "no verdict" if verdict.reply is None else "a verdict, but nothing to go with it"
+        error = TimeoutError("%s within %.1f seconds" % (what, settings.GUARD_DEADLINE_SECONDS))
+        replies = [_LAST_RESORT if verdict.reply is None else verdict.reply]
+        attempt(lambda: replies.append(_without_more(env, verdict, error)))
+        leave(replies[-1], is_late=True)
+
+    try:
+        if env.get(settings.ENV_SWITCH).strip().lower() not in settings.OFF_WORDS:
+            timer(settings.GUARD_DEADLINE_SECONDS, late)
+            reply = _answer(env, tree, verdict)
+    except BaseException as error:  # noqa: BLE001  (a call that cannot be judged is asked about)
+        reply = _without_more(env, verdict, error)
+    leave(reply)
+
+
+def _answer(env: Environment, tree: str, verdict: Verdict) -> bytes:
+    payload = read_payload()
+    question = Question(payload, env, tree, is_cut=was_cut())
+    if question.tool == "Skill":
+        verdict.reply = b""
+        return _memory(payload)
+    policy = question.policy()
+    found = findings(question, policy)
+    reply = b""
+    if found:
+        from ..guard.decision import decide
+
+        reply = decide(question, policy, found)
+    verdict.reply = reply
+    _stamp(question.root)
+    if not reply and exists(question.root + "/" + settings.TRIGGERS_MARK):
+        return _memory(payload)
+    return reply
+
+
+def _memory(payload: dict[str, Any]) -> bytes:
+    from . import runner
+
+    return runner.handle("PreToolUse", payload)
+
 
 def handle(run: Run) -> dict[str, Any] | None:
+    """What memory has for a call that the guard lets pass."""
+    from .scene import Scene
+
     scene = Scene(run)
     with scene as session:
         if session.is_new:
@@ -23,3 +98,42 @@ def handle(run: Run) -> dict[str, Any] | None:
         from . import trigger
 
         return trigger.begin(scene, session)
+
+
+def _without_more(env: Environment, verdict: Verdict, error: BaseException) -> bytes:
+    """The reply after a failure or at the deadline: the verdict if it is known, else a question to the user."""
+    try:
+        from ..guard.decision import failed
+
+        asked = failed(env, error)
+    except BaseException:  # noqa: BLE001  (even then not silence)
+        asked = _LAST_RESORT
+    return asked if verdict.reply is None else verdict.reply
+
+
+def _stamp(root: str) -> None:
+    """Leave the sign by which `doctor` sees that the hook runs."""
+    health = root + "/" + settings.HEALTH_DIR
+    folder = health + "/" + settings.LAST_RUN_DIR
+    path = folder + "/PreToolUse"
+    try:
+        if _is_own(health, _FOLDER) and _is_own(folder, _FOLDER) and _is_own(path, _PLAIN):
+            system.utime(path)
+            return
+    except OSError:
+        pass
+    from ..base import files
+
+    try:
+        files.confine(root)
+        files.ensure_private(root)
+        files.touch(path)
+    except OSError:
+        pass  # `doctor` reports a store that cannot be written
+
+
+def _is_own(path: str, kind: int) -> bool:
+    """Whether a path belongs to us and is neither a link nor a second name of a file elsewhere."""
+    info = system.lstat(path)
+    is_single = info.st_nlink == 1 or kind == _FOLDER
+    return info.st_mode & _KINDS == kind and is_single and (system.__name__ == "nt" or info.st_uid == system.geteuid())

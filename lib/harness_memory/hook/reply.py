@@ -1,10 +1,13 @@
-"""What a hook may answer, in the client's words.
+"""What a hook answers, in the client's words, and how it leaves.
 
-`hookSpecificOutput` counts only with the right `hookEventName`; `systemMessage` is shown to the user
-and never to the model.
+`hookSpecificOutput` counts only with the right `hookEventName`; `systemMessage` is shown to the user, never to the
+model.
 """
 
 from __future__ import annotations
+
+from ..base.payload import system
+from ..base.watchdog import ending, give_way
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,3 +22,16 @@ def context(event: str, text: str, message: str = "") -> dict[str, Any] | None:
     if text:
         reply["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": text}
     return reply or None
+
+
+def leave(reply: bytes, *, is_late: bool = False) -> None:
+    """Write the reply and end the process; skipping the interpreter's finalisation saves a tenth of a hook's time."""
+    if not ending.acquire(not is_late):
+        give_way()  # a reply is being written
+        system._exit(0)
+    try:
+        while reply:
+            reply = reply[system.write(1, reply) :]
+    except OSError:
+        pass
+    system._exit(0)

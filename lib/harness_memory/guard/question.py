@@ -1,0 +1,137 @@
+"""One tool call and the rules against it. Nearly every call ends here, so nothing is imported early, `os` included."""
+
+from __future__ import annotations
+
+from ..base import settings
+from ..base.payload import system
+from .quick import is_harmless
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+MAX_WHOLE_CHARS = 10_000  # texts up to this length are whole in a payload that was cut
+
+
+class Environment:
+    """The environment as text, without `os`."""
+
+    __slots__ = ("raw",)
+
+    def __init__(self, raw: Any) -> None:
+        self.raw = raw
+
+    def get(self, name: str, default: str = "") -> str:
+        value = self.raw.get(name.encode("utf-8", "replace") if system.__name__ == "posix" else name)
+        if value is None:
+            return default
+        return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+    def __getitem__(self, name: str) -> str:
+        return self.get(name)
+
+
+class Quiet:
+    """The policy where no rule file exists; loads only what is asked of it."""
+
+    custom = ()
+
+    @property
+    def protected(self) -> tuple[str, ...]:
+        from .gitrules import PROTECTED
+
+        return PROTECTED
+
+    def branch(self, cwd: str) -> str:
+        from .policy import branch
+
+        return branch(cwd)
+
+
+class Question:
+    """One tool call and where it is made. `is_cut`: the payload was too long, so long texts in it are incomplete."""
+
+    __slots__ = ("cwd", "env", "given", "home", "is_cut", "payload", "project", "root", "tool", "tree")
+
+    def __init__(self, payload: dict[str, Any], env: Environment, tree: str, *, is_cut: bool = False) -> None:
+        self.payload = payload
+        self.env = env
+        self.tree = tree if tree != "." else ""
+        self.is_cut = is_cut
+        self.tool = _text(payload.get("tool_name"))
+        given = payload.get("tool_input")
+        self.given: dict[str, Any] = given if isinstance(given, dict) else {}
+        self.home = (env.get("HOME") or env.get("USERPROFILE")).replace("\\", "/").rstrip("/") or "/"
+        self.cwd = _text(payload.get("cwd")).replace("\\", "/") or env.get("PWD") or self.home
+        self.project = env.get(settings.ENV_PROJECT_DIR).replace("\\", "/").rstrip("/")
+        self.project = self.project or repository(self.cwd, self.home) or self.cwd
+        self.root = store_root(env, self.home)
+
+    def policy(self) -> Any:
+        """The rules in force here."""
+        folders = (self.root, self.project + "/" + settings.CLAUDE_DIR)
+        if not any(exists(folder + "/" + settings.GUARD_FILE) for folder in folders):
+            return Quiet()
+        from .policy import load
+
+        return load(self.root, self.project)
+
+    def scope(self) -> Any:
+        from .paths import Scope
+
+        return Scope(home=self.home, project=self.project, cwd=self.cwd, root=self.root, tree=self.tree, env=self.env)
+
+
+def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
+    """Every rule that stands against a call, with what it is about."""
+    command = question.given.get("command")
+    if question.tool == "Bash":
+        if not isinstance(command, str):
+            return [("guard.failed", "Bash without the text of a command", "")]
+        if question.is_cut and len(command) > MAX_WHOLE_CHARS:
+            return [("guard.unreadable", "a command too long to be read whole", "")]
+        if isinstance(policy, Quiet) and is_harmless(command, (question.root, question.tree)):
+            return []
+    scope = question.scope()
+    if not isinstance(policy, Quiet):
+        policy.confine(scope)
+    if question.tool == "Bash":
+        from .judge import findings as of_command
+
+        return of_command(str(command), scope, question.env, policy)
+    from .tools import findings as of_tool
+
+    return of_tool(question.tool, question.given, scope, question.env, policy)
+
+
+def store_root(env: Environment, home: str) -> str:
+    """As `files.root_from`, without `os`. A relative path starts where the client runs."""
+    own = env.get(settings.ENV_HOME)
+    if own[:1] == "~":
+        own = home + own[1:]
+    root = own or (env.get(settings.ENV_CONFIG_DIR) or home + "/" + settings.CLAUDE_DIR) + "/" + settings.STORE_DIR
+    root = root.replace("\\", "/") if system.__name__ == "nt" else root
+    return root if root[:1] == "/" or root[1:2] == ":" else env.get("PWD") + "/" + root
+
+
+def repository(path: str, home: str) -> str:
+    """The nearest repository from `path` upwards, below the home directory; "" without one."""
+    for _ in range(settings.PARENTS_SEARCHED):
+        if path in ("", "/", home):
+            break
+        if exists(path + "/.git"):
+            return path
+        path = path.rpartition("/")[0]
+    return ""
+
+
+def exists(path: str) -> bool:
+    try:
+        system.lstat(path)
+    except (OSError, ValueError):
+        return False
+    return True
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
