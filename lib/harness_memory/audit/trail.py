@@ -59,8 +59,7 @@ def append(
         with Lock(os.path.join(top, settings.AUDIT_LOCK), wait_seconds) as held:
             if not held:
                 raise TimeoutError(errno.ETIMEDOUT, "another process holds the lock of the audit trail", top)
-            fd = store.open_to_append(_target(top, now))
-            gap = b"\n" if _read_end(fd, 1) not in (b"", b"\n") else b""
+            fd, gap = store.open_to_append(_target(top, now))
             seq, prev, loose = _end(top)
             line = _sealed(content, seq + 1, prev, hexdigest(loose + gap) if is_torn(loose) else "")
             store.write_all(fd, gap + line + b"\n")

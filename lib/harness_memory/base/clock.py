@@ -9,8 +9,12 @@ def iso(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(0.0, seconds)))
 
 
+def fine_iso(seconds: float) -> str:
+    return "%s.%03dZ" % (iso(seconds)[:-1], int(seconds * 1000) % 1000)
+
+
 def stamp(text: str) -> str:
-    """An ISO instant as it may stand in a file name: no colons."""
+    """An ISO instant for a file name: without colons."""
     return text.replace(":", "")
 
 
@@ -20,12 +24,8 @@ def unstamp(text: str) -> str:
     return instant if parse(instant) is not None else ""
 
 
-def fine_iso(seconds: float) -> str:
-    return "%s.%03dZ" % (iso(seconds)[:-1], int(seconds * 1000) % 1000)
-
-
 def fine_stamp(seconds: float) -> str:
-    """A stamp with milliseconds: names that sort in the order things were written."""
+    """A stamp with milliseconds: names that sort by time."""
     return stamp(fine_iso(seconds))
 
 
@@ -33,39 +33,33 @@ def parse(text: object) -> float | None:
     """Seconds since 1970 of `2026-11-16T01:58:08.754Z`; None for anything else."""
     if not isinstance(text, str) or not 20 <= len(text) < 40 or text[10] != "T" or text[-1] != "Z":
         return None
-    midnight = _midnights.get(text[:10]) or _midnight(text[:10])
+    days = _days.get(text[:10]) or _count_days(text[:10])
     hour, minute, second = text[11:13], text[14:16], text[17:-1]
     digits = hour + minute + second.replace(".", "", 1)
-    if midnight is None or not (digits.isascii() and digits.isdigit()):
+    if days is None or not (digits.isascii() and digits.isdigit()):
         return None
     seconds = int(hour) * 3600 + int(minute) * 60 + float(second)
-    return midnight + seconds if seconds < 2 * 86400 else None
-
-
-_MIDNIGHTS_KEPT = 64
-_midnights: dict[str, int] = {}  # a transcript tells the same day on every line
-
-
-def _midnight(day: str) -> int | None:
-    digits = day[:4] + day[5:7] + day[8:10]
-    if not (digits.isascii() and digits.isdigit()):
-        return None
-    year, month, number = int(day[:4]), int(day[5:7]), int(day[8:10])
-    if not (1970 <= year <= 9999 and 1 <= month <= 12 and 1 <= number <= 31):
-        return None
-    if len(_midnights) >= _MIDNIGHTS_KEPT:
-        _midnights.clear()
-    _midnights[day] = _days(year, month, number) * 86400
-    return _midnights[day]
+    return days * 86400 + seconds if seconds < 2 * 86400 else None
 
 
 def is_day(name: str) -> bool:
     return len(name) == 10 and name[4] == name[7] == "-" and name.isascii() and name.replace("-", "").isdigit()
 
 
-def _days(year: int, month: int, day: int) -> int:
-    # Days since 1970 in the Gregorian calendar, counting years from March.
+_DAYS_MAX = 64
+_days: dict[str, int] = {}  # a transcript names the same day on every line
+
+
+def _count_days(day: str) -> int | None:
+    """Days since 1970 in the Gregorian calendar, counting years from March."""
+    if not is_day(day):
+        return None
+    year, month, number = int(day[:4]), int(day[5:7]), int(day[8:])
+    if not (year >= 1970 and 1 <= month <= 12 and 1 <= number <= 31):
+        return None
     year -= month <= 2
-    era_year = year % 400
-    day_of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + day - 1
-    return year // 400 * 146097 + era_year * 365 + era_year // 4 - era_year // 100 + day_of_year - 719468
+    of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + number - 1
+    if len(_days) >= _DAYS_MAX:
+        _days.clear()
+    _days[day] = year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719468
+    return _days[day]

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import os
 
-from . import files, jsontext, settings
-from .text import brief
+from . import files, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,28 +32,26 @@ def is_off(env: Mapping[str, str]) -> bool:
 
 
 def load(root: str) -> Config:
-    values: dict[str, Any] = dict(settings.DEFAULTS)
     path = os.path.join(root, settings.CONFIG_FILE)
+    config = Config(dict(settings.DEFAULTS), [])
     try:
-        data = files.read(path)
-        given = {} if data is None else jsontext.loads(data)
-    except (OSError, ValueError) as error:
-        return Config(values, ["%s: %s; the defaults are used" % (path, error)])
-    if not isinstance(given, dict):
-        return Config(values, ["%s: expected an object; the defaults are used" % path])
-    problems = []
-    for key, value in given.items():
+        chosen, problem = files.read_json(path, {})
+    except OSError as error:
+        chosen, problem = None, str(error)
+    if problem:
+        config.problems.append("%s: %s; the defaults are used" % (path, problem))
+    for key, value in (chosen or {}).items():
         problem = _problem(key, value)
         if problem:
-            problems.append("%s: %s" % (path, problem))
+            config.problems.append("%s: %s" % (path, problem))
         else:
-            values[key] = value
-    return Config(values, problems)
+            config.values[key] = value
+    return config
 
 
 def _problem(key: str, value: object) -> str:
     if key not in settings.DEFAULTS:
-        return 'unknown key "%s" (known: %s)' % (brief(key, 40), ", ".join(sorted(settings.DEFAULTS)))
+        return 'unknown key "%.40s" (known: %s)' % (key, ", ".join(sorted(settings.DEFAULTS)))
     choices = settings.CHOICES.get(key)
     if choices:
         words = " or ".join('"%s"' % choice for choice in choices)

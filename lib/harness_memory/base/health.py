@@ -1,10 +1,8 @@
-"""Stamps of runs and failures: what `doctor` shows and SessionStart mentions in one line.
+"""Stamps of runs and failures: `doctor` shows them, SessionStart mentions new failures in one line.
 
-<root>/health/last-run/<Event>       empty; its time says when that hook last ran
+<root>/health/last-run/<Event>           empty; its time is when that hook last ran
 <root>/health/failures/<ns>-<pid>.json   {schema, at, event, error, detail}
-<root>/health/shown                  empty; failures older than its time were mentioned
-<root>/health/was-open               others could look into the store: the sentence to be told; empty once it was,
-                                     until all below is closed to them
+<root>/health/shown                      empty; failures older than its time were mentioned
 """
 
 from __future__ import annotations
@@ -12,34 +10,11 @@ from __future__ import annotations
 import os
 import time
 
-from . import clock, files, jsontext, settings
+from . import clock, files, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-
-def note_failure(root: str, event: str, error: BaseException | str) -> None:
-    """Leave a stamp of a failed run; a store that cannot be written is `doctor`'s own finding."""
-    from .redact import redact
-
-    detail = "" if isinstance(error, str) else _traceback(error)
-    record = {
-        "schema": settings.SCHEMA,
-        "at": clock.iso(time.time()),
-        "event": event,
-        "error": redact(error if isinstance(error, str) else "%s: %s" % (type(error).__name__, error))[:1000],
-        "detail": redact(detail)[-4000:],
-    }
-    directory = failures_dir(root)
-    name = "%020d-%d.json" % (max(0, time.time_ns()), os.getpid())  # of one length, so that they sort by time
-    try:
-        files.check_owner(root)
-        files.write(os.path.join(directory, name), jsontext.pretty(record).encode("utf-8", "replace"))
-        for old in files.names(directory)[: -settings.FAILURES_KEPT]:
-            files.remove(os.path.join(directory, old))
-    except OSError:
-        pass
 
 
 class noted:
@@ -61,51 +36,53 @@ class noted:
         return True
 
 
+def note_failure(root: str, event: str, error: BaseException | str) -> None:
+    """Leave a stamp of a failed run; `doctor` itself notices a store that cannot be written."""
+    from .redact import redact
+
+    detail = ""
+    if not isinstance(error, str):
+        import traceback
+
+        detail = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        error = "%s: %s" % (type(error).__name__, error)
+    record = {
+        "schema": settings.SCHEMA,
+        "at": clock.iso(time.time()),
+        "event": event,
+        "error": redact(error)[:1000],
+        "detail": redact(detail)[-4000:],
+    }
+    directory = failures_dir(root)
+    name = "%020d-%d.json" % (max(0, time.time_ns()), os.getpid())  # of one length, so that they sort by time
+    try:
+        files.check_owner(root)
+        files.write_json(os.path.join(directory, name), record)
+        for old in files.names(directory)[: -settings.FAILURES_KEPT]:
+            files.remove(os.path.join(directory, old))
+    except OSError:
+        pass
+
+
 def failures(root: str) -> list[dict[str, Any]]:
     """Recorded failures, oldest first."""
-    found = []
-    for name in files.names(failures_dir(root)):
-        try:
-            record = jsontext.loads(files.read(os.path.join(failures_dir(root), name)) or b"")
-        except (OSError, ValueError):
-            continue
-        if isinstance(record, dict):
-            found.append(record)
-    return found
+    directory = failures_dir(root)
+    records = [files.load_json(os.path.join(directory, name), {}) for name in files.names(directory)]
+    return [record for record in records if record is not None]
 
 
 def unmentioned(root: str) -> int:
-    """How many failures nobody was told of yet; from now on they count as told."""
-    names = files.names(failures_dir(root))
-    if not names:
-        return 0
+    """How many failures are new since the last call."""
     shown = os.path.join(root, settings.HEALTH_DIR, settings.SHOWN_FILE)
-    try:
-        told = os.stat(shown).st_mtime_ns
-    except OSError:
-        told = 0
-    if told > time.time_ns() + settings.DAY_SECONDS * 10**9:
-        told = 0  # the clock was set back since
-    fresh = sum(1 for name in names if _when(name) > told)
+    mentioned = files.made(shown)
+    fresh = sum(1 for name in files.names(failures_dir(root)) if _instant(name) > mentioned)
     if fresh:
         files.touch(shown)
     return fresh
 
 
-def opened(root: str) -> str | None:
-    """What is to be told of a store that others could look into, "" once it was; None when nothing is left to do."""
-    try:
-        return files.read_text(opened_file(root))
-    except OSError:
-        return ""
-
-
-def opened_file(root: str) -> str:
-    return os.path.join(root, settings.HEALTH_DIR, settings.OPENED_FILE)
-
-
 def forget_runs(root: str) -> None:
-    """No hook has run from now on; that there is a memory stays known by the folder."""
+    """Remove the stamps of runs; the folder stays as a sign that there is a memory."""
     folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     for name in files.names(folder):
         files.remove(os.path.join(folder, name))
@@ -115,12 +92,6 @@ def failures_dir(root: str) -> str:
     return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)
 
 
-def _when(name: str) -> int:
+def _instant(name: str) -> float:
     head = name.partition("-")[0]
-    return int(head) if head.isdecimal() else 0
-
-
-def _traceback(error: BaseException) -> str:
-    import traceback
-
-    return "".join(traceback.format_exception(type(error), error, error.__traceback__))
+    return int(head) / 1e9 if head.isdecimal() else 0.0

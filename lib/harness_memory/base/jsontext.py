@@ -1,14 +1,14 @@
 """JSON in and out without importing `json`, which costs a hook more than all its own work.
 
-The interpreter's C scanner is used directly where it exists; anything unexpected falls back to the
-standard module. Output is always UTF-8 text: `compact` on one line, `pretty` for people.
+The interpreter's C scanner is used directly where it exists; anything unexpected falls back to the standard module.
+`compact` writes one line, `pretty` writes for people.
 """
 
 from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, NoReturn
 
 try:
     from _json import encode_basestring as _quote
@@ -18,6 +18,7 @@ except ImportError:  # not CPython
     _make_scanner = None  # type: ignore[assignment,misc]
 
 _WHITESPACE = " \t\n\r"
+_WORDS = {None: "null", True: "true", False: "false"}
 MAX_DEPTH = 200  # ours are below 10; deeper input is an attack on the recursion limit
 
 
@@ -55,32 +56,46 @@ def loads(data: bytes | str) -> Any:
     return value
 
 
-SHORT_BYTES = 1 << 20  # a document of no more than this stays as it is
+_SHORT_BYTES = 1 << 20  # a document of no more than this stays as it is
 _STRING_BYTES = 1 << 16
 _CROWD_BYTES = 1 << 21
 _BLOCK_BYTES = 1 << 16  # small enough to be handled without new memory from the system
 
 
 class Shortener:
-    """A long document whose strings are cut at about `keep` bytes while it arrives.
+    """A document whose strings are cut at about `keep` bytes once it is longer than `short`.
 
-    One emoji makes Python hold every character of a text in four bytes: a document of megabytes is
-    cut while it is still bytes. A cut string stays valid JSON, but for a last character that may be
-    half (the decoder replaces it).
+    One emoji makes Python hold every character of a text in four bytes, so a document of megabytes is cut while it
+    is still bytes. A cut string stays valid JSON, but for a last character that may be half.
     """
 
-    __slots__ = ("_escape", "_is_inside", "_room", "keep", "text")
+    __slots__ = ("_escape", "_is_inside", "_room", "keep", "short", "size", "text")
 
-    def __init__(self, keep: int = _STRING_BYTES) -> None:
+    def __init__(self, keep: int = _STRING_BYTES, short: int = _SHORT_BYTES) -> None:
         self.keep = keep
+        self.short = short
+        self.size = 0
         self.text = bytearray()
         self._escape = b""  # a backslash whose other half is still to come
         self._is_inside = False
         self._room = 0
 
-    def feed(self, data: bytes | bytearray) -> None:
+    def feed(self, data: bytes) -> None:
+        is_long = self.size > self.short
+        self.size += len(data)
+        if self.size <= self.short:
+            self.text += data
+            return
+        if not is_long:
+            data, self.text = bytes(self.text + data), bytearray()
         for at in range(0, len(data), _BLOCK_BYTES):
             self._take(self._escape + data[at : at + _BLOCK_BYTES])
+
+    def value(self, most: int = _CROWD_BYTES) -> bytes:
+        """The document; ValueError when it is long although its strings are cut."""
+        if len(self.text) > most:
+            raise ValueError("too many values")
+        return bytes(self.text)
 
     def _take(self, block: bytes) -> None:
         escapes = len(block) - len(block.rstrip(b"\\"))
@@ -92,10 +107,7 @@ class Shortener:
         while True:
             quote = bare.find(b'"', at)
             end = quote if quote >= 0 else len(block)
-            if self._is_inside:
-                self._keep(block[at:end])
-            else:
-                self.text += block[at:end]
+            self._keep(block[at:end])
             if quote < 0:
                 return
             self.text += b'"'
@@ -104,40 +116,29 @@ class Shortener:
             at = quote + 1
 
     def _keep(self, piece: bytes) -> None:
-        """The beginning of a string, as far as there is room."""
-        if self._room < 0:
-            return
-        self.text += piece[: self._room]
-        self._room -= len(piece)
-        if self._room < 0:
-            del self.text[_before_escape(self.text, len(self.text)) :]
+        if not self._is_inside:
+            self.text += piece
+        elif self._room >= 0:
+            self.text += piece[: self._room]
+            self._room -= len(piece)
+            if self._room < 0:
+                del self.text[_before_escape(self.text) :]
 
 
-def shortened(
-    data: bytes | bytearray, size: int = SHORT_BYTES, keep: int = _STRING_BYTES, most: int = _CROWD_BYTES
-) -> bytes:
-    """A document of more than `size` bytes with its strings cut."""
-    if len(data) <= size:
-        return bytes(data)
-    document = Shortener(keep)
-    document.feed(data)
-    return crowdless(document.text, most)
-
-
-def crowdless(data: bytes | bytearray, most: int = _CROWD_BYTES) -> bytes:
-    """A document that is not too long for one whose strings were cut; else it is a crowd of values, and ValueError."""
-    if len(data) > most:
-        raise ValueError("too many values")
-    return bytes(data)
-
-
-def _before_escape(data: bytes | bytearray, at: int) -> int:
-    escape = data.rfind(b"\\", at - 6, at)
-    if escape >= 0:
-        at = escape
-        while data[at - 1] == 92:
-            at -= 1
+def _before_escape(data: bytearray) -> int:
+    at = data.rfind(b"\\", len(data) - 6)
+    if at < 0:
+        return len(data)
+    while data[at - 1] == 92:
+        at -= 1
     return at
+
+
+def shortened(data: bytes) -> bytes:
+    """A document with its strings cut if it is long."""
+    document = Shortener()
+    document.feed(data)
+    return document.value()
 
 
 def compact(value: Any) -> str:
@@ -165,35 +166,30 @@ def quote(text: str) -> str:
 def _render(value: Any, newline: str | None, depth: int) -> str:
     if isinstance(value, str):
         return quote(value)
-    if value is None:
-        return "null"
-    if value is True:
-        return "true"
-    if value is False:
-        return "false"
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
     if isinstance(value, int):
         return int.__repr__(value)
     if isinstance(value, float):
-        # JSON knows no NaN and no infinities.
-        return float.__repr__(value) if value - value == 0 else "null"
+        return float.__repr__(value) if value - value == 0 else "null"  # JSON has no NaN and no infinities
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
-        colon = ": "
-        items = [quote(str(k)) + colon + _render(v, newline, depth + 1) for k, v in value.items()]
-        return _bracket("{", items, "}", newline, depth)
-    if isinstance(value, (list, tuple)):
-        return _bracket("[", [_render(v, newline, depth + 1) for v in value], "]", newline, depth)
-    raise TypeError("not a JSON value: %s" % type(value).__name__)
-
-
-def _bracket(left: str, items: list[str], right: str, newline: str | None, depth: int) -> str:
-    if not items:
-        return left + right
-    if newline is None:
+        left, right = "{", "}"
+        items = [quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
+    elif isinstance(value, (list, tuple)):
+        left, right = "[", "]"
+        items = [_render(v, newline, depth + 1) for v in value]
+    else:
+        _refuse(value)
+    if not items or newline is None:
         return left + ", ".join(items) + right
     inner = newline + "  " * (depth + 1)
     return left + inner + ("," + inner).join(items) + newline + "  " * depth + right
+
+
+def _refuse(value: object) -> NoReturn:
+    raise TypeError("not a JSON value: %s" % type(value).__name__)
 
 
 def _loads_slowly(text: str) -> Any:
@@ -227,10 +223,6 @@ def _make_encode() -> Any:
     except Exception:  # noqa: BLE001  (a private interface: any surprise means "do without")
         pass
     return None
-
-
-def _refuse(value: object) -> None:
-    raise TypeError("not a JSON value: %s" % type(value).__name__)
 
 
 _scan = _make_scan()

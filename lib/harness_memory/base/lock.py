@@ -1,8 +1,7 @@
 """Advisory file locks with a deadline: `fcntl` on POSIX, `msvcrt` on Windows.
 
-Locks keep shared views and appended logs tidy; no fact depends on one. A holder that dies
-releases its lock with its last file descriptor. Where the file system knows no locks, or something
-else lies where the lock file should be, the caller goes on without: files are replaced atomically either way.
+Locks keep shared views and appended logs tidy; no fact depends on one. A holder that dies releases its lock. Where
+the file system has no locks, or the lock file is unusable, the caller goes on without: writes are atomic anyway.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ except ImportError:  # Windows
 
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
 _UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EROFS)
+_O_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class Busy(OSError):
@@ -51,7 +51,7 @@ class Lock:
                 if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
                     return True
                 raise
-            if self._try(fd) and self._is_current(fd):
+            if _try(fd) and self._is_current(fd):
                 self.fd = fd
                 return True
             os.close(fd)
@@ -65,12 +65,10 @@ class Lock:
 
     def __exit__(self, *exc: object) -> None:
         if self.fd >= 0:
-            if fcntl is None:
-                _unlock(self.fd)
-            os.close(self.fd)  # on POSIX this is the unlocking
+            os.close(self.fd)  # this unlocks
             self.fd = -1
             if self.is_discarded and os.name == "nt":
-                files.remove(self.path)  # no open file can be removed there; one that another opened stays
+                files.remove(self.path)  # Windows removes no open file
 
     def discard(self) -> None:
         """Remove the lock file; only while holding it."""
@@ -80,51 +78,29 @@ class Lock:
                 files.remove(self.path)
 
     def _open(self) -> int:
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
-        files.inside(os.path.dirname(self.path))
+        folder = files.inside(os.path.dirname(self.path))
         try:
-            return os.open(self.path, flags, settings.FILE_MODE)
+            return os.open(self.path, _O_LOCK, settings.FILE_MODE)
         except FileNotFoundError:
-            files.ensure_dir(os.path.dirname(self.path))
-            return os.open(self.path, flags, settings.FILE_MODE)
-
-    def _try(self, fd: int) -> bool:
-        try:
-            _lock(fd)
-        except OSError as error:
-            return error.errno not in _BUSY
-        return True
+            files.ensure_dir(folder)
+            return os.open(self.path, _O_LOCK, settings.FILE_MODE)
 
     def _is_current(self, fd: int) -> bool:
-        # Housekeeping may have removed the file between our open and our lock.
-        if os.name == "nt":
-            return True
+        # The holder may have removed the file between our open and our lock.
         try:
-            found = os.stat(self.path)
+            return os.name == "nt" or os.path.samestat(os.stat(self.path), os.fstat(fd))
         except FileNotFoundError:
             return False
-        mine = os.fstat(fd)
-        return (found.st_ino, found.st_dev) == (mine.st_ino, mine.st_dev)
 
 
-if fcntl is not None:
+def _try(fd: int) -> bool:
+    try:
+        if fcntl is not None:
+            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        else:
+            import msvcrt
 
-    def _lock(fd: int) -> None:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-else:
-
-    def _lock(fd: int) -> None:
-        import msvcrt
-
-        os.lseek(fd, 0, os.SEEK_SET)
-        msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-
-    def _unlock(fd: int) -> None:
-        import msvcrt
-
-        os.lseek(fd, 0, os.SEEK_SET)
-        try:
-            msvcrt.locking(fd, msvcrt.LK_UNLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-        except OSError:
-            pass
+            msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
+    except OSError as error:
+        return error.errno not in _BUSY
+    return True

@@ -1,6 +1,6 @@
-"""The JSON object on standard input, without `os`: the guard must answer before that would be loaded.
+"""The JSON object on standard input, read without `os`: the guard answers before `os` would be loaded.
 
-`system` is what `os` itself is made of.
+`system` is the module that `os` itself is made of.
 """
 
 from __future__ import annotations
@@ -16,49 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+__all__ = ["BadPayload", "read_payload", "system", "was_cut"]
+_cut: list[int] = []
+
 
 class BadPayload(ValueError):
     """Standard input held no usable payload."""
-
-
-def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
-    """The payload, as soon as it is whole: the other end may never close the pipe."""
-    data = bytearray()
-    long: jsontext.Shortener | None = None
-    size = tried = 0
-    while True:
-        try:
-            chunk = system.read(fd, 1 << 16)
-        except OSError:
-            chunk = b""
-        size += len(chunk)
-        if size > limit:
-            raise BadPayload("the payload is larger than %d bytes" % limit)
-        if long is None:
-            data += chunk
-            if size > jsontext.SHORT_BYTES:
-                long = jsontext.Shortener()
-                long.feed(data)
-                data = long.text
-        else:
-            long.feed(chunk)
-        # Tried again only when there is twice as much: every attempt reads it all.
-        if not chunk or (chunk[-1:] in (b"\n", b"}") and size >= 2 * tried):
-            tried = size
-            try:
-                payload = jsontext.loads(jsontext.crowdless(data))
-            except ValueError as error:
-                if chunk:
-                    continue
-                raise BadPayload("the payload is no JSON (%d bytes): %s" % (size, error)) from None
-            if not isinstance(payload, dict):
-                raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
-            if len(data) < size:
-                _cut.append(size)
-            return payload
-
-
-_cut: list[int] = []
 
 
 def was_cut() -> bool:
@@ -66,4 +29,30 @@ def was_cut() -> bool:
     return bool(_cut)
 
 
-__all__ = ["BadPayload", "read_payload", "system", "was_cut"]
+def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
+    """The payload, as soon as it is whole: the other end may never close the pipe."""
+    document = jsontext.Shortener()
+    tried = 0
+    while True:
+        try:
+            chunk = system.read(fd, 1 << 16)
+        except OSError:
+            chunk = b""
+        document.feed(chunk)
+        if document.size > limit:
+            raise BadPayload("the payload is larger than %d bytes" % limit)
+        # Each attempt reads everything: try again only when there is twice as much.
+        if chunk and (chunk[-1:] not in (b"\n", b"}") or document.size < 2 * tried):
+            continue
+        tried = document.size
+        try:
+            payload = jsontext.loads(document.value())
+        except ValueError as error:
+            if chunk:
+                continue
+            raise BadPayload("the payload is not JSON (%d bytes): %s" % (tried, error)) from None
+        if not isinstance(payload, dict):
+            raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
+        if len(document.text) < tried:
+            _cut.append(tried)
+        return payload

@@ -31,7 +31,6 @@ HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
 SHOWN_FILE = "shown"
-OPENED_FILE = "was-open"
 DEGRADED_DIR = "degraded"
 
 PROJECT_FILE = "project.json"
@@ -138,8 +137,6 @@ GUARD_LOCK_SECONDS = 0.8  # for the audit trail; the answer does not wait longer
 ALLOWANCE_SECONDS = 10 * 60  # how long a permission for one call waits for it
 DEGRADED_SECONDS = 24 * 3600  # a lasting trouble of the guard is recorded this often
 WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
-CLOSING_SECONDS = 20.0  # for a command that closes files to others; the next start does the rest
-REPAIR_SECONDS = 0.5  # for a start that does
 WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5
 SIBLING_LOCK_WAIT_SECONDS = 0.05  # whoever holds a dead session's lock is putting it in order

@@ -6,7 +6,7 @@ import argparse
 import os
 import time
 
-from ..base import files, modes, settings
+from ..base import files, settings
 from ..project import identity
 from . import output
 from .refusal import Refusal
@@ -98,12 +98,11 @@ def root() -> str:
 
 
 def private_root() -> str:
-    """The store, made where there is none; what others could look into is closed, and that is said."""
+    """The store, made if it is missing; one that was open to others is closed, and the person is told."""
     found = root()
-    files.ensure_private(found)
-    told = modes.repair(found, time.monotonic() + settings.CLOSING_SECONDS)
-    if told:
-        output.complain(told)
+    opened = files.ensure_private(found)
+    if opened:
+        output.complain(opened)
     return found
 
 

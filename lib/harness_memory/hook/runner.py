@@ -90,7 +90,9 @@ def _reply(name: str, root: str, ends: float, payload: dict[str, Any]) -> bytes:
     event = Event(name, payload, os.environ)
     if event.agent_id and name not in _OF_SUBAGENTS:
         return b""
-    files.ensure_private(root)
+    opened = files.ensure_private(root)
+    if opened:
+        _stamp(root, name, opened)
     # Each hook loads its own handler only.
     handler = __import__("%s.%s" % (__package__, HANDLERS[name]), fromlist=["handle"]).handle
     reply = handler(Run(event, root, time.time(), ends))

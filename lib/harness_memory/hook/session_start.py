@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 
 from ..base import clock, config, health, settings
 from ..base.text import brief
@@ -32,7 +31,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     with scene as session:
         _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
-    problems = [*_opened(scene), *settled.problems, *_guard_problems(scene), *_failures(run)]
+    problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
     message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
     with scene as session:
         text = _briefed(scene, session, problems, settled["injection_units"], settled["recall_holdout"])
@@ -108,16 +107,6 @@ def _guard_problems(scene: Scene) -> list[str]:
 def _due(scene: Scene, settled: config.Config) -> str:
     is_start = scene.run.event.source != "compact"
     return consolidation.due(scene.project.dir, scene.run.now, settled) if is_start else ""
-
-
-def _opened(scene: Scene) -> list[str]:
-    root = scene.run.root
-    if health.opened(root) is None:
-        return []
-    from ..base import modes
-
-    told = modes.repair(root, min(scene.place().ends, time.monotonic() + settings.REPAIR_SECONDS))
-    return [told] if told else []
 
 
 def _failures(run: Run) -> list[str]:
