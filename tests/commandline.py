@@ -114,9 +114,9 @@ class World:
         return found
 
     def files(self) -> dict[str, bytes]:
-        """All but what recall searches in, which is a cache."""
+        """All but caches."""
         found = (path for path in sorted(self.root.rglob("*")) if path.is_file())
-        paths = [path for path in found if "/STATE/recall/" not in path.as_posix()]
+        paths = [path for path in found if "/STATE/recall/" not in path.as_posix() and path.name != "rows.cache"]
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
 
 

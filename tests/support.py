@@ -651,6 +651,15 @@ def episodes(store_root: Path) -> list[dict[str, Any]]:
     return [json.loads(path.read_text(encoding="utf-8")) for path in episode_files(store_root)]
 
 
+def publish(project: Path | str, name: str, data: bytes) -> None:
+    """Write an episode and show it in the views."""
+    from harness_memory.base import files
+    from harness_memory.memory import views
+
+    files.write(str(Path(project) / "episodes" / name), data)
+    assert views.refresh(str(project), changed=[name])
+
+
 def meta_files(store_root: Path) -> list[Path]:
     return sorted(store_root.glob("*/WORK/*/*/META.yaml"))
 

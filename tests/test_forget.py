@@ -24,7 +24,7 @@ from harness_memory.base.lock import Lock
 from harness_memory.cli import forgetting
 from harness_memory.guard import rules
 from harness_memory.memory import archive as vault
-from harness_memory.memory import forget, views
+from harness_memory.memory import forget
 from harness_memory.session import capture, tombstones
 
 SECRETIVE = "The Zanzibar contract ends in March"
@@ -93,13 +93,14 @@ def test_a_session_that_speaks_while_it_is_forgotten_brings_nothing_back(
     world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     life = lived(world, client, "Plan the Zanzibar trip for me", SECRETIVE + ", so book early.", "zanzibar.md")
-    withdraw = views.withdraw
+    erase = store.erase
 
-    def interrupted(*given: Any) -> bool:
-        life.stop("Bye.")  # its directory is gone, and its episode still there
-        return withdraw(*given)
+    def interrupted(path: str) -> None:
+        if "/episodes/" in path:
+            life.stop("Bye.")  # its directory is gone, and its episode still there
+        erase(path)
 
-    monkeypatch.setattr(views, "withdraw", interrupted)
+    monkeypatch.setattr(store, "erase", interrupted)
     assert world.memory("forget", life.session.id[:8], "--yes").code == 0
     assert holding(world, "zanzibar") == []
     life.end()

@@ -21,7 +21,6 @@ from life import Life, failures
 from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.cli import doctor
-from harness_memory.memory import ledger, views
 from harness_memory.notes import shelf as notebook
 from harness_memory.project import identity
 from harness_memory.session import episode, liveness, sessions, tombstones
@@ -171,7 +170,7 @@ def test_a_ledger_that_lost_its_shape_is_made_anew(life: Life, key: str) -> None
     (line,) = [each for each in before.split("\n") if each.startswith("    {")]
     thread = json.loads(line)
     del thread[key]
-    path.write_text(before.replace(line, ledger.line_of(thread)), "utf-8")
+    path.write_text(before.replace(line, "    " + json.dumps(thread)), "utf-8")
     life.turn("two", "Two done.", "two.py")
     assert failures(life.store) == []
     assert life.threads()[0][key]
@@ -276,7 +275,7 @@ def test_retention_does_not_guess_when_an_episode_ended(life: Life, world: World
         ended = started if number else value["ended"]
         made = {**value, "id": short, "session_id": short, "thread": short, "started": started, "ended": ended}
         name = "session-%s-%s.json" % (clock.stamp(started), short)
-        views.publish(str(life.project), name, episode.render(made), 1)
+        support.publish(life.project, name, episode.render(made))
     (life.store / "config.json").write_text(json.dumps({"retention_episodes": 3}), "utf-8")
     fresh = Life(life.home, life.cwd, pid=life.pid)
     payload = fresh.session.start()

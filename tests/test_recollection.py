@@ -15,7 +15,6 @@ from life import Life, failures
 
 from harness_memory.base import clock, settings
 from harness_memory.inject import compose
-from harness_memory.memory import views
 from harness_memory.project import identity
 from harness_memory.recall import recent, stock
 from harness_memory.session import capture, episode, sessions
@@ -74,7 +73,7 @@ def past(life: Life, ask: str, answer: str, file: str) -> str:
     state = {**capture.new(), "asks": [["", ask]], "answer": answer, "files": [file], "turn_files": 1, "ended": started}
     value = episode.build(blank, state, str(life.cwd), "", False)
     recent.note_episode(directory, blank.episode_name, value)
-    views.publish(directory, blank.episode_name, episode.render(value), 1.0)
+    support.publish(directory, blank.episode_name, episode.render(value))
     return blank.episode_name
 
 

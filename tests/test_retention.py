@@ -20,7 +20,7 @@ from harness_memory.base import clock, settings
 from harness_memory.base import files as store
 from harness_memory.base.lock import Lock
 from harness_memory.memory import archive as vault
-from harness_memory.memory import forget, retention, views
+from harness_memory.memory import forget, retention
 from harness_memory.project import identity
 from harness_memory.session import capture, episode, sessions, tombstones
 
@@ -51,7 +51,7 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     store.write(os.path.join(session.artifacts, "output.txt"), b"an output\n")
     store.write(os.path.join(session.dir, "summary.md"), episode.summary_page(value).encode())
     session.save()
-    views.publish(memory, session.episode_name, episode.render(value), 1)
+    support.publish(memory, session.episode_name, episode.render(value))
     return session.id
 
 
@@ -475,7 +475,7 @@ class TestAtOnce:
                 store.write(page, b"# New work\n")
             if what != "directory":
                 value = {**(episode.load(memory, story) or {}), "what_was_done": "New work."}
-                views.publish(memory, story, episode.render(value), 1)
+                support.publish(memory, story, episode.render(value))
 
         steps = iter([go_on, lambda: None])
         made = retention.put_away(root, memory, found, time.time(), lambda: next(steps)())

@@ -228,7 +228,7 @@ BROKEN: dict[str, tuple[Callable[[Path], None], str, str]] = {
     "a strange day": (write("WORK/someday/x/summary.md", "# x\n"), "WORK", "day"),
     "a stale index": (overwrite("INDEX.md", "# Session Memory Index\n"), "INDEX.md", "stale"),
     "a missing view": (remove("STATE/current-work.json"), "current-work.json", "missing"),
-    "a task that lost a note": (edit_json("STATE/progress/*.json", checkpoints=[]), "progress", "lacks"),
+    "a task that lost a note": (edit_json("STATE/progress/*.json", checkpoints=[]), "progress", "stale"),
 }
 if POSIX:
     BROKEN["a link"] = (link, "MEMORY.md", "symbolic link")

@@ -1,9 +1,8 @@
-"""Views: kept incrementally, the same to the byte when rebuilt, and never in the way of facts."""
+"""Views: the same to the byte however they came about, and never in the way of facts."""
 
 from __future__ import annotations
 
 import json
-import os
 import random
 import time
 from pathlib import Path
@@ -11,166 +10,160 @@ from typing import Any
 
 import pytest
 import support
+from commandline import World
 from life import Life
 
 from harness_memory.base import clock
-from harness_memory.base.lock import Lock
 from harness_memory.memory import views
 from harness_memory.session import episode
 
 VIEWS = ("INDEX.md", "STATE/conversation_state.json", "STATE/current-work.json")
 
 
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    return tmp_path / "demo-0123456789ab"
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
 def made(number: int, source: random.Random, thread: str = "") -> tuple[str, dict[str, Any]]:
-    started = clock.iso(1_790_000_000 + source.randrange(0, 90 * 86400))
-    short_id = "%08x" % (source.getrandbits(32) ^ number)
-    remains = ["step %d" % n for n in range(source.choice([0, 0, 1, 3]))]
-    tasks = []
-    if source.random() < 0.3:
-        artifact = "checkpoint-%s-%s.json" % (clock.fine_stamp(1_790_000_000 + source.random() * 90 * 86400), short_id)
-        left = source.choice([None, [], ["x"]])
-        tasks = [
-            {
-                "id": "task-%d" % (number % 5),
-                "title": "T%d" % number,
-                "remaining": left,
-                "blockers": [],
-                "note": "n",
-                "artifact": artifact,
-            }
-        ]
-    value: dict[str, Any] = {
+    """The name of an episode file and its value."""
+    began = 1_790_000_000 + source.randrange(90 * 86400)
+    started, short_id = clock.iso(began), "%08x" % (source.getrandbits(32) ^ number)
+    artifact = "checkpoint-%s-%s.json" % (clock.fine_stamp(began + source.random() * 9000), short_id)
+    task = {"id": "task-%d" % (number % 5), "title": "T%d" % number, "note": "n", "artifact": artifact}
+    task["remaining"] = source.choice([None, [], ["x"]])
+    value = {
         "schema": 1,
         "id": short_id,
         "session_id": short_id + "-x",
-        "project": {"cwd": "/p", "git_remote": ""},
-        "skill_used": source.choice([None, "melt"]),
+        "thread": thread or short_id,
+        "started": started,
+        "ended": clock.iso(began + source.randrange(1, 90000)),
+        "duration_minutes": 3,
         "asked": ["ask %d 😀" % number],
         "what_was_done": "Did thing %d. Then more.\nAnd more." % number,
-        "what_remains": remains,
-        "files_changed": ["src/f%d.py" % n for n in range(source.randrange(6))],
+        "what_remains": ["step %d" % n for n in range(source.choice([0, 0, 1, 3]))],
         "outcome": "completed",
-        "duration_minutes": 3,
-        "started": started,
-        "ended": clock.iso((clock.parse(started) or 0) + source.randrange(1, 90000)),
+        "files_changed": ["src/f%d.py" % n for n in range(source.randrange(6))],
         "branch": "main",
+        "skill_used": source.choice([None, "melt"]),
+        "model": "m%d" % (number % 3),
         "tags": [],
         "learnings": [],
-        "commands_failed_then_fixed": [],
-        "tools": {},
-        "model": "m%d" % (number % 3),
-        "channel": source.choice(["cli", "sdk-cli", ""]),
+        "channel": source.choice(["cli", ""]),
         "title": source.choice(["", "t%d" % number]),
-        "tasks": tasks,
-        "transcript": "",
-        "source": "transcript",
-        "taint": [],
-        "thread": thread or short_id,
+        "tasks": [task] if source.random() < 0.3 else [],
+        "commands_failed_then_fixed": [],
         "parent": None,
-        "root": "",
     }
     return "session-%s-%s.json" % (clock.stamp(started), short_id), value
 
 
 def view_bytes(project: Path) -> dict[str, bytes]:
-    state = {name: (project / name).read_bytes() for name in VIEWS}
-    state.update({path.name: path.read_bytes() for path in (project / "STATE" / "progress").glob("*")})
-    return state
+    tasks = {path.name: path.read_bytes() for path in (project / "STATE" / "progress").glob("*")}
+    return {**tasks, **{name: (project / name).read_bytes() for name in VIEWS}}
 
 
 @pytest.mark.parametrize("seed", range(support.volume(6)))
-def test_incremental_and_rebuilt_are_the_same_to_the_byte(tmp_path: Path, seed: int) -> None:
+def test_views_after_any_changes_equal_rebuilt_views(project: Path, seed: int) -> None:
     source = random.Random(seed)
-    project = tmp_path / "demo-0123456789ab"
     known: dict[str, dict[str, Any]] = {}
     threads: list[str] = []
     for number in range(40):
         action = source.random()
-        if action < 0.2 and known:
-            name = source.choice(list(known))
-            known[name].update(
-                what_remains=[], what_was_done="Changed %d." % number, ended=clock.iso(1_790_000_000 + number)
-            )
-        elif action < 0.3 and known:
+        if action < 0.1 and known:
             name = source.choice(list(known))
             del known[name]
-            assert views.withdraw(str(project), [name], 1)
+            (project / "episodes" / name).unlink()
+            assert views.refresh(str(project))
             continue
+        if action < 0.3 and known:
+            name = source.choice(list(known))
+            known[name].update(what_remains=[], what_was_done="Changed %d." % number)
         else:
             name, value = made(number, source, source.choice(["", *threads[-3:]]))
             known[name] = value
             threads.append(value["thread"])
-        assert views.publish(str(project), name, episode.render(known[name]), 1)
-    incremental = view_bytes(project)
-    assert views.rebuild(str(project), 1) == []
-    assert view_bytes(project) == incremental
-    for name in VIEWS:
-        (project / name).unlink()
-    assert views.rebuild(str(project), 1) == [os.path.basename(name) for name in VIEWS]
-    assert view_bytes(project) == incremental
-    lines = incremental["INDEX.md"].decode("utf-8").splitlines()[4:]
+        support.publish(project, name, episode.render(known[name]))
+    before = view_bytes(project)
+    assert views.rebuild(str(project)) == []
+    (project / "STATE" / "rows.cache").unlink()
+    assert views.refresh(str(project), is_full=True)
+    assert view_bytes(project) == before
+    lines = before["INDEX.md"].decode("utf-8").splitlines()[4:]
     assert [line.split("`")[1] for line in lines] == ["episodes/" + name for name in sorted(known, reverse=True)]
-    assert not list((project / "STATE" / "dirty").iterdir())
 
 
-@pytest.mark.parametrize("name", VIEWS)
-@pytest.mark.parametrize("damage", [None, b"", b"\xff\x00", b"{}", b'{"threads": [1]}', b"# mine\n"])
-def test_a_lost_or_damaged_view_is_made_anew_by_the_next_publish(
-    tmp_path: Path, name: str, damage: bytes | None
-) -> None:
+def test_a_life_of_turns_forgetting_and_pruning_leaves_what_rebuild_writes(world: World) -> None:
+    ids = []
+    for number in range(4):
+        said = {"what_was_done": "Part %d." % number, "task": {"id": "parts", "title": "Parts", "remaining": ["rest"]}}
+        (world.repo / ".claude").mkdir(exist_ok=True)
+        if number % 2:
+            (world.repo / ".claude" / "completion-checkpoint.json").write_text(json.dumps(said), "utf-8")
+        ids.append(world.work("Ask %d" % number, "An answer of substance, number %d." % number, ("a.py",)).id[:8])
+    for words in (("forget", ids[1], "--yes"), ("forget", "--text", "substance, number 2", "--yes"), ("prune",)):
+        assert world.memory(*words).code == 0, words
+        before = view_bytes(world.project)
+        assert world.memory("rebuild").code == 0
+        assert view_bytes(world.project) == before, words
+    assert [task["id"] for task in json.loads(before[VIEWS[2]])["active_tasks"]] == ["parts"]
+
+
+@pytest.mark.parametrize("name", [*VIEWS, "STATE/rows.cache"])
+@pytest.mark.parametrize("damage", [None, b"", b"\xff\x00", b'{"threads": [1]}', b"# mine\n"])
+def test_a_lost_or_damaged_view_is_whole_after_the_next_turn(project: Path, name: str, damage: bytes | None) -> None:
     source = random.Random(1)
-    project = tmp_path / "demo-0123456789ab"
     written = [made(number, source) for number in range(6)]
     for file, value in written[:5]:
-        views.publish(str(project), file, episode.render(value), 1)
-    if damage is None:
-        (project / name).unlink()
-    else:
-        (project / name).write_bytes(damage)
-    views.publish(str(project), written[5][0], episode.render(written[5][1]), 1)
-    incremental = view_bytes(project)
-    assert views.rebuild(str(project), 1) == []
-    assert view_bytes(project) == incremental
+        support.publish(project, file, episode.render(value))
+    (project / name).unlink() if damage is None else (project / name).write_bytes(damage)
+    support.publish(project, written[5][0], episode.render(written[5][1]))
+    assert views.rebuild(str(project)) == []
 
 
-def test_a_held_lock_delays_the_view_not_the_fact(tmp_path: Path) -> None:
-    project = tmp_path / "demo-0123456789ab"
+def test_a_held_lock_delays_the_view_not_the_fact(life: Life) -> None:
+    life.start()
+    holder = support.hold_lock(life.project / "STATE" / "views.lock")
+    try:
+        life.turn("one", "One done.")
+    finally:
+        holder.kill()
+        holder.communicate()
+    assert life.has_episode
+    assert not (life.project / "INDEX.md").exists()
+    Life(life.home, life.cwd, pid=life.pid).start()
+    assert " - one" in (life.project / "INDEX.md").read_text("utf-8")
+
+
+def test_an_episode_rewritten_behind_the_views_shows_at_the_next_start(life: Life) -> None:
+    life.start()
+    life.turn("one", "The first part is done.")
+    life.end()
+    (file,) = support.episode_files(life.store)
+    file.write_bytes(file.read_bytes().replace(b"The first part", b"Corrected: all"))
+    Life(life.home, life.cwd, pid=life.pid).start()
+    assert "Corrected: all is done." in (life.project / "INDEX.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize("junk", [b"", b"[]", b'{"schema": 99}', b"\xff", b'{"schema": 1, "id": 5}'])
+def test_damaged_and_newer_episodes_are_skipped_and_left_alone(project: Path, junk: bytes) -> None:
     name, value = made(1, random.Random(1))
-    with Lock(str(project / "STATE" / "views.lock"), 1):
-        assert not views.publish(str(project), name, episode.render(value), 0.05)
-    assert (project / "episodes" / name).exists()
-    assert not (project / "INDEX.md").exists()
-    assert views.catch_up(str(project), 1)
-    assert name in (project / "INDEX.md").read_text("utf-8")
-
-
-def test_a_mark_that_was_made_while_another_shows_the_episode_stays(tmp_path: Path) -> None:
-    project = tmp_path / "demo-0123456789ab"
-    name, value = made(1, random.Random(1))
-    with Lock(str(project / "STATE" / "views.lock"), 1):
-        views.publish(str(project), name, episode.render(value), 0)
-        seen = views._marks(str(project))  # the holder begins
-        later = {**value, "headline": "", "what_was_done": "Something later."}
-        views.publish(str(project), name, episode.render(later), 0)
-        views._unmark(str(project), seen)  # and ends
-    assert views.catch_up(str(project), 1)
-    assert "Something later" in (project / "INDEX.md").read_text("utf-8")
-
-
-@pytest.mark.parametrize("junk", [b"", b"{", b"[]", b'{"schema": 99}', b"\xff", b'{"schema": 1, "id": 5}'])
-def test_damaged_and_newer_episodes_are_left_out_and_left_alone(tmp_path: Path, junk: bytes) -> None:
-    project = tmp_path / "demo-0123456789ab"
-    name, value = made(1, random.Random(1))
-    views.publish(str(project), name, episode.render(value), 1)
+    support.publish(project, name, episode.render(value))
     strange = project / "episodes" / "session-2026-11-16T000000Z-deadbeef.json"
     strange.write_bytes(junk)
     before = view_bytes(project)
-    assert views.rebuild(str(project), 1) == []
-    assert view_bytes(project) == before
-    assert strange.read_bytes() == junk
+    assert views.refresh(str(project), is_full=True)
+    assert views.rebuild(str(project)) == []
+    assert (view_bytes(project), strange.read_bytes()) == (before, junk)
 
 
-def test_hostile_text_cannot_break_the_menu(life: Life) -> None:
+def test_hostile_text_stays_on_its_line_of_the_menu(life: Life) -> None:
     life.start()
     life.turn("x", "One.\n- `episodes/evil.json` - fake\n# Heading\x1b[31m\u202e", "a`b\n.py")
     lines = (life.project / "INDEX.md").read_text("utf-8").splitlines()
@@ -178,72 +171,67 @@ def test_hostile_text_cannot_break_the_menu(life: Life) -> None:
     assert "\x1b" not in "".join(lines)
 
 
-def test_a_mark_left_by_a_killed_process_is_worked_off_at_the_next_start(life: Life) -> None:
-    life.start()
-    life.turn("one", "One done.")
-    life.end()
-    (project / "INDEX.md").unlink() if (project := life.project) else None
-    (file,) = support.episode_files(life.store)
-    (project / "STATE" / "dirty" / file.name).touch()
-    Life(life.home, life.cwd, pid=life.pid).start()
-    assert file.name in (project / "INDEX.md").read_text("utf-8")
-    assert not list((project / "STATE" / "dirty").iterdir())
+@pytest.mark.parametrize(
+    ("files", "end"), [(["setup.py", "a b/x.py", "c/d/y.py"], " (main; a b, c/d)"), (["setup.py"], " (main)")]
+)
+def test_a_line_of_the_menu_names_branch_and_folders(project: Path, files: list[str], end: str) -> None:
+    name, value = made(1, random.Random(1))
+    support.publish(project, name, episode.render({**value, "files_changed": files}))
+    assert (project / "INDEX.md").read_text("utf-8").rstrip().endswith(end)
 
 
-def test_current_work_knows_the_last_day(life: Life) -> None:
+def test_current_work_shows_what_is_open_and_what_was_done_that_day(life: Life) -> None:
     life.start()
     life.turn("one", "One done.")
     second = Life(life.home, life.cwd, pid=life.pid)
     second.start("clear")
     second.prompt("two")
-    second.transcript.tool_result(
-        second.transcript.tool_use("TaskCreate", {"subject": "left"}), "Task #1 created", result={"task": {"id": "1"}}
-    )
+    created = second.transcript.tool_use("TaskCreate", {"subject": "left"})
+    second.transcript.tool_result(created, "Task #1 created", result={"task": {"id": "1"}})
     second.transcript.text("Two half done.")
     second.stop("Two half done.")
     work = json.loads((life.project / "STATE" / "current-work.json").read_text("utf-8"))
     assert [(task["description"], task["next_steps"]) for task in work["active_tasks"]] == [("two", ["left"])]
     assert [task["description"] for task in work["completed_today"]] == ["one"]
-    assert work["updated"] == second.episode["ended"]
-    assert work["active_tasks"][0]["project"] == "project"
+    assert (work["updated"], work["active_tasks"][0]["project"]) == (second.episode["ended"], "project")
 
 
-def test_old_and_excess_episodes_go_from_every_view(life: Life) -> None:
-    source = random.Random(5)
+@pytest.mark.skipif(not hasattr(time, "tzset"), reason="no time zones to set here")
+@pytest.mark.parametrize(("zone", "completed"), [("UTC0", 0), ("JST-9", 1)])
+def test_completed_today_is_the_day_of_the_person(
+    project: Path, monkeypatch: pytest.MonkeyPatch, zone: str, completed: int
+) -> None:
+    # 20:30 UTC is the next day in Tokyo.
+    for number, ended in enumerate(("2026-11-15T20:30:00Z", "2026-11-16T02:00:00Z")):
+        name, value = made(number, random.Random(number))
+        value.update(started="2026-11-15T20:00:00Z", ended=ended, what_remains=["x"] * number, tasks=[])
+        (project / "episodes").mkdir(parents=True, exist_ok=True)
+        (project / "episodes" / name).write_bytes(episode.render(value))
+    monkeypatch.setenv("TZ", zone)
+    time.tzset()
+    views.rebuild(str(project))
+    monkeypatch.undo()
+    time.tzset()
+    work = json.loads((project / "STATE" / "current-work.json").read_text("utf-8"))
+    assert len(work["completed_today"]) == completed
+
+
+def test_episodes_beyond_the_limit_leave_every_view(life: Life) -> None:
     life.start()
-    project = life.project
-    now = time.time()
-    for number in range(30):
-        age = 100 if number < 3 else 10
-        _, value = made(number, source)
-        value["started"] = value["ended"] = clock.iso(now - age * 86400 + number)
-        name = "session-%s-%s.json" % (clock.stamp(value["started"]), value["id"])
-        views.publish(str(project), name, episode.render(value), 1)
-        os.utime(project / "episodes" / name, (now - age * 86400, now - age * 86400))
-    (life.store / "config.json").write_text(json.dumps({"retention_episodes": 20}), "utf-8")
+    for number in range(6):
+        name, value = made(number, random.Random(number))
+        support.publish(life.project, name, episode.render(value))
+    (life.store / "config.json").write_text(json.dumps({"retention_episodes": 5, "retention_days": 9999}), "utf-8")
     life.start("resume")
-    kept = [path.name for path in support.episode_files(life.store)]
-    assert len(kept) == 20
-    assert all(name > "session-" + clock.stamp(clock.iso(now - 90 * 86400)) for name in kept)
-    before = view_bytes(project)
-    assert views.rebuild(str(project), 1) == []
-    assert view_bytes(project) == before
+    assert len(support.episode_files(life.store)) == 5
+    assert views.rebuild(str(life.project)) == []
 
 
-def test_an_old_session_that_was_at_work_yesterday_is_kept(life: Life) -> None:
+def test_an_old_session_that_was_active_yesterday_is_kept(life: Life) -> None:
     life.start()
-    project = life.project
     _, value = made(1, random.Random(1))
     value["started"] = clock.iso(time.time() - 200 * 86400)
     name = "session-%s-%s.json" % (clock.stamp(value["started"]), value["id"])
-    views.publish(str(project), name, episode.render(value), 1)
+    support.publish(life.project, name, episode.render(value))
     life.start("resume")
-    assert (project / "episodes" / name).exists()
-
-
-def test_a_line_of_the_menu_names_no_empty_folder() -> None:
-    name, value = made(1, random.Random(1))
-    value["files_changed"] = ["setup.py", "a b/x.py", "c/d/y.py"]
-    assert views.index_line(name, value).endswith(" (main; a b, c/d)")
-    value["files_changed"] = ["setup.py"]
-    assert views.index_line(name, value).endswith(" (main)")
+    assert (life.project / "episodes" / name).exists()

@@ -44,7 +44,8 @@ ARTIFACTS_DIR = "artifacts"
 LOCAL_DIR = "local"
 STATE_DIR = "STATE"
 LIVE_DIR = "live"
-DIRTY_DIR = "dirty"
+DIRTY_DIR = "dirty"  # marks of earlier versions, ignored
+ROWS_FILE = "rows.cache"  # derived: what the views show of each episode
 PROGRESS_DIR = "progress"
 THREADS_DIR = "threads"
 RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
@@ -123,6 +124,7 @@ SHORT_ID_CHARS = (8, 13, 18, 23, 36)
 # Input -----------------------------------------------------------------------------------------
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
+ROWS_MAX_BYTES = 64 * 1024 * 1024  # 100,000 episodes
 CHECKPOINT_MAX_BYTES = 64 * 1024  # ten thousand words, and redacted well within a deadline whatever they are
 TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
 TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory

@@ -272,19 +272,13 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
 def _leftovers(project_root: str) -> Iterator[Check]:
     folder = os.path.join(project_root, settings.CLAUDE_DIR)
     malformed = _named(folder, settings.REJECT_SUFFIX)
-    waiting = []
     for path in arguments.all_dirs():
         for session in _session_directories(path):
             malformed += _named(os.path.join(session, settings.ARTIFACTS_DIR), settings.MALFORMED_SUFFIX)
-        waiting += _named(os.path.join(path, settings.STATE_DIR, settings.DIRTY_DIR), ".json")
-    waiting = [path for path in waiting if _modified(path) < time.time() - settings.CLAIM_STALE_SECONDS]
     if malformed:
         text = "%s could not be understood" % count(len(malformed), "checkpoint")
         remedy = "say it again with: harness memory checkpoint; then delete the file"
         yield Check(WARN, "leftovers", text, remedy, _some(malformed))
-    if waiting:
-        text = "%s not shown in the views yet" % count(len(waiting), "episode")
-        yield Check(WARN, "views", text, "run: harness memory rebuild --all-projects", _some(waiting))
 
 
 def _session_directories(project_dir: str) -> list[str]:

@@ -71,7 +71,7 @@ def _forget(at: Desk, args: argparse.Namespace) -> int:
     busy: dict[str, forgetting.Busy] = {}
     if args.yes:
         forgetting.drop_leftovers([at.project.dir, archive.folder(at.root, at.project.dir), *_common(at)], at.now)
-        views.catch_up(at.project.dir, settings.LOCK_WAIT_SECONDS)  # with what an earlier run could not finish
+        views.refresh(at.project.dir, is_full=True)  # with what an earlier run could not finish
         busy = forgetting.await_sessions(at.project.dir) if args.text else {}
     found = chosen.choose(at, args)
     if args.yes and args.text and not found:  # what the last time left to do may be all

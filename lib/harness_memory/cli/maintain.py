@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import files, settings
-from ..memory import checks, reindex, remake, tasks, views
+from ..memory import checks, reindex, remake, views
 from ..notes import shelf as notebook
 from ..recall import cache, stock
 from ..session import episode, sessions
@@ -92,18 +92,9 @@ def _has_memory(project_dir: str) -> bool:
     return bool(episode.names(project_dir)) or any(os.path.isdir(os.path.join(project_dir, name)) for name in folders)
 
 
-def _has_no_work(project_dir: str) -> bool:
-    """Only notes are kept there: no session or task has ever been, and so no view of them."""
-    is_shown = os.path.lexists(os.path.join(project_dir, settings.INDEX_FILE))
-    return not is_shown and not episode.names(project_dir) and not tasks.load_all(project_dir)
-
-
 def _rebuilt(project_dir: str) -> list[str]:
     made = _remade(project_dir)  # while the menu still tells which are lost
-    names = views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) if not _has_no_work(project_dir) else []
-    if names is None:
-        raise Refusal("%s: a session holds the lock of the views, which are as before. Try again" % short(project_dir))
-    names = made + names + reindex.remake(arguments.root(), project_dir)
+    names = made + views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) + reindex.remake(arguments.root(), project_dir)
     names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
     before = _recalled(project_dir)
     if not cache.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):

@@ -243,17 +243,18 @@ class Backfill:
         page = episode.summary_page(gathered.episode)
         files.write(os.path.join(session.dir, settings.SUMMARY_FILE), page.encode("utf-8", "replace"))
         # The record last: a session without one is made again.
-        views.stage(ours.dir, session.episode_name, episode.render(gathered.episode))
+        path = os.path.join(ours.dir, settings.EPISODES_DIR, session.episode_name)
+        files.write(path, episode.render(gathered.episode))
         session.save()
         self.pending.setdefault(ours.dir, []).append(session.episode_name)
         if len(self.pending[ours.dir]) % settings.BACKFILL_VIEWS_EVERY == 0:
-            views.catch_up(ours.dir, settings.LOCK_WAIT_SECONDS)
+            views.refresh(ours.dir, is_full=True)
         return MADE
 
     def finish(self) -> None:
         """Show in the views and to recall what was made, and remember what there was nothing to make of."""
         for project_dir in self.pending:
-            views.catch_up(project_dir, settings.LOCK_WAIT_SECONDS)
+            views.refresh(project_dir, is_full=True)
             cache.rebuild(self.root, project_dir, settings.LOCK_WAIT_SECONDS)
         for project_dir, empty in self.empty.items():
             if empty != _load_empty(project_dir):

@@ -19,7 +19,7 @@ from ..notes import shelf as notebook
 from ..project import identity
 from ..recall import documents, stock
 from ..session import episode, sessions
-from . import remake, replay
+from . import remake, views
 from .file_rules import DAMAGED, REMAKE, RULE, STRAY, Unfit, accept, checker
 
 TYPE_CHECKING = False
@@ -116,12 +116,12 @@ def check_audit(project_dir: str) -> Iterator[Finding]:
 
 
 def check_views(project_dir: str) -> Iterator[Finding]:
-    stale = replay.stale_views(project_dir)
+    stale = views.stale(project_dir)
     if stale:  # a session may just have been writing them
         with _still(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK)):
-            stale = replay.stale_views(project_dir)
-    for name, what, remedy in stale:
-        yield Finding(os.path.join(project_dir, name), what, remedy, VIEW)
+            stale = views.stale(project_dir)
+    for name, what in stale:
+        yield Finding(os.path.join(project_dir, name), what, REMAKE, VIEW)
     yield from _check_notes_index(notebook.project_shelf(project_dir))
     yield from _check_recall(project_dir)
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 
-from ..base import clock, files, settings, yaml
+from ..base import clock, files, settings, shape, yaml
 from ..inject import sections
 from ..notes import note
 from ..recall import segment
@@ -93,7 +93,7 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
         return check_postings if name.endswith(_POSTINGS) else None
     if folder[-3:-1] == (settings.STATE_DIR, settings.RECALL_DIR):
         return accept
-    if parts == (settings.TRIGGERS_MARK,):
+    if parts in ((settings.TRIGGERS_MARK,), (settings.STATE_DIR, settings.ROWS_FILE)):
         return accept
     if folder[-2:] in (
         (settings.STATE_DIR, settings.USED_DIR),
@@ -347,7 +347,7 @@ def _unpack(path: str) -> None:
 
 def check_thread(path: str) -> None:
     value = check_json(path)
-    what = threads.problem(value)
+    what = shape.problem(value, threads.SPEC)
     if what:
         raise Unfit(what)
     if os.path.basename(path) != sessions.safe_id(value["thread"]) + ".json":

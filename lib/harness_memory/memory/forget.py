@@ -23,7 +23,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..recall import cache
 from ..session import capture, episode, liveness, sessions, tombstones
-from . import tasks, threads, views
+from . import rows, tasks, threads, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,7 +36,9 @@ if TYPE_CHECKING:
 _WAIT_SECONDS = 5.0
 _SHORT_CHARS = 11
 _UNTOUCHED = (settings.PROJECT_FILE, settings.FORGOTTEN_FILE)
-_VIEWS = (settings.INDEX_FILE, settings.NOTES_INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
+_VIEWS = (settings.INDEX_FILE, settings.NOTES_INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE) + (
+    settings.ROWS_FILE,
+)
 # What a record is known and found by; everything else in it is content.
 _NAMES = frozenset(
     ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
@@ -92,10 +94,8 @@ def _remove_sessions(project_dir: str, chosen: list[Session]) -> None:
             lock.discard()
         files.erase(threads.path(project_dir, each.id))
     episodes = [each.episode_name for each in chosen if each.episode_name]
-    if episodes and not views.withdraw(project_dir, episodes, _WAIT_SECONDS):
-        raise Busy(11, "a session holds the lock of the views; run it again", project_dir)
     for name in episodes:
-        files.assert_gone(os.path.join(project_dir, settings.EPISODES_DIR, name))
+        files.erase(os.path.join(project_dir, settings.EPISODES_DIR, name))
 
 
 def _strike_elsewhere(project_dir: str, chosen: list[Session], ids: set[str], marks: list[str]) -> None:
@@ -106,17 +106,14 @@ def _strike_elsewhere(project_dir: str, chosen: list[Session], ids: set[str], ma
 
 def doubt(project_dir: str) -> None:
     """What is derived holds words of everything: whatever becomes of us, it is made anew of what is left."""
-    if _has_views(project_dir):
-        views.doubt(project_dir)
+    files.erase(rows.path(project_dir))
     cache.drop(project_dir)
 
 
 def renew(store_root: str, project_dir: str) -> None:
     """Make anew what is derived; Busy, with the rest left to the next hook, when a session is at work on it."""
     if _has_views(project_dir):
-        views.doubt(project_dir)  # whoever held the lock since may have made them of what was still there
-        if views.rebuild(project_dir, _WAIT_SECONDS) is None:
-            raise Busy(11, "a session holds the lock of the views, which tell it still; run it again", project_dir)
+        views.rebuild(project_dir, _WAIT_SECONDS)
     cache.drop(project_dir)
     if not cache.rebuild(store_root, project_dir, _WAIT_SECONDS):
         raise Busy(11, "a session is at work on what recall searches in; run it again", project_dir)

@@ -48,10 +48,10 @@ def housekeep(place: Context, claude_id: str, process: dict[str, Any], now: floa
 
 
 def _catch_up(place: Context) -> None:
-    if store.names(os.path.join(place.project_dir, settings.STATE_DIR, settings.DIRTY_DIR)):
+    if os.path.isdir(os.path.join(place.project_dir, settings.EPISODES_DIR)):
         from . import views
 
-        views.catch_up(place.project_dir, _patience(place))
+        views.refresh(place.project_dir, is_full=True, wait_seconds=_patience(place))
 
 
 def _catch_up_notes(place: Context) -> None:
@@ -119,7 +119,9 @@ def forget_the_old(place: Context, now: float, config: Config) -> None:
     if excess or aged:
         from . import views
 
-        views.withdraw(place.project_dir, [*excess, *aged], _patience(place))
+        for name in (*excess, *aged):
+            store.remove(os.path.join(directory, name))
+        views.refresh(place.project_dir, wait_seconds=_patience(place))
 
 
 def _longest_over(project_dir: str, names: list[str], count: int) -> list[str]:
@@ -169,7 +171,6 @@ def sweep_strays(place: Context, now: float, config: Config) -> None:
         os.path.join(place.store_root, settings.USER_DIR, settings.STATE_DIR, settings.RECALL_DIR),
         state,
         live,
-        os.path.join(state, settings.DIRTY_DIR),
         os.path.join(state, settings.PROGRESS_DIR),
         os.path.join(state, settings.THREADS_DIR),
         os.path.join(state, settings.RECALL_DIR),

@@ -12,7 +12,6 @@ from ..base import files, jsontext, settings
 from ..project import identity
 from ..project.context import Context
 from ..session import capture, episode, record, sessions
-from . import views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ def lost(project_dir: str) -> list[str]:
     """Names of the episodes that can be made again, and have to be."""
     there = {*episode.names(project_dir)}
     # Looked for twice: sessions that write or delete theirs meanwhile do so in one order.
-    gone = {name for name in views.listed(project_dir) - there if not files.is_there(_path(project_dir, name))}
+    gone = {name for name in _listed(project_dir) - there if not files.is_there(_path(project_dir, name))}
     damaged = {name for name in there if _is_damaged(project_dir, name)}
     return sorted(name for name in gone | damaged if _source(project_dir, name))
 
@@ -58,10 +57,18 @@ def _make(store_root: str, project_dir: str, session: Session) -> bool:
     if damaged:
         files.write(os.path.join(session.dir, _PUT_ASIDE), damaged)  # with the session, so that it goes when that goes
     session.save()
-    # Before any mark: a lost one that is marked would be taken for one that was deleted.
     files.write(path, episode.render(gathered.episode), durable=True)
-    views.doubt(project_dir)
     return True
+
+
+def _listed(project_dir: str) -> set[str]:
+    """Names of the episodes in the menu."""
+    try:
+        lines = (files.read_text(os.path.join(project_dir, settings.INDEX_FILE)) or "").split("\n")
+    except OSError:
+        return set()
+    head = "- `%s/" % settings.EPISODES_DIR
+    return {line[len(head) :].partition("`")[0] for line in lines if line.startswith(head)}
 
 
 def _is_damaged(project_dir: str, name: str) -> bool:

@@ -14,7 +14,7 @@ from ..base import clock, settings
 from ..base import files as store
 from ..base.sha256 import hexdigest
 from ..session import episode, sessions, tombstones
-from . import archive, views
+from . import archive, threads, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,16 +149,12 @@ def _remove_packed(
 def _withdraw(project_dir: str, prints: dict[str, str]) -> list[str]:
     """Delete episodes that are as they were packed, and show it in the views; those that are not."""
     stay: list[str] = []
-
-    def act() -> None:
-        for name, told in prints.items():
-            path = os.path.join(project_dir, settings.EPISODES_DIR, name)
-            if _print(path) == told:
-                store.remove(path)
-            stay.extend([name] if store.is_there(path) else [])
-
-    if not views.change(project_dir, [*prints], _LOCK_SECONDS, act):
-        raise TimeoutError("a session holds the lock of the views")
+    for name, told in prints.items():
+        path = os.path.join(project_dir, settings.EPISODES_DIR, name)
+        if _print(path) == told:
+            store.remove(path)
+        stay.extend([name] if store.is_there(path) else [])
+    views.refresh(project_dir, is_full=True, wait_seconds=_LOCK_SECONDS)
     return stay
 
 
@@ -221,7 +217,7 @@ def _restore(root: str, project_dir: str, wanted: Callable[[dict[str, Any]], boo
                 del owners[owner]  # or it went on later as if it were another, in the same place
         for entry, files in _by_session(root, project_dir, name, owners, is_damaged=bool(trouble)) if owners else ():
             _put_back(project_dir, entry, files, done)
-    views.catch_up(project_dir, _LOCK_SECONDS)
+    views.refresh(project_dir, is_full=True, wait_seconds=_LOCK_SECONDS)
     return done
 
 
@@ -301,10 +297,7 @@ def _put_back(project_dir: str, entry: dict[str, Any], files: dict[str, bytes], 
             target = os.path.join(project_dir, *path.split("/"))
             if not _is_there(target, files[path]):
                 done.restored[str(entry["id"])] = None
-                if _is_episode(path):
-                    views.stage(project_dir, os.path.basename(path), files[path])
-                else:
-                    store.write(target, files[path])
+                store.write(target, files[path])
         lock.discard()
 
 
@@ -383,8 +376,7 @@ def _short_id(aged: Aged) -> str:
 
 
 def _open_sessions(project_dir: str) -> set[str]:
-    found = views.threads(project_dir, _LOCK_SECONDS, is_all=False)
-    return {session for thread in found for session in thread["sessions"]}
+    return {session for thread in threads.load(project_dir) if thread.is_open for session in thread.sessions}
 
 
 def _living(project_dir: str) -> set[str]:

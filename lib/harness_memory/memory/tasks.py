@@ -1,18 +1,17 @@
-"""Long tasks across sessions: `STATE/progress/<task-id>.json`.
+"""Tasks that span sessions: `STATE/progress/<task-id>.json`.
 
-    task_id, title, created, sessions, checkpoints [{date, note, session, artifact or at}], remaining,
-    blockers, updated, branch, status ("in_progress" or "done", where a person said so)
+    task_id, title, created, updated, sessions, checkpoints [{date, note, session, artifact or at}], remaining,
+    blockers, branch, status ("in_progress" or "done", where a person said so)
 
-A task grows from the `task` of checkpoints, as the episodes tell it, and by the command line. Growing
-is idempotent and independent of order, so that a killed hook or a rebuild can simply do it again;
-what older, pruned episodes contributed stays.
+A task grows from the checkpoints in episodes and by the command line. Growing is idempotent and independent of
+order; what an episode contributed stays when the episode is pruned.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, settings, shape
 from ..base.sha256 import hexdigest
 from ..session.sessions import safe_id
 
@@ -20,51 +19,128 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .rows import Row
 
-def grow(project_dir: str, episode: dict[str, Any]) -> list[str]:
-    """Add what one episode says of its tasks, and name what changed; the caller holds the views lock."""
-    changed = []
-    for entry in episode["tasks"]:
-        if not _is_entry(entry):
-            continue
-        path = os.path.join(directory(project_dir), file_name(entry["id"]))
-        try:
-            known = _load(path)
-            task = _grown(known, entry, episode)
-            data = render(task)
-        except (OSError, ValueError) as error:
-            if files.is_passing(error):
-                raise
-            continue  # damaged, newer, or deeper than we write: left as it is, `verify` names it
-        if task != known:
-            files.write(path, data)
-            changed.append(settings.PROGRESS_DIR + "/" + os.path.basename(path))
-    return changed
+DONE = "done"
+IN_PROGRESS = "in_progress"
+SPEC: dict[str, Any] = {
+    "task_id": "text",
+    "title?": "text",
+    "created?": "text",
+    "updated?": "text",
+    "branch?": "text",
+    "sessions": ["text"],
+    "checkpoints": [{"*": "any"}],
+    "remaining?": ["text"],
+    "blockers?": ["text"],
+    "status?": "text",
+}
+_ENTRY = {"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}
 
 
-def load_all(project_dir: str) -> list[dict[str, Any]]:
+class Task:
+    """A task; `more` holds fields that are not ours."""
+
+    __slots__ = (
+        *("blockers", "branch", "checkpoints", "created", "more", "remaining", "sessions", "status"),
+        *("task_id", "title", "updated"),
+    )
+
+    def __init__(self, value: dict[str, Any]) -> None:
+        self.task_id: str = value["task_id"]
+        self.title: str = value.get("title") or ""
+        self.created: str = value.get("created") or ""
+        self.updated: str = value.get("updated") or ""
+        self.sessions: list[str] = value.get("sessions") or []
+        self.checkpoints: list[dict[str, Any]] = value.get("checkpoints") or []
+        self.remaining: list[str] = value.get("remaining") or []
+        self.blockers: list[str] = value.get("blockers") or []
+        self.branch: str = value.get("branch") or ""
+        self.status: str = value.get("status") or ""
+        self.more = {key: item for key, item in value.items() if key not in self.__slots__}
+
+    @property
+    def is_open(self) -> bool:
+        """A task is open while something remains, unless a person said otherwise."""
+        return self.status != DONE if self.status else bool(self.remaining)
+
+    @property
+    def state(self) -> str:
+        return "blocked" if self.is_open and self.blockers else IN_PROGRESS if self.is_open else DONE
+
+    def as_json(self) -> dict[str, Any]:
+        keys = ("task_id", "title", "created", "updated", "sessions", "checkpoints", "remaining", "blockers")
+        said = {key: getattr(self, key) for key in ("branch", "status") if getattr(self, key)}
+        return {**{key: getattr(self, key) for key in keys}, **said, **self.more}
+
+    def note(self, now: float, session: str, note: str) -> None:
+        """Add a note of a person or of the model."""
+        self.created = self.created or clock.iso(now)
+        self.updated = clock.iso(now)
+        if session and session not in self.sessions:
+            self.sessions = [*self.sessions, session]
+        at = clock.fine_iso(now)
+        self._add({"date": at[:10], "note": note, "session": session, "at": at})
+
+    def grow(self, entry: dict[str, Any], row: Row) -> None:
+        """Add what a checkpoint in an episode says of the task."""
+        artifact = str(entry.get("artifact") or "")
+        at = artifact[len(settings.ARTIFACT_PREFIX) :]  # its name begins with the stamp
+        point = {"date": at[:10], "note": str(entry.get("note") or ""), "session": row.id, "artifact": artifact}
+        self.checkpoints = [old for old in self.checkpoints if old.get("artifact") != artifact]
+        self._add(point)
+        noted = dict.fromkeys(str(old["session"]) for old in self.checkpoints if old.get("session"))
+        self.sessions = [*(old for old in self.sessions if old not in noted), *noted]
+        self.created = min(filter(None, (self.created, row.started)))
+        if self.checkpoints[-1] is not point:
+            self.title = self.title or entry["title"] or self.task_id
+            return
+        self.title = entry["title"] or self.title or self.task_id
+        self.updated = clock.unstamp(at)
+        self.blockers = entry.get("blockers") or []
+        if entry.get("remaining") is not None:
+            self.remaining, self.status = entry["remaining"], ""
+
+    def _add(self, point: dict[str, Any]) -> None:
+        self.checkpoints = sorted([*self.checkpoints, point], key=_moment)
+
+
+def _moment(point: dict[str, Any]) -> tuple[str, str]:
+    """When a checkpoint was made, as a stamp; the name of an artifact holds it."""
+    artifact = str(point.get("artifact") or "")
+    at = artifact[len(settings.ARTIFACT_PREFIX) :] if artifact else clock.stamp(str(point.get("at") or ""))
+    return (at or str(point.get("date") or ""))[:22], artifact
+
+
+def load_all(project_dir: str) -> list[Task]:
     """Every readable task, by file name."""
-    return [task for task in _tried(project_dir).values() if task]
+    return [task for task in load_files(project_dir).values() if task]
 
 
-def damaged(project_dir: str) -> list[str]:
-    """Paths of the files that are there, but cannot be read as tasks."""
-    return [path for path, task in _tried(project_dir).items() if task is None]
+def load_files(project_dir: str) -> dict[str, Task | None]:
+    """Each file name of a task, and its task; None where the file is damaged."""
+    names = [name for name in files.listed(directory(project_dir)) if name.endswith(".json") and name[0] != "."]
+    values = {name: files.load_json(os.path.join(directory(project_dir), name), SPEC) for name in names}
+    return {name: Task(value) if value else None for name, value in values.items()}
 
 
-def _tried(project_dir: str) -> dict[str, dict[str, Any] | None]:
-    """Each file, and the task in it; None where there is none to be read."""
-    found: dict[str, dict[str, Any] | None] = {}
-    for name in files.listed(directory(project_dir)):
-        if name.endswith(".json") and name[0] != ".":
-            path = os.path.join(directory(project_dir), name)
-            try:
-                found[path] = _load(path)
-            except (OSError, ValueError) as error:
-                if files.is_passing(error):
-                    raise
-                found[path] = None
-    return found
+def grown(project_dir: str, episodes: list[Row]) -> tuple[list[Task], dict[str, Task]]:
+    """All readable tasks with what these episodes say of them, by file name; and by path those that differ on disk."""
+    tasks = load_files(project_dir)
+    before = {name: task.as_json() for name, task in tasks.items() if task}
+    for row in episodes:
+        for entry in row.tasks:
+            if shape.problem(entry, _ENTRY) == "":
+                task = tasks.setdefault(file_name(entry["id"]), Task({"task_id": entry["id"]}))
+                if task:  # a damaged file stays as it is
+                    task.grow(entry, row)
+    found = {name: task for name, task in sorted(tasks.items()) if task}
+    different = {name: task for name, task in found.items() if task.as_json() != before.get(name)}
+    return [*found.values()], {os.path.join(directory(project_dir), name): task for name, task in different.items()}
+
+
+def save(project_dir: str, task: Task) -> None:
+    files.write_json(os.path.join(directory(project_dir), file_name(task.task_id)), task.as_json(), durable=True)
 
 
 def directory(project_dir: str) -> str:
@@ -76,90 +152,3 @@ def file_name(task_id: str) -> str:
         return task_id + ".json"
     words = "".join(char if char.isascii() and char.isalnum() else "-" for char in task_id.lower())
     return "%s-%s.json" % ("-".join(part for part in words[:40].split("-") if part) or "task", hexdigest(task_id)[:8])
-
-
-def said(known: dict[str, Any], task_id: str, now: float, session: str, note: str, **change: Any) -> dict[str, Any]:
-    """A task after a word of a person or of the model, at `now`: a note, and what `change` sets."""
-    at = clock.fine_iso(now)
-    blank: dict[str, Any] = {"task_id": task_id, "title": task_id, "created": clock.iso(now), "updated": clock.iso(now)}
-    task = {**blank, "sessions": [], "checkpoints": [], "remaining": [], "blockers": [], **known}
-    task.update({key: value for key, value in change.items() if value is not None}, updated=clock.iso(now))
-    if session and session not in task["sessions"]:
-        task["sessions"] = [*task["sessions"], session]
-    if note:
-        point = {"date": at[:10], "note": note, "session": session, "at": at}
-        task["checkpoints"] = sorted([*task["checkpoints"], point], key=_moment)
-    return task
-
-
-def render(task: dict[str, Any]) -> bytes:
-    return jsontext.pretty(task).encode("utf-8", "replace")
-
-
-def load(project_dir: str, task_id: str) -> dict[str, Any]:
-    """One task; {} when there is none, ValueError when it is damaged."""
-    return _load(os.path.join(directory(project_dir), file_name(task_id)))
-
-
-def _load(path: str) -> dict[str, Any]:
-    """A task; {} when there is none, ValueError when it is damaged."""
-    data = files.read(path)
-    if data is None:
-        return {}
-    task = jsontext.loads(data)
-    if not isinstance(task, dict):
-        raise ValueError("not a task")
-    task = {"title": "", "created": "", "updated": "", "remaining": [], "blockers": [], **task}
-    texts = all(isinstance(task.get(key), str) for key in ("task_id", "title", "created", "updated"))
-    lists = all(_are_texts(task.get(key)) for key in ("sessions", "remaining", "blockers"))
-    points = task.get("checkpoints")
-    if not texts or not lists or not isinstance(points, list) or not all(isinstance(each, dict) for each in points):
-        raise ValueError("not a task")
-    return task
-
-
-def _is_entry(entry: object) -> bool:
-    """Whether an episode tells of a task in a way that can be taken over."""
-    if not isinstance(entry, dict) or not all(isinstance(entry.get(key), str) for key in ("id", "title")):
-        return False
-    return all(_are_texts(entry.get(key) or []) for key in ("remaining", "blockers"))
-
-
-def _are_texts(value: object) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in value)
-
-
-def _grown(known: dict[str, Any], entry: dict[str, Any], episode: dict[str, Any]) -> dict[str, Any]:
-    artifact = str(entry.get("artifact", ""))
-    at = artifact[len(settings.ARTIFACT_PREFIX) :]  # its name begins with the stamp
-    point = {"date": at[:10], "note": str(entry.get("note") or ""), "session": episode["id"], "artifact": artifact}
-    points = [old for old in known.get("checkpoints", []) if old.get("artifact") != artifact]
-    points = sorted([*points, point], key=_moment)
-    is_newest = points[-1] is point
-    task = {
-        "task_id": entry["id"],
-        "title": (is_newest and entry["title"]) or known.get("title") or entry["title"] or entry["id"],
-        "created": min(filter(None, (known.get("created"), episode["started"]))),
-        "updated": clock.unstamp(at) if is_newest else known.get("updated"),
-        "sessions": list(dict.fromkeys(str(old["session"]) for old in points if old.get("session"))),
-        "checkpoints": points,
-        "remaining": known.get("remaining", []),
-        "blockers": known.get("blockers", []),
-    }
-    for session in known.get("sessions", []):
-        if session not in task["sessions"]:
-            task["sessions"].insert(0, session)
-    if is_newest:
-        task["blockers"] = entry.get("blockers") or []
-        if entry.get("remaining") is not None:
-            task.update(remaining=entry["remaining"], status="")
-    for key, value in known.items():
-        task.setdefault(key, value)
-    return {key: value for key, value in task.items() if (key, value) != ("status", "")}
-
-
-def _moment(point: dict[str, Any]) -> tuple[str, str]:
-    """When a checkpoint was made, as a stamp; the name of an artifact holds it."""
-    artifact = str(point.get("artifact") or "")
-    at = artifact[len(settings.ARTIFACT_PREFIX) :] if artifact else clock.stamp(str(point.get("at") or ""))
-    return (at or str(point.get("date") or ""))[:22], artifact

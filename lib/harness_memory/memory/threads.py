@@ -1,4 +1,6 @@
-"""What a person said of a thread: `STATE/threads/<thread id>.json`, a fact that the ledger derives from.
+"""Threads of work: each a chain of sessions (resumed, forked), open while its last session left work.
+
+What a person said of a thread is a fact, `STATE/threads/<thread id>.json`:
 
     {"schema", "thread", "at", "status": "open" | "closed" | "", "title", "dismissed": [hash of each next step]}
 
@@ -10,85 +12,120 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, jsontext, settings
+from ..base import files, settings
 from ..base.sha256 import hexdigest
 from ..session.sessions import safe_id
+from . import rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .rows import Row
+
 OPEN = "open"
 CLOSED = "closed"
+SPEC = {
+    "schema": "count",
+    "thread": "text",
+    "at": "text",
+    "status": {OPEN, CLOSED, ""},
+    "title": "text",
+    "dismissed": ["text"],
+}
 
 
-def directory(project_dir: str) -> str:
+class Thread:
+    """A chain of sessions as one piece of work."""
+
+    __slots__ = (
+        *("branch", "channels", "closed_at", "id", "last_activity", "model", "next_steps", "opened_at"),
+        *("sessions", "status", "summary", "title"),
+    )
+
+    def __init__(self, episodes: list[Row]) -> None:
+        chain = sorted(episodes, key=lambda row: (row.started, row.is_child, row.id))
+        last = max(chain, key=lambda row: (row.ended, row.id))
+        titles = [row.title for row in chain if row.title] or [row.asked for row in chain if row.asked][:1]
+        self.id = last.thread
+        self.status = OPEN if last.next_steps else CLOSED
+        self.title = titles[-1] if titles else chain[0].headline
+        self.summary = last.summary
+        self.next_steps = last.next_steps
+        self.channels = sorted({row.channel for row in chain if row.channel})
+        self.opened_at = chain[0].started
+        self.last_activity = last.ended
+        self.sessions = [row.id for row in chain]
+        self.branch = last.branch
+        self.model = last.model
+        self.closed_at = ""  # by a person
+
+    @property
+    def is_open(self) -> bool:
+        return self.status == OPEN
+
+    @property
+    def finished(self) -> str:
+        """When a closed thread was closed: by a person, or by its last session."""
+        return self.closed_at or self.last_activity
+
+    def apply(self, fact: dict[str, Any]) -> None:
+        """Take in what a person said of the thread."""
+        self.title = fact["title"] or self.title
+        if fact["status"] == CLOSED and {_key(step) for step in self.next_steps} <= {*fact["dismissed"]}:
+            self.status, self.closed_at = CLOSED, max(fact["at"], self.last_activity)
+        elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
+            self.status = OPEN
+
+    def as_json(self) -> dict[str, Any]:
+        keys = ("last_activity", "id", "status", "sessions", "title", "summary", "next_steps", "channels", "opened_at")
+        value = {key: getattr(self, key) for key in (*keys, "branch", "model")}
+        return {**value, "closed_at": self.closed_at} if self.closed_at else value
+
+
+def load(project_dir: str) -> list[Thread]:
+    """All threads, newest first."""
+    return group(project_dir, rows.load(project_dir)[0])
+
+
+def group(project_dir: str, episodes: list[Row]) -> list[Thread]:
+    """The threads of these episodes, newest first."""
+    chains: dict[str, list[Row]] = {}
+    for row in episodes:
+        chains.setdefault(row.thread, []).append(row)
+    threads = {name: Thread(chain) for name, chain in chains.items()}
+    for name in files.names(_directory(project_dir)):
+        fact = files.load_json(os.path.join(_directory(project_dir), name), SPEC) if name.endswith(".json") else None
+        if fact and fact["thread"] in threads:
+            threads[fact["thread"]].apply(fact)
+    return sorted(threads.values(), key=lambda thread: (thread.last_activity, thread.id), reverse=True)
+
+
+def close(project_dir: str, thread: Thread, at: str) -> None:
+    _write(project_dir, thread, at=at, status=CLOSED, dismissed=[_key(step) for step in thread.next_steps])
+
+
+def reopen(project_dir: str, thread: Thread, at: str) -> None:
+    _write(project_dir, thread, at=max(at, thread.last_activity), status=OPEN, dismissed=[])
+
+
+def rename(project_dir: str, thread: Thread, at: str, title: str) -> None:
+    fact = files.load_json(path(project_dir, thread.id), SPEC) or {}
+    _write(project_dir, thread, at=fact.get("at") or at, title=title)
+
+
+def path(project_dir: str, thread_id: str) -> str:
+    return os.path.join(_directory(project_dir), safe_id(thread_id) + ".json")
+
+
+def _directory(project_dir: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
 
 
-def path(project_dir: str, thread: str) -> str:
-    return os.path.join(directory(project_dir), safe_id(thread) + ".json")
-
-
-def read(project_dir: str, thread: str) -> dict[str, Any]:
-    """What was said; {} when nothing was, or nobody can understand it."""
-    try:
-        said = jsontext.loads(files.read(path(project_dir, thread)) or b"{}")
-    except (OSError, ValueError) as error:
-        if files.is_passing(error):
-            raise
-        return {}
-    return said if problem(said) == "" and said["thread"] == thread else {}
-
-
-def write(project_dir: str, said: dict[str, Any]) -> None:
-    data = jsontext.pretty(said).encode("utf-8", "replace")
-    files.write(path(project_dir, said["thread"]), data, durable=True)
-
-
-def problem(said: object) -> str:
-    """What keeps a value from being such a fact; "" when nothing does."""
-    if not isinstance(said, dict):
-        return "not an object"
-    if not isinstance(said.get("schema"), int) or said["schema"] > settings.SCHEMA:
-        return "schema %r is not known to this version" % (said.get("schema"),)
-    for key in ("thread", "at", "title"):
-        if not isinstance(said.get(key), str):
-            return '"%s" is missing or no text' % key
-    if said.get("status") not in (OPEN, CLOSED, ""):
-        return '"status" is neither open nor closed'
-    steps = said.get("dismissed")
-    is_list = isinstance(steps, list) and all(isinstance(step, str) for step in steps)
-    return "" if is_list else '"dismissed" is missing or no list of texts'
-
-
-def applied(thread: dict[str, Any], said: dict[str, Any]) -> dict[str, Any]:
-    """A thread as its sessions left it, with what was said of it since."""
-    if not said:
-        return thread
-    thread = {**thread, "title": said["title"] or thread["title"]}
-    if said["status"] == CLOSED and {_key(step) for step in thread["next_steps"]} <= {*said["dismissed"]}:
-        thread.update(status=CLOSED, closed_at=max(said["at"], thread["last_activity"]))
-    elif said["status"] == OPEN and thread["last_activity"] <= said["at"]:
-        thread["status"] = OPEN
-    return thread
-
-
-def closing(thread: dict[str, Any], said: dict[str, Any], at: str) -> dict[str, Any]:
-    return _said(thread, said, at, status=CLOSED, dismissed=[_key(step) for step in thread["next_steps"]])
-
-
-def reopening(thread: dict[str, Any], said: dict[str, Any], at: str) -> dict[str, Any]:
-    return _said(thread, said, max(at, thread["last_activity"]), status=OPEN, dismissed=[])
-
-
-def renaming(thread: dict[str, Any], said: dict[str, Any], at: str, title: str) -> dict[str, Any]:
-    return _said(thread, said, str(said.get("at") or at), title=title)
-
-
-def _said(thread: dict[str, Any], said: dict[str, Any], at: str, **change: object) -> dict[str, Any]:
-    blank = {"schema": settings.SCHEMA, "thread": thread["id"], "at": "", "status": "", "title": "", "dismissed": []}
-    return {**blank, **said, "at": at, **change}
+def _write(project_dir: str, thread: Thread, **change: object) -> None:
+    target = path(project_dir, thread.id)
+    blank = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
+    files.write_json(target, {**blank, **(files.load_json(target, SPEC) or {}), **change}, durable=True)
 
 
 def _key(step: str) -> str:

@@ -1,312 +1,198 @@
-"""Views: what is derived from the facts, kept up to date one episode at a time.
+"""Views: rendered from one row an episode (see `rows`), the tasks, and what people said of threads.
 
     INDEX.md                        menu of episodes, newest first
-    STATE/conversation_state.json   thread ledger (see `ledger`)
-    STATE/current-work.json         what is in progress, what was completed on the last day of work
+    STATE/conversation_state.json   {"schema", "updated", "last_model", "last_session_notes", "threads": newest first}
+    STATE/current-work.json         {"schema", "updated", "active_tasks", "completed_today"}
 
-The facts are the episodes, the tasks (see `progress`) and what people said of threads (see `threads`).
-
-Each view is a pure function of them, so `rebuild` writes byte for byte what `publish` keeps
-incrementally. An episode is named in `STATE/dirty/` before it is written and until the views show
-it: whoever next holds the lock finishes what a killed process left. Nothing but freshness depends
-on the lock.
+`refresh` and `rebuild` render everything; they differ in how many episodes they read.
 """
 
 from __future__ import annotations
 
-import errno
 import os
+import time
 
-from ..base import files as store
-from ..base import jsontext, settings
+from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
-from ..base.text import one_line
-from ..session import episode
-from ..session.sessions import day_and_id, is_episode_name
-from . import ledger
+from . import rows, threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Collection
     from typing import Any
 
+    from .rows import Row
+    from .tasks import Task
+    from .threads import Thread
+
+_BUSY = "another session is updating the views. Try again"
 _INDEX_HEAD = "# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
-_LINE_HEAD = "- `%s/" % settings.EPISODES_DIR
-_EVERYTHING = "everything"  # a mark for all episodes at once
-TASKS = "tasks"  # a mark for the tasks
+_STATE = settings.STATE_DIR
+PATHS = (
+    settings.INDEX_FILE,
+    os.path.join(_STATE, settings.CONVERSATION_FILE),
+    os.path.join(_STATE, settings.CURRENT_WORK_FILE),
+)
 
 
-def publish(project_dir: str, name: str, data: bytes, wait_seconds: float) -> bool:
-    """Write an episode and show it in the views. False when the views must wait for the next run."""
-    path = os.path.join(project_dir, settings.EPISODES_DIR, name)
-    with _lock(project_dir, wait_seconds) as held:
-        # Marked while holding the lock: another holder cannot take the mark for an episode not yet written.
-        _mark(project_dir, name)
-        store.write(path, data, durable=True)
-        if held:
-            _refresh(project_dir)
-        else:
-            _mark_anew(project_dir, name)
-    return held
+def refresh(
+    project_dir: str,
+    *,
+    changed: Collection[str] = (),
+    is_full: bool = False,
+    wait_seconds: float = settings.LOCK_WAIT_SECONDS,
+) -> bool:
+    """Bring the views up to date; False when another process holds their lock.
 
-
-def stage(project_dir: str, name: str, data: bytes) -> None:
-    """Write an episode, to be shown by the next `catch_up`."""
-    _mark(project_dir, name)
-    store.write(os.path.join(project_dir, settings.EPISODES_DIR, name), data)
-    _mark_anew(project_dir, name)
-
-
-def change(project_dir: str, marks: list[str], wait_seconds: float, write: Callable[[], None]) -> bool:
-    """Let `write` change a fact about marked episodes, or about `TASKS`, and show it in the views.
-
-    False when the lock was not to be had: then nothing was written."""
-    with _lock(project_dir, wait_seconds) as held:
-        if held:
-            for mark in marks:
-                _mark(project_dir, mark)
-            write()
-            _refresh(project_dir)
-    return held
-
-
-def withdraw(project_dir: str, names: list[str], wait_seconds: float) -> bool:
-    """Delete episodes and show it in the views."""
-    with _lock(project_dir, wait_seconds) as held:
-        if held:
-            for mark in names if len(names) <= settings.REBUILD_ABOVE_MARKS else [_EVERYTHING]:
-                _mark(project_dir, mark)
-            for name in names:
-                store.remove(os.path.join(project_dir, settings.EPISODES_DIR, name))
-            _refresh(project_dir)
-    return held
-
-
-def catch_up(project_dir: str, wait_seconds: float) -> bool:
-    """Finish what earlier runs left undone."""
-    if not store.names(_dirty_dir(project_dir)):
+    New and removed episodes are noticed; rewritten ones are when named in `changed`, or with `is_full`.
+    """
+    if is_full and _is_current(project_dir):
         return True
-    with _lock(project_dir, wait_seconds) as held:
+    with Lock(_lock_path(project_dir), wait_seconds) as held:
         if held:
-            _refresh(project_dir)
+            update(project_dir, changed, is_full=is_full)
     return held
 
 
-def threads(project_dir: str, wait_seconds: float, *, is_all: bool = True) -> list[dict[str, Any]]:
-    """The threads, or the open ones, newest first; brought up to date if a killed run left the ledger behind."""
-    path = _paths(project_dir)[1]
-    if not os.path.isdir(os.path.dirname(path)):
+def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> list[str]:
+    """Render every view from the facts alone; the paths that changed. Busy when another process holds the lock."""
+    if not _has_work(project_dir):
         return []
-    catch_up(project_dir, wait_seconds)
-    try:
-        return ledger.threads(store.read_text(path), is_all=is_all)
-    except ValueError:
-        if rebuild(project_dir, wait_seconds) is None:
-            raise OSError(errno.EAGAIN, "cannot be used and is being made anew; try again", path) from None
-    return ledger.threads(store.read_text(path), is_all=is_all)
+    with lock(project_dir, wait_seconds):
+        return update(project_dir, is_fresh=True)
 
 
-def rebuild(project_dir: str, wait_seconds: float) -> list[str] | None:
-    """Make every view anew from the facts. Names what changed; None when the lock was not to be had."""
-    with _lock(project_dir, wait_seconds) as held:
-        return _rebuild(project_dir) if held else None
+def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> Lock:
+    """For changing a thread or a task and then calling `update`; raises Busy."""
+    return Lock(_lock_path(project_dir), wait_seconds, _BUSY)
 
 
-def listed(project_dir: str) -> set[str]:
-    """Names of the episodes in the menu, but for those that somebody was about to change."""
-    marked = _marks(project_dir)
-    try:
-        return set() if _EVERYTHING in marked else {*_read_index(_read_views(project_dir)[0])} - {*marked}
-    except ValueError:
-        return set()
+def update(
+    project_dir: str, changed: Collection[str] = (), *, is_full: bool = True, is_fresh: bool = False
+) -> list[str]:
+    """The work of `refresh`, for a caller that holds the lock; the paths that changed."""
+    episodes, _ = rows.load(project_dir, changed, is_full=is_full, is_fresh=is_fresh)
+    texts = _rendered(project_dir, episodes)
+    written = [path for path, text in texts.items() if _write(os.path.join(project_dir, path), text)]
+    if episodes or os.path.exists(rows.path(project_dir)):
+        rows.save(project_dir, episodes)
+    return written
 
 
-def doubt(project_dir: str) -> None:
-    """Have every view made anew by whoever next holds the lock."""
-    _mark_anew(project_dir, _EVERYTHING)
+def stale(project_dir: str) -> list[tuple[str, str]]:
+    """The path of each view that is not what `rebuild` would write, and what is wrong with it."""
+    texts = _rendered(project_dir, rows.load(project_dir, is_fresh=True)[0])
+    paths = {path: os.path.join(project_dir, path) for path in texts}
+    wrong = [path for path, text in texts.items() if not files.is_same(paths[path], text.encode("utf-8", "replace"))]
+    return [(path, "is stale" if os.path.lexists(paths[path]) else "is missing") for path in wrong]
 
 
-def refresh(project_dir: str, *, changed: Iterable[str] = (), wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> bool:
-    """Show the `changed` episodes in the views; False when the lock was busy and the next run does it."""
-    for name in changed:
-        _mark_anew(project_dir, name)
-    return catch_up(project_dir, wait_seconds)
+def _has_work(project_dir: str) -> bool:
+    """Whether a session or a task was ever recorded here; else there is nothing to show."""
+    folders = (settings.EPISODES_DIR, settings.INDEX_FILE, os.path.join(_STATE, settings.PROGRESS_DIR))
+    return any(files.is_there(os.path.join(project_dir, name)) for name in folders)
 
 
-def _refresh(project_dir: str) -> None:
-    """Bring the views up to date for every marked episode; the caller holds the lock."""
-    old = _read_views(project_dir)
-    try:
-        index, lines = _read_index(old[0]), ledger.read(old[1])
-        marked = _marks(project_dir)
-        if _EVERYTHING in marked or len(marked) > settings.REBUILD_ABOVE_MARKS:
-            raise ValueError("much has changed")
-        _update(project_dir, [name for name in marked if is_episode_name(name)], index, lines)
-        _write_views(project_dir, index, lines, old)
-    except ValueError:
-        _rebuild(project_dir)
-    else:
-        _unmark(project_dir, marked)
+def _is_current(project_dir: str) -> bool:
+    """Whether no episode changed since the views were written, and each of them exists."""
+    episodes, is_current = rows.load(project_dir)
+    is_there = all(os.path.exists(os.path.join(project_dir, path)) for path in PATHS)
+    return is_current and (is_there or not episodes)
 
 
-def _rebuild(project_dir: str) -> list[str]:
-    marked = _marks(project_dir)
-    index: dict[str, str] = {}
-    groups: dict[str, list[dict[str, Any]]] = {}
-    grown: list[str] = []
-    for name in episode.names(project_dir):
-        value = episode.load(project_dir, name)
-        if value:
-            index[name] = index_line(name, value)
-            groups.setdefault(value["thread"], []).append(value)
-            grown += _grow_tasks(project_dir, value)
-    lines = {key: _line(project_dir, key, group) for key, group in groups.items()}
-    changed = _write_views(project_dir, index, lines, _read_views(project_dir))
-    _unmark(project_dir, marked)
-    return [*dict.fromkeys(grown), *changed]
-
-
-def _update(project_dir: str, marked: list[str], index: dict[str, str], lines: dict[str, str]) -> None:
-    """Redo the menu lines of the marked episodes, and every thread that one of them is or was in."""
-    loaded = {name: episode.load(project_dir, name) for name in marked}
-    touched: set[str] = set()
-    for name, value in loaded.items():
-        quoted = '"%s"' % day_and_id(name)[1]
-        touched.update(key for key, line in lines.items() if quoted in line)
-        if value:
-            index[name] = index_line(name, value)
-            touched.add(value["thread"])
-            _grow_tasks(project_dir, value)
-        else:
-            index.pop(name, None)
-    names_by_id = {day_and_id(name)[1]: name for name in index}
-    for key in touched:
-        members = ledger.thread_at(lines[key])["sessions"] if key in lines else []
-        names = {*loaded, *(names_by_id[member] for member in members if member in names_by_id)}
-        values = [loaded[name] if name in loaded else episode.load(project_dir, name) for name in names]
-        chain = [value for value in values if value and value["thread"] == key]
-        if chain:
-            lines[key] = _line(project_dir, key, chain)
-        else:
-            lines.pop(key, None)
-
-
-def _line(project_dir: str, key: str, chain: list[dict[str, Any]]) -> str:
-    """The ledger's line of a thread: what its sessions left, and what a person said of it."""
-    thread = ledger.thread_of(chain)
-    if store.is_directory(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)):
-        from . import threads
-
-        thread = threads.applied(thread, threads.read(project_dir, key))
-    return ledger.line_of(thread)
-
-
-def _grow_tasks(project_dir: str, value: dict[str, Any]) -> list[str]:
-    if not value["tasks"]:
-        return []
-    from . import tasks
-
-    return tasks.grow(project_dir, value)
-
-
-def _tasks(project_dir: str) -> list[dict[str, Any]]:
-    if not store.is_directory(os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)):
-        return []
-    from . import tasks
-
-    return tasks.load_all(project_dir)
-
-
-def index_line(name: str, value: dict[str, Any]) -> str:
-    files = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
-    shown = ", ".join(files[: settings.FILES_IN_INDEX])
-    if len(files) > settings.FILES_IN_INDEX:
-        shown += ", +%d" % (len(files) - settings.FILES_IN_INDEX)
-    skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
-    tail = " [%s]" % one_line(shown) if shown else ""
-    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
-    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
-    tail += " (%s)" % one_line(where) if where else ""
-    return "%s%s` - %s%s%s" % (_LINE_HEAD, name, skill, episode.headline(value), tail)
-
-
-def _paths(project_dir: str) -> tuple[str, str, str]:
-    state = os.path.join(project_dir, settings.STATE_DIR)
-    return (
-        os.path.join(project_dir, settings.INDEX_FILE),
-        os.path.join(state, settings.CONVERSATION_FILE),
-        os.path.join(state, settings.CURRENT_WORK_FILE),
-    )
-
-
-def _read_views(project_dir: str) -> list[str | None]:
-    texts = []
-    for path in _paths(project_dir):
-        try:
-            texts.append(store.read_text(path))
-        except OSError:
-            texts.append(None)
-    return texts
-
-
-def _write_views(project_dir: str, index: dict[str, str], lines: dict[str, str], old: list[str | None]) -> list[str]:
-    """Write what differs from the `old` texts; names it."""
-    threads = ledger.ordered(lines.values())
+def _rendered(project_dir: str, episodes: list[Row]) -> dict[str, str]:
+    """The text of each view and of each task that an episode changed; none for a project without any work."""
+    if not _has_work(project_dir):
+        return {}
+    tasks, different = _tasks(project_dir, episodes)
+    chains = threads.group(project_dir, episodes)
     name = os.path.basename(project_dir).rpartition("-")[0]
-    new = (
-        _INDEX_HEAD + "".join([index[key] + "\n" for key in sorted(index, reverse=True)]),
-        ledger.render(threads),
-        jsontext.pretty(ledger.current_work(threads, _tasks(project_dir), name)),
-    )
-    changed = []
-    for path, text, before in zip(_paths(project_dir), new, old):
-        if text != before:
-            store.write(path, text.encode("utf-8", "replace"))
-            changed.append(os.path.basename(path))
-    return changed
+    index = _INDEX_HEAD + "".join([row.line + "\n" for row in reversed(episodes)])
+    texts = (index, _conversation(chains), jsontext.pretty(_current_work(chains, tasks, name)))
+    progress = {os.path.relpath(path, project_dir): jsontext.pretty(task.as_json()) for path, task in different.items()}
+    return {**progress, **dict(zip(PATHS, texts))}
 
 
-def _read_index(text: str | None) -> dict[str, str]:
-    if text is None or not text.startswith(_INDEX_HEAD):
-        raise ValueError("not an index as we write it")
-    lines = [line for line in text[len(_INDEX_HEAD) :].split("\n") if line.startswith(_LINE_HEAD)]
-    return {line[len(_LINE_HEAD) :].partition("`")[0]: line for line in lines}
+def _tasks(project_dir: str, episodes: list[Row]) -> tuple[list[Task], dict[str, Task]]:
+    folder = os.path.join(project_dir, _STATE, settings.PROGRESS_DIR)
+    if not any(row.tasks for row in episodes) and not files.is_directory(folder):
+        return [], {}
+    from . import tasks
+
+    return tasks.grown(project_dir, episodes)
 
 
-def _lock(project_dir: str, seconds: float) -> Lock:
-    return Lock(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK), seconds)
+def _conversation(chains: list[Thread]) -> str:
+    """Each thread on one line: people read it, and `compact` is quick."""
+    last = chains[0] if chains else None
+    head = {
+        "schema": settings.SCHEMA,
+        "updated": last.last_activity if last else "",
+        "last_model": last.model if last else "",
+        "last_session_notes": last.summary if last else "",
+    }
+    top = jsontext.pretty(head)[: -len("\n}\n")]
+    lines = ",\n".join(["    " + jsontext.compact(thread.as_json()) for thread in chains])
+    return '%s,\n  "threads": [%s]\n}\n' % (top, "\n%s\n  " % lines if lines else "")
 
 
-def _dirty_dir(project_dir: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.DIRTY_DIR)
+def _current_work(chains: list[Thread], tasks: list[Task], project: str) -> dict[str, Any]:
+    """What is in progress. "Today" is the day of the latest activity: a view does not depend on the clock."""
+    ends = [task.updated for task in tasks] + [thread.finished for thread in chains]
+    updated = max(ends, default="")
+    begins, ends_before = _local_day(updated)
+    active = [
+        _active(task.task_id, task.title, task.created, project, task.branch, task.blockers, task.remaining)
+        for task in tasks
+        if task.is_open
+    ]
+    completed = [(task.task_id, task.title, task.updated) for task in tasks if not task.is_open]
+    covered = {session for task in tasks if task.is_open for session in task.sessions}
+    for each in chains:
+        if not each.is_open:
+            completed.append((each.id, each.title, each.finished))
+        elif not covered.issuperset(each.sessions):
+            active.append(_active(each.id, each.title, each.opened_at, project, each.branch, [], each.next_steps))
+    shown = [dict(zip(("id", "description", "completed"), one)) for one in completed if begins <= one[2] < ends_before]
+    return {
+        "schema": settings.SCHEMA,
+        "updated": updated,
+        "active_tasks": active[: settings.ACTIVE_TASKS_SHOWN],
+        "completed_today": shown[: settings.ACTIVE_TASKS_SHOWN],
+    }
 
 
-def _mark(project_dir: str, name: str) -> None:
-    store.touch(os.path.join(_dirty_dir(project_dir), name))
+def _active(
+    key: str, title: str, started: str, project: str, branch: str, blockers: list[str], next_steps: list[str]
+) -> dict[str, Any]:
+    return {
+        "id": key,
+        "description": title,
+        "status": "blocked" if blockers else "in_progress",
+        "started": started,
+        "project": project,
+        "branch": branch,
+        "blockers": blockers,
+        "next_steps": next_steps,
+    }
 
 
-def _mark_anew(project_dir: str, name: str) -> None:
-    """Without the lock, whose holder may have seen an earlier mark before there was anything to show."""
-    store.write(os.path.join(_dirty_dir(project_dir), name), b"")
-
-
-def _marks(project_dir: str) -> dict[str, tuple[int, int]]:
-    directory = _dirty_dir(project_dir)
-    names = [name for name in store.names(directory) if not name.startswith(".")]
-    return {name: _identity(os.path.join(directory, name)) for name in names}
-
-
-def _unmark(project_dir: str, marks: dict[str, tuple[int, int]]) -> None:
-    """Take the marks away that are still the same ones."""
-    for name, identity in marks.items():
-        path = os.path.join(_dirty_dir(project_dir), name)
-        if _identity(path) == identity:
-            store.remove(path)
-
-
-def _identity(path: str) -> tuple[int, int]:
+def _local_day(instant: str) -> tuple[str, str]:
+    """First and last instant of the user's day around `instant`."""
+    if not instant:
+        return "", ""
     try:
-        info = os.lstat(path)
-    except OSError:
-        return 0, 0
-    return info.st_ino, info.st_mtime_ns
+        at = time.localtime(clock.parse(instant) or 0.0)
+        begins = time.mktime((at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1))
+        ends = time.mktime((at.tm_year, at.tm_mon, at.tm_mday + 1, 0, 0, 0, 0, 0, -1))
+    except (OverflowError, OSError, ValueError):  # a year that the platform does not know
+        return instant[:10] + "T00:00:00Z", instant[:10] + "T24:00:00Z"
+    return clock.iso(begins), clock.iso(ends)
+
+
+def _write(path: str, text: str) -> bool:
+    return files.write_if_changed(path, text.encode("utf-8", "replace"))
+
+
+def _lock_path(project_dir: str) -> str:
+    return os.path.join(project_dir, _STATE, settings.VIEWS_LOCK)

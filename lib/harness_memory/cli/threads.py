@@ -1,0 +1,145 @@
+"""What is still open: `open` over threads and tasks, `thread` to close, reopen or rename one."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..base import clock, settings
+from ..base.text import brief
+from ..memory import tasks, threads, views
+from . import arguments, resolve
+from .output import columns, count, cut, emit_json, line, local, table
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from ..memory.threads import Thread
+
+_LIMIT = 20
+_STEPS_SHOWN = 3
+
+
+def open_work(argv: list[str]) -> int:
+    about = "What is still open: threads that a session left with work to do, and tasks; with next steps and blockers."
+    parser = arguments.parser("open", about, "open\nopen --all-projects\nopen --limit 5 --json")
+    arguments.add_all_projects(parser)
+    limit = "at most N (default: %d)" % _LIMIT
+    parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
+    args = parser.parse_args(argv)
+    items = [item for directory in arguments.project_dirs(args) for item in _open_items(directory)]
+    items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
+    if args.json:
+        emit_json(items[: args.limit])
+    elif items:
+        print("\n".join(_page(items, args.limit, args.all_projects)))
+    else:
+        print("Nothing is open%s." % ("" if args.all_projects else " here"))
+    return 0
+
+
+def _open_items(project_dir: str) -> list[dict[str, Any]]:
+    """Open tasks, and open threads that belong to no open task."""
+    open_tasks = [task for task in tasks.load_all(project_dir) if task.is_open]
+    covered = {session for task in open_tasks for session in task.sessions}
+    items = []
+    for task in open_tasks:
+        more = {"sessions": task.sessions, "next_steps": task.remaining, "blockers": task.blockers}
+        item = {"kind": "task", "id": task.task_id, "title": task.title, "branch": task.branch or None, **more}
+        items.append({**item, "opened": task.created, "last_activity": task.updated})
+    for each in threads.load(project_dir):
+        if each.is_open and not covered.issuperset(each.sessions):
+            more = {"sessions": each.sessions, "next_steps": each.next_steps, "blockers": []}
+            item = {"kind": "thread", "id": each.id, "title": each.title, "branch": each.branch, **more}
+            items.append({**item, "opened": each.opened_at, "last_activity": each.last_activity})
+    project = os.path.basename(project_dir)
+    return [{"project": project, **item, "age_days": _age_days(str(item["opened"]))} for item in items]
+
+
+def _age_days(instant: str) -> int:
+    now = time.time()
+    return max(0, int((now - (clock.parse(instant) or now)) // settings.DAY_SECONDS))
+
+
+def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[str]:
+    kinds = [count(sum(item["kind"] == kind for item in items), kind) for kind in ("thread", "task")]
+    lines = ["Still open: " + ", ".join(kinds)]
+    for item in items[:limit]:
+        age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
+        facts = [arguments.project_name(item["project"])] if with_project else []
+        facts += ["%s %s" % (item["kind"], item["id"]), age, str(item["branch"] or "")]
+        blocked = "BLOCKED  " if item["blockers"] else ""
+        lines += ["", "* " + blocked + cut(line(item["title"]), columns() - 12)]
+        lines.append("    " + line(" · ".join(filter(None, facts))))
+        lines += ["    blocked: " + cut(line(text), columns() - 14) for text in item["blockers"]]
+        steps = item["next_steps"]
+        lines += ["    next: " + cut(line(text), columns() - 12) for text in steps[:_STEPS_SHOWN]]
+        lines += ["    and %d more" % (len(steps) - _STEPS_SHOWN)] if len(steps) > _STEPS_SHOWN else []
+    hidden = len(items) - limit
+    return [*lines, "", "%d more: --limit %d" % (hidden, len(items))] if hidden > 0 else lines
+
+
+def thread(argv: list[str]) -> int:
+    about = "Threads of work across sessions. Changing one says what a person decided; sessions go on adding to it."
+    examples = 'thread list\nthread close a1b2c3d4\nthread reopen a1b2\nthread rename a1b2 "Login by mail"'
+    actions = arguments.Actions("thread", about, examples)
+    listing = actions.add("list", "threads that are open, newest first")
+    listing.add_argument("--all", action="store_true", help="closed threads too")
+    close = "what it left open will not be done; it opens again when a session leaves something else to do"
+    changes = [actions.add("close", close), actions.add("reopen", "take it up again")]
+    changes.append(actions.add("rename", "give it a title of your own"))
+    for parser in changes:
+        parser.add_argument("id", metavar="ID", help="the thread or one of its sessions, or the beginning of the id")
+    changes[-1].add_argument("title", metavar="TITLE")
+    args = actions.parse(argv)
+    project_dir = arguments.locate(args).dir
+    if args.action == "list":
+        return _list(threads.load(project_dir), args)
+    after = _change(project_dir, args)
+    if args.json:
+        emit_json(after.as_json())
+    else:
+        print("%s: %s  (%s)" % (line(after.id), line(after.title), after.status))
+    return 0
+
+
+def _change(project_dir: str, args: argparse.Namespace) -> Thread:
+    """Write what a person said; the thread as it is afterwards."""
+    title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
+    if args.action == "rename" and not title:
+        raise Refusal("the title is empty; nothing was changed")
+    chosen = _find(threads.load(project_dir), args.id)
+    at = clock.iso(time.time())
+    with views.lock(project_dir):
+        if args.action == "rename":
+            threads.rename(project_dir, chosen, at, title)
+        elif args.action == "close":
+            threads.close(project_dir, chosen, at)
+        else:
+            threads.reopen(project_dir, chosen, at)
+        views.update(project_dir)
+    return _find(threads.load(project_dir), chosen.id)
+
+
+def _find(known: list[Thread], word: str) -> Thread:
+    known = [each for each in known if each.id == word] or known
+    shown = "{0.id}  {0.title}".format
+    return resolve.one(word, known, lambda each: (each.id, *each.sessions), "thread", shown, "thread list --all")
+
+
+def _list(known: list[Thread], args: argparse.Namespace) -> int:
+    known = [each for each in known if args.all or each.is_open]
+    if args.json:
+        emit_json([each.as_json() for each in known])
+    elif known:
+        rows = [["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]]
+        for each in known:
+            numbers = [str(len(each.sessions)), str(len(each.next_steps))]
+            rows.append([each.id, each.status, local(each.last_activity), *numbers, line(each.title)])
+        print("\n".join(table(rows, right=(3, 4), is_cut=True)))
+    else:
+        print("No threads here%s." % ("" if args.all else " are open (--all lists the closed ones too)"))
+    return 0

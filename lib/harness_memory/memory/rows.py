@@ -1,0 +1,141 @@
+"""What the views show of each episode, as one row, with a disposable cache of the rows (`STATE/rows.cache`).
+
+The first line of the cache is a checksum of the second, a JSON list of rows. Deleting it costs time and nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+from ..base import files, jsontext, settings
+from ..base.text import cut, first_sentence, one_line
+from ..session import episode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+_FORMAT = 1  # seeds the checksum: a cache of another format is invalid
+_FIELDS = (
+    *("name", "stamp", "line", "id", "thread", "is_child", "started", "ended", "title", "asked", "headline"),
+    *("summary", "next_steps", "channel", "branch", "model", "tasks"),
+)
+
+
+class Row:
+    """One episode in the views; `stamp` tells whether its file changed since."""
+
+    name: str
+    stamp: list[int]
+    line: str
+    id: str
+    thread: str
+    is_child: bool
+    started: str
+    ended: str
+    title: str
+    asked: str
+    headline: str
+    summary: str
+    next_steps: list[str]
+    channel: str
+    branch: str
+    model: str
+    tasks: list[dict[str, Any]]
+
+    __slots__ = _FIELDS
+
+    def __init__(self, values: Iterable[Any]) -> None:
+        for field, value in zip(_FIELDS, values):
+            setattr(self, field, value)
+
+    def values(self) -> list[Any]:
+        return [getattr(self, field) for field in _FIELDS]
+
+
+def load(
+    project_dir: str, changed: Iterable[str] = (), *, is_full: bool = True, is_fresh: bool = False
+) -> tuple[list[Row], bool]:
+    """The rows of all readable episodes, oldest first, and whether the cache is current.
+
+    `changed` episodes are read again; with `is_full` also those whose file changed, with `is_fresh` all of them.
+    """
+    cached = {} if is_fresh else _cached(project_dir)
+    rows, is_current = [], True
+    names = episode.names(project_dir)
+    for name in names:
+        row = cached.get(name)
+        if row is None or name in changed or (is_full and row.stamp != _stamp(project_dir, name)):
+            row = _read(project_dir, name)
+            is_current = is_current and row is None and name not in cached
+        if row:
+            rows.append(row)
+    return rows, is_current and len(rows) == len(cached)
+
+
+def save(project_dir: str, rows: list[Row]) -> None:
+    body = jsontext.compact([row.values() for row in rows]).encode("utf-8", "replace")
+    files.write_if_changed(path(project_dir), b"%d\n%b" % (zlib.crc32(body, _FORMAT), body))
+
+
+def path(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.ROWS_FILE)
+
+
+def _cached(project_dir: str) -> dict[str, Row]:
+    try:
+        data = files.read(path(project_dir), settings.ROWS_MAX_BYTES) or b""
+    except files.Unreadable:
+        return {}
+    checksum, _, body = data.partition(b"\n")
+    if checksum != b"%d" % zlib.crc32(body, _FORMAT):
+        return {}
+    return {values[0]: Row(values) for values in jsontext.loads(body)}
+
+
+def _read(project_dir: str, name: str) -> Row | None:
+    """The row of an episode; None when it is missing, damaged or newer than this version."""
+    stamp = _stamp(project_dir, name)  # before the text: a write in between is noticed later
+    value = episode.load(project_dir, name)
+    if value is None:
+        return None
+    text = [value.get(key) or "" for key in ("title", "channel", "branch", "model")]
+    headline = episode.headline(value)
+    fields: dict[str, Any] = {
+        **dict(zip(("title", "channel", "branch", "model"), text)),
+        **{key: value[key] for key in ("id", "thread", "started", "ended")},
+        "name": name,
+        "stamp": stamp,
+        "line": _line(name, value, headline),
+        "is_child": bool(value.get("parent")),
+        "asked": cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else "",
+        "headline": headline,
+        "summary": first_sentence(value["what_was_done"], settings.ITEM_CHARS),
+        "next_steps": value["what_remains"],
+        "tasks": value["tasks"],
+    }
+    return Row(fields[field] for field in _FIELDS)
+
+
+def _stamp(project_dir: str, name: str) -> list[int]:
+    try:
+        info = os.lstat(os.path.join(project_dir, settings.EPISODES_DIR, name))
+    except FileNotFoundError:
+        return []
+    return [info.st_mtime_ns, info.st_size, info.st_ino]
+
+
+def _line(name: str, value: dict[str, Any], headline: str) -> str:
+    """The line of INDEX.md: what was done, [files], (branch; folders)."""
+    names = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
+    shown = ", ".join(names[: settings.FILES_IN_INDEX])
+    if len(names) > settings.FILES_IN_INDEX:
+        shown += ", +%d" % (len(names) - settings.FILES_IN_INDEX)
+    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
+    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
+    skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
+    tail = " [%s]" % one_line(shown) if shown else ""
+    tail += " (%s)" % one_line(where) if where else ""
+    return "- `%s/%s` - %s%s%s" % (settings.EPISODES_DIR, name, skill, headline, tail)
