@@ -129,8 +129,6 @@ def damage(store: Path) -> list[str]:
                 found.append("%s is open to others" % name)
         if name.endswith(settings.TEMP_SUFFIX):
             found.append("%s is in the way" % name)
-        if path.parent.name == settings.DIRTY_DIR:
-            found.append("%s is not shown in the views" % name)
     return found + [each for project in support.project_dirs(store) for each in _unlisted(project)]
 
 

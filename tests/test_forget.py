@@ -665,7 +665,7 @@ def test_views_that_cannot_be_made_anew_are_said_to_tell_it_still(
         refused = world.memory("forget", "--text", "zanzibar", "--yes")
         assert refused.code == 2
         assert "Forgotten" not in refused.stdout
-        assert "lock of the views" in refused.stderr
+        assert "updating the views" in refused.stderr
         assert world.memory("forget", "--text", "zanzibar", "--yes").code == 2
     started = Life(world.home, world.repo, pid=client.pid).start()
     assert "Zanzibar" not in started.stdout

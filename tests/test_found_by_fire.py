@@ -177,22 +177,6 @@ def test_a_ledger_that_lost_its_shape_is_made_anew(life: Life, key: str) -> None
     assert life.threads()[0]["title"] == json.loads(before)["threads"][0]["title"]
 
 
-def test_a_task_deeper_than_we_write_is_left_alone(life: Life) -> None:
-    life.start()
-    path = life.project / "STATE" / "progress" / "parser.json"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    task = '{"task_id": "parser", "title": "x", "created": "", "updated": "", "sessions": [], "checkpoints": [],'
-    path.write_text(task + '"remaining": [], "blockers": [], "deep": %s1%s}' % ("[" * 300, "]" * 300), "utf-8")
-    before = path.read_bytes()
-    checkpoint = Path(life.cwd) / ".claude" / "completion-checkpoint.json"
-    checkpoint.parent.mkdir(exist_ok=True)
-    said = {"what_was_done": "Half", "task": {"id": "parser", "title": "x", "remaining": ["rest"]}}
-    checkpoint.write_text(json.dumps(said), "utf-8")
-    life.turn("one", "One done.", "one.py")
-    assert failures(life.store) == []
-    assert path.read_bytes() == before
-
-
 def test_a_passing_error_says_nothing_of_a_file() -> None:
     for code, is_passing in ((errno.EIO, True), (errno.EMFILE, True), (errno.ENOENT, False), (errno.EACCES, False)):
         assert store.is_passing(OSError(code, "x")) is is_passing

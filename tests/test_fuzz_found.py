@@ -16,7 +16,6 @@ from life import Life, failures
 from harness_memory.base import clock, health
 from harness_memory.hook import event as events
 from harness_memory.inject import receipt
-from harness_memory.memory import tasks
 from harness_memory.recall import documents, recent, segment
 from harness_memory.session import capture, checkpoint, liveness
 
@@ -136,38 +135,6 @@ def test_a_garbled_record_of_the_cache_is_damage(tmp_path: Path) -> None:
         with pytest.raises(segment.Damaged):
             found.record(0)
         found.close()
-
-
-TASK = {
-    "task_id": "t",
-    "title": "T",
-    "created": AT,
-    "updated": AT,
-    "sessions": ["a"],
-    "checkpoints": [],
-    "remaining": ["x"],
-}
-
-
-@pytest.mark.parametrize(
-    ("key", "value"), [("sessions", [{}]), ("remaining", [[1]]), ("blockers", {}), ("checkpoints", [1]), ("title", 5)]
-)
-def test_a_task_of_another_shape_is_none(life: Life, key: str, value: Any) -> None:
-    life.start()
-    folder = life.project / "STATE" / "progress"
-    folder.mkdir(parents=True)
-    (folder / "t.json").write_text(json.dumps(TASK), "utf-8")
-    assert [task["task_id"] for task in tasks.load_all(str(life.project))] == ["t"]
-    (folder / "t.json").write_text(json.dumps({**TASK, key: value}), "utf-8")
-    assert tasks.load_all(str(life.project)) == []
-    life.turn("one", "One done.", "one.py")
-    assert failures(life.store) == []
-    assert not list((life.project / "STATE" / "dirty").glob("*"))
-
-
-@pytest.mark.parametrize("entry", [{"id": "t", "title": 5}, {"id": "t", "title": "T", "remaining": 5}, "t", {"id": {}}])
-def test_an_episode_that_tells_of_a_task_in_another_way(tmp_path: Path, entry: Any) -> None:
-    assert tasks.grow(str(tmp_path), {"id": "a", "started": AT, "tasks": [entry]}) == []
 
 
 POINT = {

@@ -296,7 +296,6 @@ def test_a_crowd_of_old_episodes_goes_at_once(life: Life) -> None:
     result = life.start("resume")
     assert result.seconds < 4
     assert len(list(folder.iterdir())) == 200
-    assert not list((life.project / "STATE" / "dirty").iterdir())
     assert failures(life.store) == []
 
 

@@ -1,6 +1,6 @@
 """What the views show of each episode, as one row, with a disposable cache of the rows (`STATE/rows.cache`).
 
-The first line of the cache is a checksum of the second, a JSON list of rows. Deleting it costs time and nothing else.
+The first line of the cache is a checksum of the others, each a row as JSON. Deleting it costs time and nothing else.
 """
 
 from __future__ import annotations
@@ -18,41 +18,24 @@ if TYPE_CHECKING:
     from typing import Any
 
 _FORMAT = 1  # seeds the checksum: a cache of another format is invalid
-_FIELDS = (
-    *("name", "stamp", "line", "id", "thread", "is_child", "started", "ended", "title", "asked", "headline"),
-    *("summary", "next_steps", "channel", "branch", "model", "tasks"),
-)
 
 
 class Row:
-    """One episode in the views; `stamp` tells whether its file changed since."""
+    """One episode in the views; `stamp` tells whether its file changed since, `text` is its line of the cache."""
 
-    name: str
-    stamp: list[int]
-    line: str
-    id: str
-    thread: str
-    is_child: bool
-    started: str
-    ended: str
-    title: str
-    asked: str
-    headline: str
-    summary: str
-    next_steps: list[str]
-    channel: str
-    branch: str
-    model: str
-    tasks: list[dict[str, Any]]
+    __slots__ = (
+        *("asked", "branch", "channel", "ended", "headline", "id", "is_child", "line", "model", "name", "next_steps"),
+        *("stamp", "started", "summary", "tasks", "text", "thread", "title"),
+    )
 
-    __slots__ = _FIELDS
-
-    def __init__(self, values: Iterable[Any]) -> None:
-        for field, value in zip(_FIELDS, values):
-            setattr(self, field, value)
-
-    def values(self) -> list[Any]:
-        return [getattr(self, field) for field in _FIELDS]
+    def __init__(self, values: list[Any], text: str) -> None:
+        self.text = text
+        self.name: str
+        self.next_steps: list[str]
+        self.tasks: list[dict[str, Any]]
+        self.name, self.stamp, self.line, self.id, self.thread, self.is_child, *values = values
+        self.started, self.ended, self.title, self.asked, self.headline, self.summary, *values = values
+        self.channel, self.branch, self.model, self.next_steps, self.tasks = values
 
 
 def load(
@@ -76,7 +59,7 @@ def load(
 
 
 def save(project_dir: str, rows: list[Row]) -> None:
-    body = jsontext.compact([row.values() for row in rows]).encode("utf-8", "replace")
+    body = "\n".join([row.text for row in rows]).encode("utf-8", "replace")
     files.write_if_changed(path(project_dir), b"%d\n%b" % (zlib.crc32(body, _FORMAT), body))
 
 
@@ -92,7 +75,8 @@ def _cached(project_dir: str) -> dict[str, Row]:
     checksum, _, body = data.partition(b"\n")
     if checksum != b"%d" % zlib.crc32(body, _FORMAT):
         return {}
-    return {values[0]: Row(values) for values in jsontext.loads(body)}
+    lines = body.decode("utf-8", "replace").split("\n") if body else []
+    return {values[0]: Row(values, text) for values, text in zip(jsontext.loads("[%s]" % ",".join(lines)), lines)}
 
 
 def _read(project_dir: str, name: str) -> Row | None:
@@ -101,22 +85,14 @@ def _read(project_dir: str, name: str) -> Row | None:
     value = episode.load(project_dir, name)
     if value is None:
         return None
-    text = [value.get(key) or "" for key in ("title", "channel", "branch", "model")]
     headline = episode.headline(value)
-    fields: dict[str, Any] = {
-        **dict(zip(("title", "channel", "branch", "model"), text)),
-        **{key: value[key] for key in ("id", "thread", "started", "ended")},
-        "name": name,
-        "stamp": stamp,
-        "line": _line(name, value, headline),
-        "is_child": bool(value.get("parent")),
-        "asked": cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else "",
-        "headline": headline,
-        "summary": first_sentence(value["what_was_done"], settings.ITEM_CHARS),
-        "next_steps": value["what_remains"],
-        "tasks": value["tasks"],
-    }
-    return Row(fields[field] for field in _FIELDS)
+    title, channel, branch, model = (value.get(key) or "" for key in ("title", "channel", "branch", "model"))
+    asked = cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else ""
+    summary = first_sentence(value["what_was_done"], settings.ITEM_CHARS)
+    first = [name, stamp, _line(name, value, headline), value["id"], value["thread"], bool(value.get("parent"))]
+    texts = [value["started"], value["ended"], title, asked, headline, summary, channel, branch, model]
+    values = [*first, *texts, value["what_remains"], value["tasks"]]
+    return Row(values, jsontext.compact(values))
 
 
 def _stamp(project_dir: str, name: str) -> list[int]:

@@ -78,8 +78,19 @@ class Thread:
             self.status = OPEN
 
     def as_json(self) -> dict[str, Any]:
-        keys = ("last_activity", "id", "status", "sessions", "title", "summary", "next_steps", "channels", "opened_at")
-        value = {key: getattr(self, key) for key in (*keys, "branch", "model")}
+        value = {
+            "last_activity": self.last_activity,
+            "id": self.id,
+            "status": self.status,
+            "sessions": self.sessions,
+            "title": self.title,
+            "summary": self.summary,
+            "next_steps": self.next_steps,
+            "channels": self.channels,
+            "opened_at": self.opened_at,
+            "branch": self.branch,
+            "model": self.model,
+        }
         return {**value, "closed_at": self.closed_at} if self.closed_at else value
 
 
