@@ -20,7 +20,8 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from baselines import Bm25, Fts5  # noqa: E402
 from development import Project, Prompt, load  # noqa: E402
 
-from harness_memory import recall  # noqa: E402
+from harness_memory.recall import cache, ranking  # noqa: E402
+from harness_memory.recall.document import NOTE, SESSION, Document  # noqa: E402
 
 Ranker = Callable[[Prompt], List[str]]
 
@@ -34,10 +35,31 @@ def hit_share(found: Sequence[str], relevant: Sequence[str], depth: int = 5) -> 
     return len(set(found[:depth]) & set(relevant)) / min(depth, len(relevant))
 
 
+def source_of(documents: list[dict[str, Any]]) -> cache.Source:
+    """The documents as recall's cache holds them."""
+    indexed = []
+    for each in documents:
+        kind = NOTE if each["type"] == "project" else SESSION
+        document = Document(each["id"], kind, each["title"], each["text"], files=each.get("files", ()))
+        document.time = each["ts"]
+        indexed.append(document)
+    return cache.Source(cache.Segment(cache.dump(None, indexed, (), {})), [], set())
+
+
+def ranked(source: cache.Source, prompt: Prompt) -> list[str]:
+    scores = ranking.score(source, ranking.Query(prompt.text, **prompt.context), prompt.now)
+    return [source.record(number).id for number in ranking.best(source, scores, len(scores))]
+
+
+def picked(source: cache.Source, prompt: Prompt) -> list[str]:
+    query = ranking.Query(prompt.text, **prompt.context)
+    return [source.record(number).id for number in ranking.pick(source, query, prompt.now, lambda number: False)]
+
+
 def rankers(documents: list[dict[str, Any]]) -> dict[str, Ranker]:
-    index, plain = recall.build(documents), Bm25(documents)
+    source, plain = source_of(documents), Bm25(documents)
     found: dict[str, Ranker] = {
-        "recall": lambda p: [id for _, id in recall.rank(index, p.text, now=p.now, context=p.context)],
+        "recall": lambda p: ranked(source, p),
         plain.name: lambda p: plain.rank(p.text, p.now),
     }
     try:
@@ -67,13 +89,13 @@ def injection(projects: Sequence[Project]) -> tuple[float, float]:
     quiet: list[bool] = []
     right: list[bool] = []
     for project in projects:
-        index = recall.build(project.documents)
+        source = source_of(project.documents)
         for prompt in project.prompts:
-            picked = [id for _, id in recall.pick(index, prompt.text, now=prompt.now, context=prompt.context)]
+            ids = picked(source, prompt)
             if prompt.relevant:
-                right.append(bool(set(picked) & set(prompt.relevant)))
+                right.append(bool(set(ids) & set(prompt.relevant)))
             else:
-                quiet.append(not picked)
+                quiet.append(not ids)
     return sum(quiet) / len(quiet), sum(right) / len(right)
 
 

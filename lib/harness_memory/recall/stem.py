@@ -1,33 +1,15 @@
-"""Word endings: Porter's algorithm for English, the commonest endings of Russian, everything else as it is."""
+"""Stems: Porter's algorithm for English, the most frequent endings of Russian, other words unchanged."""
 
 from __future__ import annotations
 
 from .vocabulary import IRREGULAR
 
 _VOWELS = frozenset("aeiou")
-_STEP_2 = {
-    "ational": "ate",
-    "tional": "tion",
-    "enci": "ence",
-    "anci": "ance",
-    "izer": "ize",
-    "abli": "able",
-    "alli": "al",
-    "entli": "ent",
-    "eli": "e",
-    "ousli": "ous",
-    "ization": "ize",
-    "ation": "ate",
-    "ator": "ate",
-    "alism": "al",
-    "iveness": "ive",
-    "fulness": "ful",
-    "ousness": "ous",
-    "aliti": "al",
-    "iviti": "ive",
-    "biliti": "ble",
-}
-_STEP_3 = {"icate": "ic", "ative": "", "alize": "al", "iciti": "ic", "ical": "ic", "ful": "", "ness": ""}
+_STEP_2 = (
+    "ational:ate tional:tion enci:ence anci:ance izer:ize abli:able alli:al entli:ent eli:e ousli:ous ization:ize"
+    " ation:ate ator:ate alism:al iveness:ive fulness:ful ousness:ous aliti:al iviti:ive biliti:ble"
+)
+_STEP_3 = "icate:ic ative: alize:al iciti:ic ical:ic ful: ness:"
 _STEP_4 = (
     *("ement", "ance", "ence", "able", "ible", "ment", "sion", "tion", "ant", "ent"),
     *("ism", "ate", "iti", "ous", "ive", "ize", "al", "er", "ic", "ou"),
@@ -39,6 +21,8 @@ _RUSSIAN = (
     *("ую", "юю", "ия", "ию", "ии", "ет", "ит", "ут", "ют", "ат", "ят", "ал", "ил", "ть", "а", "е", "и", "о", "у"),
     *("ы", "ь", "ю", "я", "й"),
 )
+_REPLACED_2 = dict(pair.split(":") for pair in _STEP_2.split())
+_REPLACED_3 = dict(pair.split(":") for pair in _STEP_3.split())
 
 
 def stem(word: str) -> str:
@@ -64,7 +48,7 @@ def _is_consonant(word: str, at: int) -> bool:
 
 
 def _measure(word: str) -> int:
-    """How many times vowels give way to consonants."""
+    """Number of changes from vowels to consonants."""
     count = 0
     was_vowel = False
     for at, letter in enumerate(word):
@@ -79,7 +63,7 @@ def _has_vowel(word: str) -> bool:
 
 
 def _ends_short(word: str) -> bool:
-    """Consonant, vowel, consonant that is none of w, x, y: the e of "hope", not that of "agree"."""
+    """Ends in consonant, vowel, consonant other than w, x, y, as "hop" does."""
     at = len(word) - 1
     return (
         at >= 2
@@ -94,8 +78,8 @@ def _english(word: str) -> str:
     word = _inflections(word)
     if word[-1] == "y" and _has_vowel(word[:-1]):
         word = word[:-1] + "i"
-    word = _replaced(word, _STEP_2, 7)
-    word = _replaced(word, _STEP_3, 5)
+    word = _replaced(word, _REPLACED_2, 7)
+    word = _replaced(word, _REPLACED_3, 5)
     for ending in _STEP_4:
         if word.endswith(ending):
             cut = 3 if ending in {"sion", "tion"} else len(ending)
@@ -112,7 +96,7 @@ def _english(word: str) -> str:
 
 
 def _inflections(word: str) -> str:
-    """Without plural, -ed and -ing."""
+    """Remove plural, -ed and -ing."""
     if word[-1] == "s":
         if word.endswith(("sses", "ies")):
             word = word[:-2]

@@ -1,4 +1,4 @@
-"""Lists of English words: what is left out, what counts for less, what no ending tells."""
+"""English word lists: stop words, words that frame a request, irregular forms."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _STOP = (
     " your youre yours yourself youve"
 )
 
-# In a question or a request these stems say how it is asked, not what it is about.
+# Stems that say how something is asked, not what it is about.
 _FRAMING = (
     "advic ago amount back chat convers current dai date differ discuss first go help idea kind know last long"
     " make mani mention might month much name need new number often on plan previou previous recent recommend"
@@ -22,7 +22,6 @@ _FRAMING = (
     " week year yesterdai"
 )
 
-# "What did I buy" is about what was bought.
 _IRREGULAR = (
     "ate:eat became:become began:begin begun:begin bent:bend bought:buy broke:break broken:break brought:bring"
     " built:build burnt:burn came:come caught:catch children:child chose:choose chosen:choose dealt:deal"

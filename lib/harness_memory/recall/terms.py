@@ -1,4 +1,4 @@
-"""What a text is indexed by: stemmed words, identifiers and paths both whole and in parts, pairs of CJK characters."""
+"""Terms of a text: stemmed words, identifiers and paths whole and in parts, pairs of CJK characters."""
 
 from __future__ import annotations
 
@@ -7,52 +7,50 @@ from .vocabulary import STOP
 
 _JOINERS = "_./-"
 _WHOLE_MAX_CHARS = 64
-
-
 _ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
 _ASCII.update({ord("\\"): "/", ord("'"): ""})
 _beyond_ascii: dict[int, str] = {}
 _folded: dict[int, str] = {}
-_known: dict[str, str] = {}
+_stems: dict[str, str] = {}
 
 
 def terms(text: str) -> list[str]:
-    """The terms of a text in its order, with repetitions."""
-    found: list[str] = []
+    """Terms in their order, with repetitions."""
+    result: list[str] = []
     if not (text.isascii() or _beyond_ascii):
         _learn_beyond_ascii()
     for chunk in text.translate(_ASCII if text.isascii() else _beyond_ascii).split():
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
-            _add_word(found, chunk.lower())
+            _add_word(result, chunk.lower())
         else:
-            _add_chunk(found, chunk.strip("./-"))
-    return found
+            _add_chunk(result, chunk.strip("./-"))
+    return result
 
 
-def _add_word(found: list[str], word: str) -> None:
+def _add_word(result: list[str], word: str) -> None:
     if word in STOP:
         return
-    known = _known.get(word)
-    if known is None:
-        known = _known[word] = stem(word)
-    found.append(known)
+    root = _stems.get(word)
+    if root is None:
+        root = _stems[word] = stem(word)
+    result.append(root)
 
 
-def _add_chunk(found: list[str], chunk: str) -> None:
-    """A number, an identifier, a path, or text in another script: whole, then in parts."""
+def _add_chunk(result: list[str], chunk: str) -> None:
+    """Add a number, an identifier, a path or text in another script: whole, then in parts."""
     pieces = chunk.replace("_", " ").replace("/", " ").replace(".", " ").replace("-", " ").split()
     parts = [part for piece in pieces for part in _humps(piece)] if chunk.isascii() else _foreign(pieces)
     if len(parts) > 1 and chunk.isascii():
-        found.append(chunk.lower()[:_WHOLE_MAX_CHARS])
+        result.append(chunk.lower()[:_WHOLE_MAX_CHARS])
         name = chunk[chunk.rfind("/") + 1 :]
         if name != chunk and len(name) > 2 and name.lower() not in parts:
-            found.append(name.lower()[:_WHOLE_MAX_CHARS])
+            result.append(name.lower()[:_WHOLE_MAX_CHARS])
     for part in parts:
-        _add_word(found, part)
+        _add_word(result, part)
 
 
 def _humps(piece: str) -> list[str]:
-    """The words of a camelCase or HTTPServer name, in lower case; a piece without humps as one."""
+    """Words of a camelCase or HTTPServer name, in lower case."""
     if piece.islower() or piece.isupper() or piece[1:].islower() or not piece[1:]:
         return [piece.lower()[:_WHOLE_MAX_CHARS]]
     words = []
@@ -84,7 +82,7 @@ def _foreign(pieces: list[str]) -> list[str]:
 
 
 def _is_dense(letter: str) -> bool:
-    """Of a script that puts no spaces between words."""
+    """Belongs to a script without spaces between words."""
     code = ord(letter)
     return code >= 0x0E00 and (code < 0x0F00 or 0x3005 <= code < 0xD7B0 or 0xF900 <= code < 0xFB00 or code >= 0x20000)
 
@@ -94,7 +92,7 @@ def _pairs(run: str) -> list[str]:
 
 
 def _learn_beyond_ascii() -> None:
-    """The tables for other scripts, made when first needed: Latin-1 signs, punctuation, CJK and full-width marks."""
+    """Fill the tables for other scripts on first use: Latin-1 signs, punctuation, CJK and full-width marks."""
     signs = (
         *(*range(0x80, 0xAA), *range(0xAB, 0xB2), 0xB4, *range(0xB6, 0xBA), 0xBB, 0xBF, 0xD7, 0xF7),
         *(*range(0x2000, 0x2070), *range(0x2190, 0x2C00), *range(0x3000, 0x3005), *range(0x3008, 0x3021), 0x30FB),
