@@ -33,8 +33,6 @@ import support
 
 from harness_memory.base import settings, yaml
 from harness_memory.memory import archive, views
-from harness_memory.recall import stock
-from harness_memory.session import episode as records
 
 KILLED_SHARE = 1 / 3
 _CACHE = "STATE/recall/"
@@ -224,12 +222,10 @@ class Storm:
     def changed_by_rebuild(self) -> list[str]:
         (project,) = support.project_dirs(self.store)
         before = support.snapshot(project)
-        known = stock.known_episodes(str(project)) or {}
-        unknown = ["not known to recall: %s" % name for name in records.names(str(project)) if name not in known]
         rebuild(self.home, project)
         after = support.snapshot(project)
         names = [name for name in sorted({*before, *after}) if not name.startswith(_CACHE)]
-        return unknown + ["rebuild changed %s" % name for name in names if before.get(name) != after.get(name)]
+        return ["rebuild changed %s" % name for name in names if before.get(name) != after.get(name)]
 
     def verified(self) -> list[str]:
         if not HARNESS.is_file():

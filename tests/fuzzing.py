@@ -233,7 +233,7 @@ class Seeds:
         }
         install = {"settings": "/x", "rules": ["Read(~/x)"], "folders": []}
         return {
-            root + "/config.json": {"retention_days": 90, "recall_items": 3, "recall_holdout": 2},
+            root + "/config.json": {"retention_days": 90, "recall_items": 3},
             root + "/installs.json": {"schema": 1, "installs": [install]},
             root + "/health/failures/1763290000000000000-1.json": {"schema": 1, "at": now, "event": "x", "error": "x"},
             root + "/guard/allowed/" + "0" * 64: "once\n",

@@ -143,6 +143,6 @@ FOLDERS = {  # those of one row do not hide each other
     "of sessions and records": [P + "WORK/*/*/artifacts", P + "WORK/*/*/local", P + "LEARNING/*", P + "archive/notes"],
     "state": [P + "STATE", P + "SECURITY/*/"],
     "of the state": [P + "STATE/[!l]*/"],
-    "live, recent": [P + "STATE/live", P + "STATE/recall/recent"],
+    "live, recent": [P + "STATE/live", P + "STATE/recall"],
 }
 IN_PROJECT = ["project/.claude/*"]

@@ -763,11 +763,9 @@ def test_rebuild_says_what_changed(worked: World) -> None:
 
 def test_rebuild_tells_of_recall_too(worked: World) -> None:
     worked.memory("rebuild")
-    cache = worked.project / "STATE" / "recall" / "episodes.idx"
+    cache = worked.project / "STATE" / "recall" / "index"
     cache.write_bytes(cache.read_bytes()[:-40])
     assert "made anew: STATE/recall" in worked.memory("rebuild").stdout
-    cache.unlink()
-    assert worked.json("rebuild")[0]["changed"] == [os.path.join("STATE", "recall")]
     assert "nothing to change" in worked.memory("rebuild").stdout
 
 

@@ -21,8 +21,6 @@ from harness_memory.base import health, settings
 from harness_memory.base.lock import Lock
 from harness_memory.guard import allowance
 from harness_memory.memory import age
-from harness_memory.recall import stock
-from harness_memory.recall.segment import Table
 from harness_memory.session import checkpoint
 
 DAY = 86400
@@ -355,7 +353,6 @@ def test_a_note_of_the_future_is_recalled(world: World, begin: Callable[..., Tim
     world.memory("note", "add", "parser", "The parser keeps every comment where it was")
     note = next(world.project.glob("LEARNING/topics/gateway.md"))
     future(note)
-    assert not stock.is_gone(str(world.root), str(world.project), "project/gateway", "note")
     life = begin(NOW)
     life.start()
     assert "gateway" in life.prompt("Why does the gateway close idle sockets?").context
@@ -365,29 +362,14 @@ def test_a_note_by_hand_is_listed_although_the_index_is_of_the_future(
     world: World, begin: Callable[..., Timed]
 ) -> None:
     world.memory("note", "add", "parser", "The parser keeps every comment where it was")
-    made = [world.project / "MEMORY.md", world.project / "STATE" / "recall" / "notes.idx"]
+    made = [world.project / "MEMORY.md"]
     for path in made:
         future(path)
     note = world.project / "LEARNING" / "topics" / "gateway.md"
     told = "The gateway closes idle sockets after thirty seconds"
     note.write_text("---\nname: Gateway\ndescription: %s\ntype: project\n---\n\n- %s.\n" % (told, told), "utf-8")
-    assert stock.are_notes_newer(str(world.root), str(world.project))
     life = begin(NOW)
     assert told in life.start().context
     assert told in made[0].read_text("utf-8")
     assert all(store.made(str(path)) for path in made)
     assert "gateway" in life.prompt("Why does the gateway close idle sockets?").context
-
-
-def test_what_is_archived_is_found_although_its_cache_is_of_the_future(
-    world: World, begin: Callable[..., Timed]
-) -> None:
-    world.work("Melt the tin", "The tin is melted at low heat.")
-    cache = world.project / "STATE" / "recall" / settings.ARCHIVED_CACHE
-    cache.parent.mkdir(exist_ok=True)
-    cache.write_bytes(Table().dump())
-    future(cache)
-    assert world.memory("archive", "--before", "2100-01-01", "--open").code == 0
-    future(cache)
-    begin(NOW).start()
-    assert store.made(str(cache))

@@ -16,7 +16,6 @@ from life import Life, failures
 from harness_memory.base import clock, health
 from harness_memory.hook import event as events
 from harness_memory.inject import receipt
-from harness_memory.recall import documents, recent, segment
 from harness_memory.session import capture, checkpoint, liveness
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="names that only POSIX takes")
@@ -105,36 +104,6 @@ def test_a_note_whose_file_name_would_reach_a_terminal(life: Life) -> None:
     events = ("UserPromptSubmit", "SessionStart", "PreToolUse")
     for event, result in zip(events, results):
         assert protocol.complaints(event, result.stdout.encode()) == []
-
-
-ROW: list[Any] = [{"word": 1}, [1, 2], 1, 1.5, 1.0, ["id", "session", "2026-11-16", "line", ["a.py"]]]
-
-
-@pytest.mark.parametrize(
-    ("at", "value"),
-    [
-        (0, {"word": "x"}), (0, {"word": -1}), (0, []), (1, ["x"]), (1, [2**32]), (1, 5), (2, -1), (2, 2**40),
-        (2, float("inf")), (3, 10**400), (3, float("nan")), (4, float("inf")), (5, []), (5, [1, 2, 3, 4, []]),
-        (5, ["id", "session", "day", "line", [5]]), (5, ["id", "session", "day", "line", "files"]),
-    ],
-)  # fmt: skip
-def test_a_document_of_another_shape_is_none(at: int, value: Any) -> None:
-    assert recent.read_row(json.dumps(ROW).encode()) is not None
-    assert recent.read_row(json.dumps([*ROW[:at], value, *ROW[at + 1 :]]).encode()) is None
-
-
-def test_a_garbled_record_of_the_cache_is_damage(tmp_path: Path) -> None:
-    table = segment.Table()
-    table.add(documents.Digest({"word": 1}, [1, 2], 1, 1.0, 1.0, ROW[5]))
-    data = table.dump()
-    path = tmp_path / "x.idx"
-    begin = data.index(b'["id"') - 12  # the number of its pairs
-    for number in (0, 1, 3, 500, 2**32 - 1):
-        path.write_bytes(data[:begin] + number.to_bytes(4, "little") + data[begin + 4 :])
-        found = segment.Segment(str(path))
-        with pytest.raises(segment.Damaged):
-            found.record(0)
-        found.close()
 
 
 POINT = {

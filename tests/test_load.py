@@ -11,13 +11,12 @@ import load
 import pytest
 import support
 from commandline import World
-from life import Life, failures
+from life import Life
 
 from harness_memory.base import settings
 from harness_memory.inject import receipt
 from harness_memory.inject.compose import Injection
 from harness_memory.memory import forget
-from harness_memory.recall import cache
 from harness_memory.session import checkpoint, transcript
 
 
@@ -125,48 +124,6 @@ def test_forgetting_waits_for_what_a_living_session_is_being_told(life: Life) ->
     holder.wait()
     forgetting.join()
     assert page.read_text("utf-8") == "# Told\n\n- Another\n"
-
-
-def test_a_rebuild_between_a_document_and_its_episode_leaves_recall_right(world: World, life: Life) -> None:
-    life.turn("one", "The first part is done.", "a.py")
-    row = life.project / "STATE" / "recall" / "recent" / next((life.project / "episodes").iterdir()).name
-    row.unlink()
-    holder = support.hold_lock(life.project / "STATE" / "views.lock")
-    stopping = threading.Thread(target=life.turn, args=("two", "The second part is done.", "b.py"))
-    stopping.start()
-    while not row.exists():
-        time.sleep(0.005)
-    assert cache.rebuild(str(life.store), str(life.project), 1.0)
-    assert not row.exists()
-    holder.kill()
-    holder.wait()
-    stopping.join()
-    assert "second" in row.read_text("utf-8")
-    assert world.memory("verify").code == 0
-    assert failures(life.store) == []
-
-
-def test_verify_waits_for_a_session_that_is_writing(world: World, life: Life) -> None:
-    life.turn("one", "The first part is done.", "a.py")
-    (path,) = (life.project / "episodes").iterdir()
-    before = path.read_bytes()
-    life.turn("two", "The second part is done.", "b.py")
-    after = path.read_bytes()
-    path.write_bytes(before)
-    assert "recall knows" in world.memory("verify").stdout
-    holder = support.hold_lock(life.project / "STATE" / "live" / (life.session.id + ".lock"))
-
-    def finish() -> None:
-        time.sleep(0.3)
-        path.write_bytes(after)
-        holder.kill()
-
-    finishing = threading.Thread(target=finish)
-    finishing.start()
-    found = world.memory("verify").stdout
-    finishing.join()
-    holder.wait()
-    assert "recall knows" not in found
 
 
 def test_a_long_session_outlives_short_ones_that_began_after_it(world: World, life: Life) -> None:

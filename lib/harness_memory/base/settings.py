@@ -67,13 +67,8 @@ ARCHIVE_LOCK = "archive.lock"
 NOTES_ARCHIVE_DIR = "notes"
 USED_DIR = "used"
 RECALL_DIR = "recall"
-RECENT_DIR = "recent"
-EPISODES_CACHE = "episodes.idx"
-NOTES_CACHE = "notes.idx"
-ARCHIVED_CACHE = "archived.idx"
 TRIGGERS_FILE = "triggers.json"
 TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
-RECALL_LOCK = "recall.lock"
 DRAFTS_DIR = "drafts"
 DRAFT_BASE_SUFFIX = ".base"  # beside a draft: the hash of what it was begun from
 FORGOTTEN_FILE = "forgotten.json"
@@ -255,17 +250,13 @@ INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 DIRS_IN_INDEX = 3
 
 # Recall ----------------------------------------------------------------------------------------
-RECALL_FORMAT = 2  # of the cache: another one is made anew
+RECALL_FORMAT = 3  # of the cache: another version is replaced
 TRIGGERED_NOTES = 3
 RECALL_UNITS = 1200
 RECALL_LINE_CHARS = 200
 RECALL_FILES_SHOWN = 4
 RECALL_FILES_KEPT = 12
-RECENT_FOLDED = 16  # so many documents outside the cache's file, and a start takes them in
-RECENT_MOST = 48  # and a Stop, which has better things to do
-FOLD_SECONDS_PER_DOCUMENT = 60e-6
-RECALL_POSTINGS = 24_000  # gone through at a prompt, the rarest terms first
-RECALL_POSTINGS_ALWAYS = 500  # of one term, however many there were
+RECALL_REFRESH_SECONDS = 0.3  # for a prompt to take in new documents
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 
 # Signals ---------------------------------------------------------------------------------------
@@ -296,11 +287,9 @@ DEFAULTS: dict[str, int | str] = {
     "work_after": "archive",
     "consolidate_after_episodes": 10,
     "recall_items": 3,
-    "recall_holdout": 0,
 }
 CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
 MINIMUMS = {
     "injection_units": 1000,  # below that the frame leaves no room for anything
     "recall_items": 0,  # none: switched off
-    "recall_holdout": 0,
 }

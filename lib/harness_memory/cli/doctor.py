@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import sys
@@ -14,7 +15,7 @@ from ..base import clock, config, health, invocation, jsontext, settings
 from ..base import files as store
 from ..memory import checks as integrity
 from ..memory.file_rules import DAMAGED
-from ..recall import cache, recent
+from ..recall import cache
 from ..session import sessions
 from ..setup import entries
 from . import arguments, guarding, installs
@@ -290,20 +291,17 @@ def _session_directories(project_dir: str) -> list[str]:
 
 def _recall(project_dirs: list[str]) -> Check:
     """What recall searches in; where there is none, the next start of a session makes it."""
-    known = newer = size = 0
+    known = size = 0
     for path in project_dirs:
-        base = cache.open_segment(cache.base_path(path), lambda damaged: None)
-        indexed = {*base.ids()} - {""} if base else set()
-        if base:
-            size += os.path.getsize(cache.base_path(path))
-            base.close()
-        waiting = recent.names(recent.recent_dir(path))
-        known += len(indexed.union(waiting))
-        newer += len(waiting)
-    text = "%s known" % count(known, "session")
-    if newer:
-        text += ", %d of them newer than the index (found all the same)" % newer
-    return Check(OK, "recall", "%s, %d KB" % (text, size >> 10))
+        with contextlib.suppress(OSError, *cache.DAMAGE):
+            source = cache.open_source(arguments.root(), path, time.time(), time.monotonic() + 1, is_whole=False)
+            known += source.count if source else 0
+            size += sum(
+                os.path.getsize(os.path.join(cache.folder(path), name)) for name in store.names(cache.folder(path))
+            )
+            if source:
+                source.close()
+    return Check(OK, "recall", "%s indexed, %d KB" % (count(known, "document"), size >> 10))
 
 
 def _named(folder: str, ending: str) -> list[str]:

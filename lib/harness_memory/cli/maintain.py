@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ..base import files, settings
 from ..memory import checks, reindex, remake, views
+from ..memory.file_rules import REMAKE
 from ..notes import shelf as notebook
-from ..recall import cache, stock
+from ..recall import cache
 from ..session import episode, sessions
 from . import arguments
 from .output import count, emit_json, line, short
-from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,6 @@ def rebuild(argv: list[str]) -> int:
     user = notebook.user_shelf(arguments.root())
     if os.path.isdir(user.folder):
         changed[user.home] = _relisted(user)
-        cache.refresh_notes(user)
     if args.json:
         emit_json([{"project": os.path.basename(path), "changed": names} for path, names in changed.items()])
         return 0
@@ -55,6 +55,10 @@ def verify(argv: list[str]) -> int:
     findings = list(checks.check_store(root))
     for path in dirs:
         findings += checks.check_project(path)
+        damage = cache.problem(path)
+        if damage:
+            where = cache.folder(path)
+            findings.append(checks.Finding(where, "is a cache that cannot be used (%s)" % damage, REMAKE))
     if args.json:
         names = [os.path.basename(path) for path in dirs]
         emit_json({"store": root, "projects": names, "findings": [finding.as_json() for finding in findings]})
@@ -96,19 +100,12 @@ def _rebuilt(project_dir: str) -> list[str]:
     made = _remade(project_dir)  # while the menu still tells which are lost
     names = made + views.rebuild(project_dir, _REBUILD_WAIT_SECONDS) + reindex.remake(arguments.root(), project_dir)
     names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
-    before = _recalled(project_dir)
-    if not cache.rebuild(arguments.root(), project_dir, _REBUILD_WAIT_SECONDS):
-        raise Refusal("%s: a session is at work on what recall searches in. Try again" % short(project_dir))
-    is_mended = before is not None and _recalled(project_dir) != before
-    return names + ([os.path.join(settings.STATE_DIR, settings.RECALL_DIR)] if is_mended else [])
-
-
-def _recalled(project_dir: str) -> tuple[list[object], list[str]] | None:
-    """What recall knows of the episodes, and which of its caches cannot be used; None when it has none yet."""
-    known = stock.known_episodes(project_dir)
-    if known is None:
-        return None
-    return [known.get(name) for name in episode.names(project_dir)], cache.unsound(project_dir)
+    names += [os.path.join(settings.STATE_DIR, settings.RECALL_DIR)] if cache.problem(project_dir) else []
+    cache.drop(project_dir)
+    source = cache.open_source(arguments.root(), project_dir, time.time(), float("inf"), is_whole=True)
+    if source:
+        source.close()
+    return names
 
 
 def _remade(project_dir: str) -> list[str]:

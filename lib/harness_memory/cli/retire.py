@@ -11,7 +11,6 @@ from ..memory import age, retention
 from ..memory import archive as vault
 from ..notes import lint
 from ..notes import shelf as notebook
-from ..recall import cache
 from ..session import sessions
 from . import arguments
 from .meter import Meter
@@ -228,8 +227,6 @@ def restore(argv: list[str]) -> int:
         return _list_archived(list(vault.entries(root, project_dir)), args)
     wanted = _wanted(root, project_dir, args)
     done = retention.restore(root, project_dir, lambda entry: entry["digest"] in wanted)
-    if done.restored:
-        cache.rebuild(root, project_dir, settings.LOCK_WAIT_SECONDS)
     is_part = bool(done.refused or done.forgotten)
     unread = [str(trouble.filename) for trouble in done.troubles]
     if args.json:

@@ -16,7 +16,7 @@ from ..recall.terms import terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from . import arguments, desk
-from .output import complain, count, cut, emit_json, line, short, table
+from .output import complain, cut, emit_json, line, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -177,8 +177,10 @@ def _search(at: desk.Desk, args: argparse.Namespace) -> list[Hit]:
 def _ranked(at: desk.Desk, directory: str, args: argparse.Namespace) -> Iterator[Hit]:
     source = _open(at.root, directory)
     query = ranking.Query(" ".join(args.words))
-    scores = ranking.score(source, query, at.now) if source else {}
-    for number in ranking.best(source, scores, _EXAMINED) if source else ():
+    if source is None:
+        return
+    scores = ranking.score(source, query, at.now)
+    for number in ranking.best(source, scores, _EXAMINED):
         hit = _hit(at.root, directory, source, number)
         if hit:
             hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
@@ -206,7 +208,7 @@ def _hit(root: str, directory: str, source: Source, number: int) -> Hit | None:
         hit = _session(SESSION, day_and_id(record.id)[1], path, record.day, value) if value else None
     elif record.kind == NOTE:
         scope, _, slug = record.id.partition("/")
-        note = next((each for each in shelf.shelves(root, directory) if each.scope == scope)).note(slug)
+        note = next(each for each in shelf.shelves(root, directory) if each.scope == scope).note(slug)
         hit = _note(note) if note else None
     if hit:
         hit.files, hit.time, hit.day = record.files, source.times[number], record.day
@@ -236,8 +238,7 @@ def _search_archives(at: desk.Desk, args: argparse.Namespace, troubles: list[OSE
             value = jsontext.loads(text) if path.endswith(".json") else None
         except ValueError:
             continue
-        is_session = isinstance(value, dict)
-        hit = _session(*about, value) if is_session else Hit(*about, [*enumerate(text.split("\n"), 1)])
+        hit = _session(*about, value) if value else Hit(*about, [*enumerate(text.split("\n"), 1)])
         hit.project = os.path.basename(at.project.dir)
         if entry["id"] not in hits and hit.has_words(words):
             hits[entry["id"]] = hit
@@ -268,7 +269,7 @@ def _report(hits: list[Hit], args: argparse.Namespace) -> int:
             print(_highlighted(row, words) if number else row)
             if number and shown[number - 1].explained:
                 print(_explanation(shown[number - 1].explained))
-        print("\n%s. %s" % (count(len(hits), "match", "matches"), _advice(shown, args)))
+        print("\n%s. %s" % ("1 match" if len(hits) == 1 else "%d matches" % len(hits), _advice(shown, args)))
     return 0 if hits else 1
 
 

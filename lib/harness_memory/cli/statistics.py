@@ -33,8 +33,8 @@ _PLAIN_BARS = ".:-=+*%#"
 
 def stats(argv: list[str]) -> int:
     about = (
-        "What sessions were handed and whether it was of use: read again, one of its files edited, or named in an\n"
-        "answer. Sessions held back (recall_holdout in config.json) show what would have come by itself."
+        "What was injected into sessions, and whether it was of use: read again, one of its files edited, or named in\n"
+        "an answer."
     )
     parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json")
     arguments.add_all_projects(parser)
@@ -61,28 +61,19 @@ def _sessions(project_dir: str) -> list[sessions.Session]:
 
 def _summed(told: list[dict[str, Any]]) -> dict[str, Any]:
     items = [item for each in told for item in each["items"]]
-    given = [item for item in items if not item.get("held")]
-    held = [item for item in items if item.get("held")]
-    kinds = {kind: _share([item for item in given if item["kind"] == kind]) for kind in _KINDS}
+    kinds = {kind: _share([item for item in items if item["kind"] == kind]) for kind in _KINDS}
     tokens = [sum(int(entry.get("tokens") or 0) for entry in each["log"]) for each in told]
     return {
         "sessions": len(told),
         "kinds": {kind: share for kind, share in kinds.items() if share["items"]},
         "tokens": tokens,
         "tokens_mean": round(sum(tokens) / len(tokens)) if tokens else 0,
-        "holdout": {"given": _edited(given), "held": _edited(held)} if held else None,
     }
 
 
 def _share(items: list[dict[str, Any]]) -> dict[str, Any]:
     ways = {way: sum(item["used"] == way for item in items) for way in ("read", "edited", "named")}
     return {"items": len(items), "used": sum(ways.values()), **ways}
-
-
-def _edited(items: list[dict[str, Any]]) -> dict[str, int]:
-    """Only edits can be compared: nobody reads or names what he was not told of."""
-    with_files = [item for item in items if item["kind"] in ("session", "note") and item["files"]]
-    return {"items": len(with_files), "edited": sum(item["used"] == "edited" for item in with_files)}
 
 
 def _unused(project_dirs: list[str]) -> list[str]:
@@ -107,21 +98,11 @@ def _page(value: dict[str, Any]) -> list[str]:
         numbers = [str(share[key]) for key in ("items", "used", "read", "edited", "named")]
         rows.append([_KINDS[kind], *numbers, _bar(share["used"], share["items"])])
     lines += ["", *table(rows, right=(1, 2, 3, 4, 5))] if len(rows) > 1 else []
-    if value["holdout"]:
-        lines += ["", *_compared(value["holdout"])]
     unused = value["unused_notes"]
     if unused:
         more = ", and %d more" % (len(unused) - _NAMES_SHOWN) if len(unused) > _NAMES_SHOWN else ""
         lines += ["", "Unused for half a year: %s%s" % (", ".join(map(line, unused[:_NAMES_SHOWN])), more)]
     return lines
-
-
-def _compared(holdout: dict[str, dict[str, int]]) -> list[str]:
-    rows = [["FILES OF WHAT WAS FOUND", "FOUND", "THEN EDITED", ""]]
-    for key, name in (("given", "in sessions that were told"), ("held", "in sessions held back")):
-        share = holdout[key]
-        rows.append([name, str(share["items"]), str(share["edited"]), _bar(share["edited"], share["items"])])
-    return table(rows, right=(1, 2))
 
 
 def _bar(part: int, whole: int) -> str:

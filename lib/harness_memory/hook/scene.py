@@ -79,12 +79,9 @@ class Scene:
         place, root, project_dir = self.place(), self.run.root, self.project.dir
         if record.publish(place, session, gathered):
             from ..memory import views
-            from ..recall import recent
 
-            name, value = session.episode_name, gathered.episode or {}
-            with health.noted(root, "recall"):
-                recent.note_episode(project_dir, name, value)
-            views.refresh(project_dir, changed=[name], wait_seconds=min(settings.LOCK_WAIT_SECONDS, place.left() / 2))
+            wait = min(settings.LOCK_WAIT_SECONDS, place.left() / 2)
+            views.refresh(project_dir, changed=[session.episode_name], wait_seconds=wait)
         if gathered.state["notes_read"]:
             from ..notes import shelf as notebook
 

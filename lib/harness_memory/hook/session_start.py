@@ -31,10 +31,11 @@ def handle(run: Run) -> dict[str, Any] | None:
     with scene as session:
         _register(scene, session, process)
     housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
+    _refresh_recall(scene)
     problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
     message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
     with scene as session:
-        text = _briefed(scene, session, problems, settled["injection_units"], settled["recall_holdout"])
+        text = _briefed(scene, session, problems, settled["injection_units"])
     return reply.context(run.event.name, text, message)
 
 
@@ -47,14 +48,23 @@ def _register(scene: Scene, session: Session, process: dict[str, Any]) -> None:
         sessions.save_capture(session, {**sessions.load_capture(session), "since": scene.run.now})
 
 
+def _refresh_recall(scene: Scene) -> None:
+    from ..recall import cache
+
+    run, place = scene.run, scene.place()
+    if cache.is_due(scene.project.dir) and place.left() > 0:
+        with health.noted(run.root, "recall"):
+            cache.open_source(run.root, scene.project.dir, run.now, place.ends, is_whole=True)
+
+
 def _is_fork(run: Run) -> bool:
     # Clients before 2.1.214 call a fork "resume"; its own transcript does not exist yet.
     event = run.event
     return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
 
 
-def _briefed(scene: Scene, session: Session, problems: list[str], cap: float, one_in: int) -> str:
-    """What this session should know and was not told yet; one in so many is told nothing, for comparison."""
+def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) -> str:
+    """What this session should know and was not told yet."""
     run, event = scene.run, scene.run.event
     told = receipt.load(session.dir)
     if event.source not in ("resume", "fork"):
@@ -64,9 +74,6 @@ def _briefed(scene: Scene, session: Session, problems: list[str], cap: float, on
         told = receipt.inherited(parent) if parent else told
     own_ids = {session.id, *told["own"]}
     parts = receipt.news(_parts(scene, session, own_ids, problems), told)
-    is_held = receipt.is_held_back(str(session.meta["claude_session"]), one_in)
-    if is_held:
-        parts = [part for part in parts if part.name in ("health", "state")]
     if not any(part.lines for part in parts if part.name != "usage"):
         receipt.save(session.dir, told)
         return ""

@@ -32,12 +32,13 @@ def handle(run: Run) -> dict[str, Any] | None:
             return skill.begin(scene, session, run.event.prompt.split(None, 1)[0])
         if not capture.is_prompt(run.event.prompt) or not _may_recall(scene):
             return None
-        from . import recollect
+        from . import recall
 
-        return recollect.begin(scene, session, state)
+        return recall.begin(scene, session, state)
 
 
 def _may_recall(scene: Scene) -> bool:
-    """Whether there is anything to recall, told without loading what it takes."""
-    homes = (scene.project.dir, os.path.join(scene.run.root, settings.USER_DIR))
-    return any(os.path.isdir(os.path.join(home, settings.STATE_DIR, settings.RECALL_DIR)) for home in homes)
+    """Whether there is anything to recall; decided without loading recall."""
+    user = os.path.join(scene.run.root, settings.USER_DIR, settings.LEARNING_DIR)
+    paths = (os.path.join(scene.project.dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR))
+    return any(os.path.isdir(path) for path in (*paths, user))

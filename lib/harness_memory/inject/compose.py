@@ -58,10 +58,6 @@ class Injection:
         self.shown = shown
         self.units = units(text)
 
-    def hold(self) -> None:
-        """Keep back the text, and remember what it would have been about."""
-        self.text, self.units = "", 0
-
     @property
     def tokens(self) -> int:
         return (self.units + 3) // 4

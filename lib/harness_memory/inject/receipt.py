@@ -58,11 +58,6 @@ def forget(told: dict[str, Any]) -> None:
     told.update(seen=[], wholes={}, profiles=[], recalled=[])
 
 
-def is_held_back(claude_id: str, one_in: int) -> bool:
-    """Whether a session is one of those that are told nothing, to compare the others with."""
-    return one_in > 0 and int(hexdigest("holdout " + claude_id)[:8], 16) % one_in == 0
-
-
 def note_offered(told: dict[str, Any], parts: list[Part]) -> None:
     """Everything offered counts as told, shown or cut: what was cut is no news next time."""
     for part in parts:

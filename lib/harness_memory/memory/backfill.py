@@ -17,7 +17,6 @@ import os
 from ..base import clock, files, jsontext, settings
 from ..project import identity
 from ..project.context import Context
-from ..recall import cache
 from ..session import capture, episode, liveness, sessions, tombstones
 from ..session import record as archive
 from . import views
@@ -252,10 +251,9 @@ class Backfill:
         return MADE
 
     def finish(self) -> None:
-        """Show in the views and to recall what was made, and remember what there was nothing to make of."""
+        """Show in the views what was made, and remember what there was nothing to make of."""
         for project_dir in self.pending:
             views.refresh(project_dir, is_full=True)
-            cache.rebuild(self.root, project_dir, settings.LOCK_WAIT_SECONDS)
         for project_dir, empty in self.empty.items():
             if empty != _load_empty(project_dir):
                 value = {"schema": settings.SCHEMA, "empty": empty}

@@ -17,8 +17,6 @@ from ..base.lock import Lock
 from ..notes import index as notes_index
 from ..notes import shelf as notebook
 from ..project import identity
-from ..recall import documents, stock
-from ..session import episode, sessions
 from . import remake, views
 from .file_rules import DAMAGED, REMAKE, RULE, STRAY, Unfit, accept, checker
 
@@ -123,29 +121,6 @@ def check_views(project_dir: str) -> Iterator[Finding]:
     for name, what in stale:
         yield Finding(os.path.join(project_dir, name), what, REMAKE, VIEW)
     yield from _check_notes_index(notebook.project_shelf(project_dir))
-    yield from _check_recall(project_dir)
-
-
-def _check_recall(project_dir: str) -> Iterator[Finding]:
-    """Every episode is found by recall, and what recall knows of it is what it says; no cache at all is fine."""
-    known = stock.known_episodes(project_dir)
-    if known is None:
-        return
-    for name in episode.names(project_dir):
-        value = episode.load(project_dir, name)
-        if _is_known(name, value, known):
-            continue
-        claude_id = str((value or {}).get("session_id") or "")
-        with _still(sessions.lock(project_dir, claude_id, 0).path):  # its session may just have been writing it
-            known, value = stock.known_episodes(project_dir) or {}, episode.load(project_dir, name)
-        if not _is_known(name, value, known):
-            path = os.path.join(project_dir, settings.EPISODES_DIR, name)
-            what = "is not what recall knows of it" if name in known else "is not known to recall"
-            yield Finding(path, what, REMAKE, VIEW)
-
-
-def _is_known(name: str, value: dict[str, Any] | None, known: dict[str, Any]) -> bool:
-    return value is None or known.get(name) == documents.episode_digest(name, value).fingerprint
 
 
 def _still(path: str) -> Lock | contextlib.nullcontext[bool]:

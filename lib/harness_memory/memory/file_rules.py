@@ -17,7 +17,6 @@ import os
 from ..base import clock, files, settings, shape, yaml
 from ..inject import sections
 from ..notes import note
-from ..recall import segment
 from ..session import capture, episode, sessions
 from . import tasks, threads
 
@@ -35,7 +34,6 @@ _LINE_MAX_BYTES = 1024 * 1024
 _ARCHIVE_REMEDY = "bring it back from a backup; sessions before the damage can be restored"
 _ARCHIVE_READ_BYTES = 64 * 1024 * 1024  # a second or so
 _EPISODE_MAX_BYTES = settings.EPISODE_MAX_BYTES * 4  # what no cutting rule of ours can leave behind
-_POSTINGS = ".idx"
 _REPAIR = "correct it, or move it out of the store"
 
 
@@ -90,7 +88,7 @@ def checker(parts: tuple[str, ...]) -> Callable[[str], object] | None:
     if parts == (settings.STATE_DIR, settings.CONSOLIDATION_TOLD_FILE):
         return accept
     if folder[-2:] == (settings.STATE_DIR, settings.RECALL_DIR):
-        return check_postings if name.endswith(_POSTINGS) else None
+        return accept
     if folder[-3:-1] == (settings.STATE_DIR, settings.RECALL_DIR):
         return accept
     if parts in ((settings.TRIGGERS_MARK,), (settings.STATE_DIR, settings.ROWS_FILE)):
@@ -166,23 +164,6 @@ def check_note(path: str) -> None:
     found = note.parse(os.path.basename(path)[: -len(".md")], _text(path))
     for line, what in found.problems:
         raise Unfit(what, line, "correct it: harness memory note edit %s" % found.slug, RULE)
-
-
-def check_postings(path: str) -> None:
-    try:
-        found = segment.Segment(path, is_whole=True)
-    except segment.Damaged as error:
-        what = str(error).partition(": ")[2]
-        raise Unfit("is a cache that cannot be used (%s)" % what, remedy=REMAKE, kind=RULE) from None
-    try:
-        for _ in found.terms():
-            pass
-        for number in range(found.count):
-            found.record(number)
-    except segment.Damaged as error:
-        raise Unfit("is a damaged cache (%s)" % error, remedy=REMAKE, kind=RULE) from None
-    finally:
-        found.close()
 
 
 def check_profile(path: str) -> None:

@@ -21,7 +21,6 @@ from ..base.text import one_line
 from ..inject import receipt, usefulness
 from ..notes import note as notes
 from ..notes import shelf as notebook
-from ..recall import cache
 from ..session import capture, episode, liveness, sessions, tombstones
 from . import rows, tasks, threads, views
 
@@ -107,16 +106,19 @@ def _strike_elsewhere(project_dir: str, chosen: list[Session], ids: set[str], ma
 def doubt(project_dir: str) -> None:
     """What is derived holds words of everything: whatever becomes of us, it is made anew of what is left."""
     files.erase(rows.path(project_dir))
-    cache.drop(project_dir)
+    drop_recall(project_dir)
+
+
+def drop_recall(project_dir: str) -> None:
+    """Remove recall's index, which its next reader makes again."""
+    files.remove_tree(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR))
 
 
 def renew(store_root: str, project_dir: str) -> None:
     """Make anew what is derived; Busy, with the rest left to the next hook, when a session is at work on it."""
     if _has_views(project_dir):
         views.rebuild(project_dir, _WAIT_SECONDS)
-    cache.drop(project_dir)
-    if not cache.rebuild(store_root, project_dir, _WAIT_SECONDS):
-        raise Busy(11, "a session is at work on what recall searches in; run it again", project_dir)
+    drop_recall(project_dir)
 
 
 def _has_views(project_dir: str) -> bool:

@@ -42,9 +42,6 @@ def housekeep(place: Context, claude_id: str, process: dict[str, Any], now: floa
         if place.left() > 0:
             with health.noted(place.store_root, _NAME):
                 duty(place, now, config)
-    if place.left() > 0:
-        with health.noted(place.store_root, _NAME):
-            _catch_up_recall(place)
 
 
 def _catch_up(place: Context) -> None:
@@ -71,14 +68,6 @@ def _doubt_the_clock(place: Context, now: float) -> None:
         from ..session import tombstones
 
         tombstones.note_ahead(place.project_dir, now)
-
-
-def _catch_up_recall(place: Context) -> None:
-    archived = os.path.join(place.store_root, settings.ARCHIVE_DIR, os.path.basename(place.project_dir))
-    if os.path.isdir(os.path.join(place.project_dir, settings.EPISODES_DIR)) or os.path.isdir(archived):
-        from ..recall import cache
-
-        cache.catch_up(place.store_root, place.project_dir, place.ends)
 
 
 def _recover(place: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
@@ -168,13 +157,11 @@ def sweep_strays(place: Context, now: float, config: Config) -> None:
         os.path.join(place.store_root, settings.GUARD_DIR, settings.ALLOWED_DIR),
         os.path.join(place.store_root, settings.USER_DIR),
         os.path.join(place.store_root, settings.USER_DIR, settings.LEARNING_DIR, settings.TOPICS_DIR),
-        os.path.join(place.store_root, settings.USER_DIR, settings.STATE_DIR, settings.RECALL_DIR),
         state,
         live,
         os.path.join(state, settings.PROGRESS_DIR),
         os.path.join(state, settings.THREADS_DIR),
         os.path.join(state, settings.RECALL_DIR),
-        os.path.join(state, settings.RECALL_DIR, settings.RECENT_DIR),
         os.path.join(health, settings.FAILURES_DIR),
         *_recent_sessions(project),
     ):

@@ -267,14 +267,11 @@ class Writing:
 
 
 def _refresh_caches(shelf: Shelf) -> None:
-    """What recall and triggers know of the notes. Without it they are only slower, or silent."""
-    from ..recall import cache
+    """What triggers know of the notes. Without it they are silent."""
     from . import triggers
 
     try:
-        if cache.is_behind(shelf):
-            cache.refresh_notes(shelf)
-            triggers.refresh(shelf)
+        triggers.refresh(shelf)
     except OSError:
         pass
 

@@ -76,7 +76,7 @@ class Segment:
 
     def column(self, name: str, code: str = "I") -> Any:
         following = _SECTIONS[_SECTIONS.index(name) + 1]
-        return memoryview(self._data)[self._starts[name] : self._starts[following]].cast(code)
+        return memoryview(self._data)[self._starts[name] : self._starts[following]].cast(code)  # type: ignore[call-overload]
 
     def item(self, name: str, number: int) -> bytes:
         ends = self.column(name + " ends")
@@ -97,7 +97,7 @@ class Segment:
     def find(self, term: str) -> int:
         """The number of a term; -1 when no document has it."""
         word = term.encode("utf-8", "surrogatepass")
-        number = bisect_left(self, word)  # type: ignore[type-var]
+        number = bisect_left(self, word)
         return number if number < len(self) and self[number] == word else -1
 
     def holders(self, number: int) -> int:
@@ -197,7 +197,7 @@ class _Cache:
         self.gone: set[str] = set()
         self.recent: dict[str, Document] = {}
         log = self._read_log()  # first: a process that merges it into the index removes it last
-        self.base = _open_index(project_dir)
+        self.base = open_index(project_dir)
         self.state: dict[str, Any] = dict(self.base.header["state"]) if self.base else {}
         self.stamps: dict[str, int] = dict(zip(self.base.ids, self.base.stamps)) if self.base else {}
         self.stamps.pop("", None)
@@ -374,7 +374,7 @@ def drop(project_dir: str) -> None:
 def problem(project_dir: str) -> str:
     """What is wrong with the index; "" when it is sound or missing."""
     try:
-        base = _open_index(project_dir, is_checked=True)
+        base = open_index(project_dir, is_checked=True)
     except DAMAGE as error:
         return str(error)
     Source(base, [], set()).close()
@@ -401,7 +401,7 @@ def folder(project_dir: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
 
 
-def _open_index(project_dir: str, *, is_checked: bool = False) -> Segment | None:
+def open_index(project_dir: str, *, is_checked: bool = False) -> Segment | None:
     try:
         fd = files.open_plain(os.path.join(folder(project_dir), _INDEX))
     except (FileNotFoundError, NotADirectoryError):
@@ -453,13 +453,13 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
         blobs["records"].append(jsontext.compact(shown).encode("utf-8", "replace"))
         code = number.to_bytes(4, sys.byteorder)
         for term, count in each.counts.items():
-            numbers, counts = added.setdefault(term.encode("utf-8", "surrogatepass"), (bytearray(), bytearray()))
-            numbers += code
-            counts.append(min(count, _COUNT_MAX))
+            posting = added.setdefault(term.encode("utf-8", "surrogatepass"), (bytearray(), bytearray()))
+            posting[0].extend(code)
+            posting[1].append(min(count, _COUNT_MAX))
     ids += [each.id for each in documents]
-    for word, (numbers, counts) in added.items():
+    for word, posting in added.items():
         before = lists.get(word, (b"", b""))
-        lists[word] = (before[0] + numbers, before[1] + counts)
+        lists[word] = (before[0] + posting[0], before[1] + posting[1])
     blobs["terms"] = sorted(lists)
     blobs["postings"] = [b"".join(lists[word]) for word in blobs["terms"]]
     sections = [*(column.tobytes() for column in columns.values()), "\n".join(ids).encode("utf-8", "replace")]
