@@ -1,8 +1,8 @@
-"""Whether what a note says can still be trusted: the files it is about, compared with when it was verified.
+"""Whether a note can still be trusted: the files it is about, compared with those it was verified against.
 
-FRESH      every file is as it was
-DRIFTED    some file has changed, or is gone
-ORPHANED   all of them are gone
+FRESH      every file is unchanged
+DRIFTED    a file has changed or is missing
+ORPHANED   every file is missing
 """
 
 from __future__ import annotations
@@ -22,46 +22,38 @@ ORPHANED = "ORPHANED"
 
 
 def state(note: Note, root: str) -> tuple[str, list[str]]:
-    """How fresh a note is, and which files say otherwise; ("", []) for one that names no files."""
-    if not note.files:
-        return "", []
-    told = {path: _compared(note, os.path.join(root, path), code) for path, code in note.files}
-    gone = [path for path, how in told.items() if how == "gone"]
-    if len(gone) == len(told):
-        return ORPHANED, gone
-    off = [path for path, how in told.items() if how]
-    return (DRIFTED, off) if off else (FRESH, [])
+    """How fresh a note is, and which files differ; ("", []) for a note without files."""
+    paths = {path: os.path.join(root, path) for path, _ in note.files}
+    missing = [path for path, full in paths.items() if not os.path.lexists(full)]
+    if not paths or len(missing) == len(paths):
+        return (ORPHANED, missing) if missing else ("", [])
+    differing = [path for path, code in note.files if path in missing or _is_changed(note, paths[path], code)]
+    return (DRIFTED, differing) if differing else (FRESH, [])
+
+
+def _is_changed(note: Note, path: str, code: str) -> bool:
+    if code:
+        return fingerprint(path) not in ("", code[: settings.NOTE_HASH_CHARS])
+    verified = clock.parse(note.day + "T00:00:00Z")
+    return verified is not None and os.lstat(path).st_mtime >= verified + settings.DAY_SECONDS
 
 
 def stamped(path: str, root: str) -> str:
-    """An item for a note's `files`: the path with the hash of what the file holds now."""
+    """An item for a note's `files`: the path with the hash of its present content."""
     return notes.file_item(path, fingerprint(os.path.join(root, path)))
 
 
 def fingerprint(path: str) -> str:
-    """A hash of a file's content; "" when there is none to read."""
+    """A hash of a file's content; "" when it cannot be read."""
     import hashlib
 
-    found = hashlib.sha256()
+    code = hashlib.sha256()
     try:
         if os.path.getsize(path) > settings.NOTE_FILE_MAX_BYTES or not os.path.isfile(path):
             return ""
         with open(path, "rb") as file:
             for chunk in iter(lambda: file.read(1 << 20), b""):
-                found.update(chunk)
+                code.update(chunk)
     except OSError:
         return ""
-    return found.hexdigest()[: settings.NOTE_HASH_CHARS]
-
-
-def _compared(note: Note, path: str, code: str) -> str:
-    if not os.path.lexists(path):
-        return "gone"
-    if code:
-        now = fingerprint(path)
-        return "changed" if now and now != code[: settings.NOTE_HASH_CHARS] else ""
-    seen = clock.parse(note.day + "T00:00:00Z") if note.day else None
-    try:
-        return "changed" if seen is not None and os.stat(path).st_mtime >= seen + 86400 else ""
-    except OSError:
-        return "gone"
+    return code.hexdigest()[: settings.NOTE_HASH_CHARS]
