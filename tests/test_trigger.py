@@ -74,7 +74,7 @@ def test_its_moment(session: Life, tool: str, given: dict[str, str], is_called_f
     ],
 )
 def test_globs(pattern: str, path: str, is_hit: bool) -> None:
-    assert triggers._fits(path.split("/") if path else [], pattern) is is_hit
+    assert triggers.fits(path.split("/") if path else [], pattern) is is_hit
 
 
 @pytest.mark.parametrize("pattern", ["**/" * 200 + "x.py", "**/a/" * 200 + "x.py", "**/*a*a*a*b/" * 50 + "x.py"])

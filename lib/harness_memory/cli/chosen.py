@@ -10,7 +10,7 @@ from ..memory import forget as forgetting
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..session import tombstones
-from . import listing, records
+from . import records
 from .output import line
 from .refusal import Refusal
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from ..memory.forget import Stroke
     from ..notes.note import Note
-    from .desk import Desk
     from .records import Record
+    from .scopes import Scopes
 
 
 class Chosen:
@@ -50,7 +50,7 @@ class Chosen:
         return bool(self.sessions or self.notes or self.strokes or self.archived)
 
 
-def choose(at: Desk, args: argparse.Namespace) -> Chosen:
+def choose(at: Scopes, args: argparse.Namespace) -> Chosen:
     filters = (args.session, args.since, args.until, args.type, args.scope)
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
@@ -63,7 +63,7 @@ def choose(at: Desk, args: argparse.Namespace) -> Chosen:
     return _named(at, args.words) if args.words else _filtered(at, args)
 
 
-def _named(at: Desk, words: list[str]) -> Chosen:
+def _named(at: Scopes, words: list[str]) -> Chosen:
     known = records.load_all(at.project.dir)
     sessions, archived, found = [], [], []
     for word in words:
@@ -78,9 +78,8 @@ def _named(at: Desk, words: list[str]) -> Chosen:
     return Chosen(sessions, found, archived)
 
 
-def _filtered(at: Desk, args: argparse.Namespace) -> Chosen:
-    wanted = listing.Wanted(type=args.type, scope=args.scope, session=args.session, since=args.since, until=args.until)
-    found = [note for note, _ in listing.found(at, wanted)]
+def _filtered(at: Scopes, args: argparse.Namespace) -> Chosen:
+    found = [note for note, _ in at.select(args)]
     if args.type or args.scope:
         return Chosen(notes=found)
     known = records.load_all(at.project.dir)
@@ -101,7 +100,7 @@ def _filtered(at: Desk, args: argparse.Namespace) -> Chosen:
     return Chosen(sessions, found, archived)
 
 
-def _put_away(at: Desk, word: str) -> dict[str, Any] | None:
+def _put_away(at: Scopes, word: str) -> dict[str, Any] | None:
     """The one archived session that is meant by an id or its beginning."""
     known = {str(entry["id"]): entry for _, entry in archive.entries(at.root, at.project.dir)}
     exact = [each for each in known.values() if word in (each["id"], each["session_id"])]
@@ -117,7 +116,7 @@ def _put_away(at: Desk, word: str) -> dict[str, Any] | None:
 # Notes ---------------------------------------------------------------------------------------------
 
 
-def _note(at: Desk, word: str) -> Note:
+def _note(at: Scopes, word: str) -> Note:
     """The note that is meant, else one that was removed, as it last was."""
     scope, _, rest = word.rpartition("/")
     named = rest if scope in ("", *settings.NOTE_SCOPES) else word
@@ -127,7 +126,7 @@ def _note(at: Desk, word: str) -> Note:
     return at.find(word, what="session or note")[1]
 
 
-def _removed(at: Desk, word: str, scope: str) -> list[Note]:
+def _removed(at: Scopes, word: str, scope: str) -> list[Note]:
     """Notes that only the archive has, by name or its beginning; of several versions the newest."""
     slug = notes.slug_of(word[: -len(".md")] if word.endswith(".md") else word)
     newest: dict[tuple[str, str], str] = {}
@@ -156,7 +155,7 @@ def _copy(scope: str, slug: str, path: str) -> Note:
 # A text --------------------------------------------------------------------------------------------
 
 
-def find_text(at: Desk, text: str) -> list[tuple[str, Stroke]]:
+def find_text(at: Scopes, text: str) -> list[tuple[str, Stroke]]:
     """In the project, in the user's notes, and in what hooks noted about their failures."""
     user = notebook.user_shelf(at.root).home
     tops = [at.project.dir, user, os.path.join(at.root, settings.HEALTH_DIR)]

@@ -12,10 +12,11 @@ from ..memory import forget as forgetting
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import sessions, tombstones
-from . import arguments, chosen, desk, listing
+from . import arguments, chosen
 from .arguments import instant
 from .output import complain, count, cut, emit_json, line, local, short
 from .refusal import Refusal
+from .scopes import Scopes, brief
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
     from ..notes.note import Note
     from .chosen import Chosen
-    from .desk import Desk
     from .records import Record
 
 _ABOUT = """\
@@ -61,13 +61,13 @@ def forget(argv: list[str]) -> int:
     choice.add_argument("--yes", action="store_true", help="do it")
     choice.add_argument("--dry-run", action="store_true", help="show what would go, change nothing (the default)")
     args = parser.parse_args(argv)
-    at = desk.Desk(args)
+    at = Scopes(args)
     # Nobody puts away, or brings back, what was looked at but not yet forgotten.
     with archive.Alone(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
         return _forget(at, args)
 
 
-def _forget(at: Desk, args: argparse.Namespace) -> int:
+def _forget(at: Scopes, args: argparse.Namespace) -> int:
     busy: dict[str, forgetting.Busy] = {}
     if args.yes:
         forgetting.drop_leftovers([at.project.dir, archive.folder(at.root, at.project.dir), *_common(at)], at.now)
@@ -92,7 +92,7 @@ def _forget(at: Desk, args: argparse.Namespace) -> int:
     return 2 if found.troubles else 0 if found else 1
 
 
-def _common(at: Desk) -> list[str]:
+def _common(at: Scopes) -> list[str]:
     return [notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
 
 
@@ -108,7 +108,7 @@ def _conclude(is_done: bool, is_any: bool, left: list[str], trail: list[str]) ->
 # Showing it ----------------------------------------------------------------------------------------
 
 
-def _preview(chosen: Chosen, at: Desk) -> list[str]:
+def _preview(chosen: Chosen, at: Scopes) -> list[str]:
     lines = []
     if chosen.sessions:
         lines.append("%s, with episode, record, receipts and artifacts:" % count(len(chosen.sessions), "session"))
@@ -148,7 +148,7 @@ def _few(rows: list[str]) -> list[str]:
 def _described(chosen: Chosen) -> dict[str, object]:
     return {
         "sessions": [record.brief() for record in chosen.sessions],
-        "notes": [listing.brief(note, "") for note in chosen.notes],
+        "notes": [brief(note, "") for note in chosen.notes],
         "archived": sorted(entry["id"] for entry in chosen.archived),
         "files": [{"file": s.path, "removed": s.after is None, "passages": s.shown} for _, s in chosen.strokes],
     }
@@ -174,7 +174,7 @@ def _what_came_back(project_dir: str, entry: dict[str, Any]) -> forgetting.Sessi
     return forgetting.Session(entry["id"], entry["session_id"], os.path.dirname(path) if is_half else "", "")
 
 
-def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
+def _carry_out(at: Scopes, chosen: Chosen, text: str) -> list[str]:
     """Files that could not be rid of the text."""
     identity.record(at.project, clock.iso(at.now))
     gone = [_all_of(at.project.dir, record) for record in chosen.sessions]
@@ -193,7 +193,7 @@ def _carry_out(at: Desk, chosen: Chosen, text: str) -> list[str]:
     return [path for top in tops for path in forgetting.left(top, text)]
 
 
-def _forget_note(at: Desk, note: Note) -> None:
+def _forget_note(at: Scopes, note: Note) -> None:
     tombstones.add(at.project.dir, at.now, notes=[note.ref])
     marks = forgetting.marks_of_note(at.shelf(note.scope), note)
     told = arguments.all_dirs() if note.scope == "user" else [at.project.dir]
@@ -204,7 +204,7 @@ def _forget_note(at: Desk, note: Note) -> None:
         forgetting.strike_receipts(directory, marks, [note.slug])
 
 
-def _forget_text(at: Desk, found: Chosen, text: str) -> None:
+def _forget_text(at: Scopes, found: Chosen, text: str) -> None:
     """Until nothing is found that a hook wrote which had read it before."""
     forgetting.doubt(at.project.dir)
     phrases = forgetting.phrases(text, [stroke for _, stroke in found.strokes])
@@ -231,7 +231,7 @@ def _raise_if_any(busy: dict[str, forgetting.Busy]) -> list[str]:
     return []
 
 
-def _renew(at: Desk) -> None:
+def _renew(at: Scopes) -> None:
     for shelf in (notebook.project_shelf(at.project.dir), notebook.user_shelf(at.root)):
         if files.is_directory(shelf.folder):
             with notebook.Writing(shelf):
@@ -240,7 +240,7 @@ def _renew(at: Desk) -> None:
         forgetting.renew(at.root, at.project.dir)
 
 
-def _audit(at: Desk, chosen: Chosen, text: str) -> None:
+def _audit(at: Scopes, chosen: Chosen, text: str) -> None:
     """That something was forgotten, by id and number, never what."""
     try:
         from ..audit import trail as audit  # type: ignore[import-not-found,unused-ignore]

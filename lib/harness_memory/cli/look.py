@@ -86,9 +86,10 @@ def show(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     likely = records.load_likely(project_dir, args.session)
     if not likely:
-        from . import desk, notes
+        from . import notes
+        from .scopes import Scopes
 
-        at = desk.Desk(args)
+        at = Scopes(args)
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
         _refuse_archived(project_dir, args.session)

@@ -1,15 +1,21 @@
-"""Notes by hand: the verbs `note` and `remember`, and looking at a note. What they change is in `noting`."""
+"""`remember` and `note`: facts that people keep, one topic a file. Lint comments on all that is written."""
 
 from __future__ import annotations
 
 import sys
 
-from ..base import files as store
-from ..base import settings
+from ..base import files, settings
+from ..base.redact import MARK, redact
+from ..base.text import block, brief, cut, one_line
+from ..notes import freshness, index, lint, similar, wording
+from ..notes import note as notes
 from ..notes import shelf as notebook
-from . import arguments, desk
-from .output import complain, emit_json, emit_stored
+from . import arguments, editor
+from .output import complain, count, emit_json, emit_stored, line, short, table
+from .output import cut as fitted
 from .refusal import Refusal
+from .scopes import Scopes, add_scope, relative
+from .scopes import brief as described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,60 +23,72 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..notes.note import Note
-    from ..notes.shelf import Shelf
-    from .desk import Desk
+    from ..notes.shelf import Shelf, Writing
 
-_ACTIONS = ("add", "edit", "show", "list", "remove", "promote", "supersede")
-_ABOUT = """\
-Notes: what should be known in every session, as facts, one topic a file.
-  add NAME [FACT ...]     a new topic; without facts its text is read from standard input
-  edit NAME               in your editor, or by flags, or from standard input
-  show NAME   list        one note, all notes
-  remove NAME ...         into the archive
-  promote NAME            local to project, project to user
-  supersede OLD NEW       NEW says what OLD said; OLD is kept, and no session is told of it
-A note of a nearer scope (local, project, user) stands before one of the same name."""
-_EXAMPLES = """\
-note add "Cart totals" "Totals are rounded once, at the end" --file src/cart.py
-note add Deploy --type reference --trigger "command: make deploy" < deploy.md
-note edit cart-totals --verified
-note promote editor
-note supersede use-jquery use-react"""
+_TOPIC_WORDS = 4
+_LEAST_SHARED_WORDS = 2
+_LEAST_SHARE = 0.34
 
 
 def note(argv: list[str]) -> int:
-    parser = arguments.parser("note", _ABOUT, _EXAMPLES)
-    parser.add_argument(
-        "action", nargs="?", choices=_ACTIONS, default="list", metavar="ACTION", help=", ".join(_ACTIONS)
+    about = (
+        "Notes: what should be known in every session, as facts, one topic a file.\n"
+        "A note of a nearer scope (local, project, user) overrides one of the same name."
     )
-    parser.add_argument("names", nargs="*", metavar="NAME", help="the topic, and for add its facts")
-    _add_content(parser)
-    parser.add_argument("--name", metavar="TEXT", help="edit: another name; the file keeps its own")
-    parser.add_argument("--supersedes", metavar="NAME", action="append", help="a note that this one replaces")
-    parser.add_argument("--verified", action="store_true", help="edit: it is true today, and so are its files")
-    parser.add_argument("--drop", metavar="TEXT", action="append", help="edit: drop the fact that holds this text")
-    args = parser.parse_args(argv)
-    if not args.names and args.action != "list":
-        raise Refusal("which note? harness memory note %s NAME" % args.action)
-    at = desk.Desk(args)
-    if args.action in ("show", "list"):
-        return _show(at, args) if args.action == "show" else _list(at, args)
-    from . import noting
+    examples = (
+        'note add "Cart totals" "Totals are rounded once, at the end" --file src/cart.py\n'
+        'note add Deploy --type reference --trigger "command: make deploy" < deploy.md\n'
+        "note edit cart-totals --verified\nnote promote editor\nnote supersede use-jquery use-react"
+    )
+    actions = arguments.Actions("note", about, examples)
+    add = actions.add("add", "a new topic; without facts its text is read from standard input")
+    add.add_argument("name", metavar="NAME")
+    add.add_argument("facts", nargs="*", metavar="FACT")
+    edit = actions.add("edit", "a note in your editor, by options, or from standard input")
+    edit.add_argument("word", metavar="NAME")
+    edit.add_argument("--name", metavar="TEXT", help="another name; the file keeps its own")
+    edit.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
+    edit.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
+    for parser in (add, edit):
+        _add_content(parser)
+        parser.add_argument("--supersedes", metavar="NAME", action="append", help="a note that this one replaces")
+    show = actions.add("show", "one note")
+    show.add_argument("word", metavar="NAME")
+    listing = actions.add("list", "all notes")
+    listing.add_argument("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
+    remove = actions.add("remove", "move notes into the archive")
+    remove.add_argument("words", nargs="+", metavar="NAME")
+    promote = actions.add("promote", "from local to project, from project to user")
+    promote.add_argument("word", metavar="NAME")
+    supersede = actions.add("supersede", "NEW replaces OLD, which stays on disk and is never injected")
+    supersede.add_argument("old", metavar="OLD")
+    supersede.add_argument("new", metavar="NEW")
+    for parser in (show, listing, remove, promote, supersede):
+        add_scope(parser)
+    args = actions.parse(argv, "list")
+    if args.action == "list":
+        return list_notes(args)
+    verbs = {"add": _add, "edit": _edit, "show": _show, "remove": _remove, "promote": _promote, "supersede": _supersede}
+    return verbs[args.action](Scopes(args), args)
 
-    actions = {
-        "add": noting.add,
-        "edit": noting.edit,
-        "remove": noting.remove,
-        "promote": noting.promote,
-        "supersede": noting.supersede,
-    }
-    return actions[args.action](at, args)
+
+def _add_content(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--description", metavar="TEXT", help="one line for the index (default: the first fact)")
+    add("--type", choices=settings.NOTE_TYPES, help="kind of knowledge (default: project, or user for --scope user)")
+    add_scope(parser, "local ends with the session, user follows you into every project (default: project)")
+    add("--file", metavar="F", action="append", help="a file it is about: lint reports its changes (repeatable)")
+    add("--trigger", metavar="T", action="append", help='"command: git push" or "path: src/**" (repeatable)')
+    add("--fix", action="store_true", help="correct what lint can: relative dates, the opening of a story")
+
+
+# Adding --------------------------------------------------------------------------------------------
 
 
 def remember(argv: list[str]) -> int:
     about = (
-        "Keep a fact for later sessions, in the note it belongs to: the one you name, else the one that is about the\n"
-        "same things, else a new one. --scope user follows you into every project, local ends with the session."
+        "Keep a fact for later sessions, in the note you name, else in the one about the same things, else in a new\n"
+        "one. --scope user follows you into every project, local ends with the session."
     )
     examples = (
         'remember "PostgreSQL JSONB indexes require GIN, not B-tree"\n'
@@ -79,76 +97,298 @@ def remember(argv: list[str]) -> int:
     )
     parser = arguments.parser("remember", about, examples)
     parser.add_argument("facts", nargs="+", metavar="FACT", help="a fact, in quotes")
-    parser.add_argument("--topic", metavar="T", help="the note it belongs to, by name; made if there is none")
+    parser.add_argument("--topic", metavar="T", help="the note it belongs to, by name; made when missing")
     _add_content(parser)
     args = parser.parse_args(argv)
-    from . import noting
-
-    return noting.remember(desk.Desk(args), args)
-
-
-def _add_content(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--description", metavar="TEXT", help="one line for the index (default: the first fact)")
-    add(
-        "--type",
-        choices=settings.NOTE_TYPES,
-        help="what kind of knowledge (default: project, or user for --scope user)",
-    )
-    desk.add_scope(parser, "local ends with the session, user follows you everywhere (default: project)")
-    add("--file", metavar="F", action="append", help="a file it is about: lint tells when it changes (repeatable)")
-    add("--trigger", metavar="T", action="append", help='"command: git push" or "path: src/**" (repeatable)')
-    add("--fix", action="store_true", help="put right what lint can: relative dates, the opening of a story")
-
-
-# Looking -------------------------------------------------------------------------------------------
-
-
-def _show(at: Desk, args: argparse.Namespace) -> int:
-    shelf, found = at.find(args.names[0], args.scope)
-    return show_note(at, shelf, found, args.json)
+    at = Scopes(args)
+    topic, *facts = _cleaned(args, [args.topic or "", *args.facts])
+    pairs = [(fact, wording.corrected(fact, at.day) if args.fix else fact) for fact in facts if fact]
+    if not pairs:
+        raise Refusal("the fact is empty; nothing was noted")
+    scope, kind = _scope_and_type(args)
+    with at.writing(scope) as writing:
+        known = writing.shelf.note(notes.slug_of(topic)) if topic else _nearest(writing.shelf, facts, args.type)
+        name = topic or _topic_name(pairs[0][1])
+        made = known or notes.new(name, type=kind, day=at.day, description=pairs[0][1], session=at.session)
+        if not made.slug:
+            raise Refusal("no topic can be made of that. Name one: --topic T")
+        keys = {similar.key(fact.text) for fact in made.facts}
+        new = [fact for said, fact in pairs if not keys & {similar.key(said), similar.key(fact)}]
+        for fact in new:
+            notes.add_fact(made, fact)
+        if known and made.fields.get("verified"):
+            made.fields["verified"] = at.day
+        _apply_options(at, made, args)
+        return _save(at, writing, made, args, "Noted" if new else "Known already, and verified today")
 
 
-def show_note(at: Desk, shelf: Shelf, found: Note, is_json: bool) -> int:
-    from ..notes import freshness
+def _add(at: Scopes, args: argparse.Namespace) -> int:
+    name, *facts = _cleaned(args, [args.name, *args.facts])
+    scope, kind = _scope_and_type(args)
+    made = notes.new(name, type=kind, day=at.day, session=at.session)
+    if not made.slug:
+        raise Refusal('"%s" cannot name a note: it has no letters' % line(name))
+    for fact in facts:
+        notes.add_fact(made, fact)
+    if not facts:
+        page = notes.parse(made.slug, _standard_input(args, "note add %s < FILE" % line(name)))
+        made.fields.update(page.fields)
+        made.body, made.problems = page.body, page.problems
+    with at.writing(scope) as writing:
+        if writing.shelf.note(made.slug):
+            more = 'harness memory remember "FACT" --topic %s' % made.slug
+            raise Refusal("the note %s/%s exists. Add to it: %s" % (scope, made.slug, more))
+        _apply_options(at, made, args)
+        return _save(at, writing, made, args, "Noted")
 
-    notebook.mark_used(shelf, found.slug)
-    fate = notebook.fate_of(at.shelves, found)
-    state, files = freshness.state(found, at.project.root)
-    if is_json:
-        emit_json({**described(found), "holds": not fate, "why_not": fate or None, "freshness": state or None})
+
+def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
+    """The note of a shelf that is about the same things as some facts; its name and description count twice."""
+    told = similar.topic_words(" ".join(facts))
+    best, most = None, 0
+    for note in notebook.Book(shelf.read()).holding:
+        title = told & similar.topic_words(note.name + " " + note.description)
+        shared = title | (told & similar.topic_words(" ".join(note.body)))
+        is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(told))
+        if is_near and kind in (None, note.type) and not note.problems and len(title) + len(shared) > most:
+            best, most = note, len(title) + len(shared)
+    return best
+
+
+def _topic_name(fact: str) -> str:
+    """The first words of a fact that mean something; a negation does."""
+    words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in fact.split(" ")]
+    return " ".join([word for word in words if not similar.is_filler(word)][:_TOPIC_WORDS])
+
+
+def _scope_and_type(args: argparse.Namespace) -> tuple[str, str]:
+    scope = args.scope or ("user" if args.type == "user" else "project")
+    return scope, args.type or ("user" if scope == "user" else "project")
+
+
+def _apply_options(at: Scopes, made: Note, args: argparse.Namespace) -> None:
+    fields = made.fields
+    for key in ("description", "type"):
+        if getattr(args, key):
+            fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
+    if args.file:
+        items = {path: notes.file_item(path, code) for path, code in made.files}
+        paths = [relative(file, at.project.root) for file in args.file]
+        fields["files"] = [*{**items, **{path: freshness.stamped(path, at.project.root) for path in paths}}.values()]
+    for item in args.trigger or ():
+        if not notes.is_trigger(item):
+            raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))
+        fields["triggers"] = [*dict.fromkeys([*(fields.get("triggers") or ()), one_line(item)])]
+    _add_superseded(made, [at.find(word)[1] for word in getattr(args, "supersedes", None) or ()])
+
+
+def _add_superseded(made: Note, olds: list[Note]) -> None:
+    refs = [old.slug if old.scope == made.scope else old.ref for old in olds]
+    made.fields["supersedes"] = [*dict.fromkeys([*made.supersedes, *refs])]
+
+
+# Writing -------------------------------------------------------------------------------------------
+
+
+def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
+    """Write a note, the former version into the archive, and print what lint finds in it."""
+    shelf = made_shelf = writing.shelf
+    made.scope = shelf.scope
+    for row, what in made.problems:
+        raise Refusal("line %d: %s; nothing was written" % (row, what))
+    if not made.facts:
+        raise Refusal("it states no fact; nothing was written")
+    about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
+    made.fields.update(name=made.name, description=about, type=made.type)
+    fixed = lint.corrected(made) if getattr(args, "fix", False) else []
+    if not files.is_same(shelf.path(made.slug), notes.render(made).encode("utf-8", "replace")):
+        writing.archive(made.slug, at.now)
+    writing.put(made)
+    saved = made_shelf.note(made.slug) or made
+    book = notebook.open_book(at.shelves)
+    findings = [*lint.check_note(saved, at.project.root, at.day)]
+    findings += [each for each in lint.check_pairs(book, last=saved.ref) if each.path == saved.path]
+    warning = index.render(notebook.Book(shelf.read()).holding)[1] if shelf.home else ""
+    is_redacted = getattr(args, "is_redacted", False)
+    if args.json:
+        result = {**_details(saved, ""), "redacted": is_redacted, "fixed": fixed, "warning": warning or None}
+        emit_json({**result, "findings": [finding.as_json() for finding in findings]})
         return 0
-    if found.is_damaged:
-        raise Refusal("%s is damaged: it %s. See: harness memory lint" % (found.ref, found.problems[0][1]))
-    emit_stored(store.read(found.path) or b"")
-    sys.stdout.flush()
-    if fate:
-        complain("%s is %s" % (found.ref, fate))
-    if files:
-        complain("%s: %s is %s; it may no longer hold" % (found.ref, ", ".join(files), state))
+    print("%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact")))
+    rows = ["Secrets in it were redacted."] if is_redacted else []
+    rows += ["  corrected: " + what for what in fixed]
+    rows += ["  line %d %s. %s%s" % (f.line, f.what, f.remedy[:1].upper(), f.remedy[1:]) for f in findings]
+    if any(finding.is_safe for finding in findings):
+        rows.append("  (--fix, or harness memory lint --fix, corrects what is safe)")
+    print("".join(row[: len(row) - len(row.lstrip())] + line(row) + "\n" for row in rows), end="")
+    if warning:
+        complain(warning)
     return 0
 
 
-def _list(at: Desk, args: argparse.Namespace) -> int:
-    from . import listing
+def _cleaned(args: argparse.Namespace, texts: list[str]) -> list[str]:
+    """Texts without secrets, before anything is named after them."""
+    clean = [redact(one_line(text)) for text in texts]
+    args.is_redacted = clean != [one_line(text) for text in texts]
+    return clean
 
-    return listing.show(at, listing.Wanted(type=args.type, scope=args.scope), args.json)
+
+def _standard_input(args: argparse.Namespace, usage: str) -> str:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("the text is read from standard input: harness memory %s" % usage)
+    data = sys.stdin.buffer.read(settings.NOTE_MAX_BYTES + 1)
+    if len(data) > settings.NOTE_MAX_BYTES or not data.strip():
+        what = "larger than %d bytes" % settings.NOTE_MAX_BYTES if data.strip() else "empty"
+        raise Refusal("standard input is %s; nothing was written" % what)
+    try:
+        text = block(data.decode("utf-8-sig"))
+    except UnicodeDecodeError as error:
+        raise Refusal("standard input is not UTF-8 at byte %d; nothing was written" % error.start) from None
+    args.is_redacted = redact(text) != text
+    return redact(text)
 
 
-def described(made: Note) -> dict[str, Any]:
-    """A note for scripts."""
-    return {
-        "note": made.ref,
-        "file": made.path,
-        "name": made.name,
-        "description": made.description,
-        "type": made.type,
-        "scope": made.scope,
-        "created": made.fields.get("created"),
-        "verified": made.fields.get("verified"),
-        "session": made.fields.get("session"),
-        "supersedes": made.supersedes,
-        "files": [path for path, _ in made.files],
-        "triggers": list(made.fields.get("triggers") or ()),
-        "facts": [fact.text for fact in made.facts],
-    }
+def _edit(at: Scopes, args: argparse.Namespace) -> int:
+    shelf, note = at.find_readable(args.word, args.scope)
+    flags = (args.verified, args.name, args.drop, args.supersedes, args.file, args.trigger, args.description)
+    if not any((*flags, args.type, args.fix)):
+        if sys.stdin is None or sys.stdin.isatty():
+            return edit_note(at, shelf, note, args)
+        return _write_page(at, shelf, note, _standard_input(args, "note edit NAME < FILE"), args)
+    with at.writing(shelf.scope) as writing:
+        _, note = at.find_readable(note.ref)  # as it is under the lock
+        if args.name:
+            note.fields["name"] = brief(args.name, settings.NOTE_NAME_CHARS)
+        for text in args.drop or ():
+            wanted = similar.key(text)
+            hits = [fact for fact in note.facts if wanted and wanted in similar.key(fact.text)]
+            if len(hits) != 1:
+                hold = "%s of %s" % (count(len(hits), "fact"), note.ref)
+                raise Refusal('%s match "%s"; nothing was changed' % (hold, line(text)))
+            note.body = notes.without(note.body, hits)
+        if args.verified:
+            note.fields["verified"] = at.day
+            note.fields["files"] = [freshness.stamped(path, at.project.root) for path, _ in note.files]
+        _apply_options(at, note, args)
+        return _save(at, writing, note, args, "Written")
+
+
+def edit_note(at: Scopes, shelf: Shelf, note: Note, args: argparse.Namespace) -> int:
+    """In the person's editor."""
+    before = files.read_text(note.path) or ""
+    return editor.edit(
+        at, "note-" + note.slug, before, lambda text: _write_page(at, shelf, note, text, args, before=before)
+    )
+
+
+def _write_page(
+    at: Scopes, shelf: Shelf, note: Note, text: str, args: argparse.Namespace, before: str | None = None
+) -> int:
+    """Write a whole new text; without frontmatter the note keeps its own."""
+    page = notes.parse(note.slug, text)
+    page.fields = page.fields if page.has_head else dict(note.fields)
+    with at.writing(shelf.scope) as writing:
+        if before is not None and files.read_text(note.path) != before:
+            raise Refusal("%s has changed since the editor was opened" % note.ref)
+        return _save(at, writing, page, args, "Written")
+
+
+def _remove(at: Scopes, args: argparse.Namespace) -> int:
+    removed = []
+    for word in args.words:
+        shelf, note = at.find(word, args.scope)
+        if not notebook.is_plain(note.path):
+            raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
+        with at.writing(shelf.scope) as writing:
+            removed.append({"note": note.ref, "archived": writing.remove(note.slug, at.now) or None})
+    if args.json:
+        emit_json(removed)
+        return 0
+    for each in removed:
+        where = "; archived in %s" % short(str(each["archived"])) if each["archived"] else ""
+        print("Removed %s%s" % (line(each["note"]), where))
+    return 0
+
+
+def _promote(at: Scopes, args: argparse.Namespace) -> int:
+    """To the next wider scope, into the note of the same name if there is one."""
+    shelf, note = at.find_readable(args.word, args.scope)
+    if shelf.scope == "user":
+        raise Refusal("%s is a user note: no scope is wider" % note.ref)
+    target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
+    with at.writing(shelf.scope) as leaving, at.writing(target) as writing:
+        _, note = at.find_readable(note.ref)  # as it is under the lock
+        made = writing.shelf.note(note.slug) or note
+        keys = {similar.key(fact.text) for fact in made.facts}
+        for fact in note.facts:
+            if similar.key(fact.text) not in keys:
+                notes.add_fact(made, fact.text)
+        made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))
+        made.fields.pop("scope", None)
+        if target == "user":
+            made.fields.pop("files", None)  # they are this project's
+            made.fields["type"] = "user" if made.type == "project" else made.type
+        code = _save(at, writing, made, args, "Promoted to %s" % target)
+        leaving.remove(note.slug, at.now)
+        return code
+
+
+def _supersede(at: Scopes, args: argparse.Namespace) -> int:
+    _, old = at.find(args.old, args.scope)
+    shelf, new = at.find_readable(args.new, args.scope)
+    if old.ref == new.ref:
+        raise Refusal("a note cannot supersede itself: %s" % old.ref)
+    if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
+        raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
+    with at.writing(shelf.scope) as writing:
+        _, new = at.find_readable(new.ref)
+        _add_superseded(new, [old])
+        return _save(at, writing, new, args, "%s is superseded: it stays on disk, never injected. Written" % old.ref)
+
+
+# Showing -------------------------------------------------------------------------------------------
+
+
+def list_notes(args: argparse.Namespace) -> int:
+    matches = Scopes(args).select(args)
+    shown = matches[: getattr(args, "limit", None)]
+    if args.json:
+        emit_json([described(note, fate) for note, fate in shown])
+        return 0
+    rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
+    for note, fate in shown:
+        about = line(note.description) + (" (%s)" % fate if fate else "")
+        rows.append([fitted(line(note.ref), 50), note.type, note.day or "-", about])
+    print("\n".join(table(rows, is_cut=True)) if shown else 'No notes match. Make one: harness memory remember "FACT"')
+    if len(matches) > len(shown):
+        print("%d more: --limit %d" % (len(matches) - len(shown), len(matches)))
+    return 0
+
+
+def _show(at: Scopes, args: argparse.Namespace) -> int:
+    return show_note(at, *at.find(args.word, args.scope), is_json=args.json)
+
+
+def show_note(at: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
+    notebook.mark_used(shelf, note.slug)
+    fate = notebook.open_book(at.shelves).fate(note)
+    state, paths = freshness.state(note, at.project.root)
+    if is_json:
+        emit_json({**_details(note, fate), "freshness": state or None})
+        return 0
+    if note.is_unreadable:
+        raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
+    emit_stored(files.read(note.path) or b"")
+    sys.stdout.flush()
+    if fate:
+        complain("%s is %s" % (note.ref, fate))
+    if paths:
+        complain("%s: %s is %s; it may no longer hold" % (note.ref, ", ".join(paths), state))
+    return 0
+
+
+def _details(note: Note, fate: str) -> dict[str, Any]:
+    """A note for scripts, with its facts."""
+    lists = {"supersedes": note.supersedes, "files": [path for path, _ in note.files]}
+    lists["triggers"] = list(note.fields.get("triggers") or ())
+    return {**described(note, fate), **lists, "facts": [fact.text for fact in note.facts]}

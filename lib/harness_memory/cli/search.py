@@ -15,9 +15,10 @@ from ..recall.document import ARCHIVED, NOTE, SESSION, path_term
 from ..recall.terms import terms
 from ..session import episode
 from ..session.sessions import day_and_id
-from . import arguments, desk
+from . import arguments
 from .output import complain, cut, emit_json, line, short, table
 from .refusal import Refusal
+from .scopes import Scopes, relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ def search(argv: list[str]) -> int:
     if not any(word.strip() for word in args.words):
         raise Refusal("search: the query is empty. Give at least one word.")
     troubles: list[OSError] = []
-    at = desk.Desk(args)
+    at = Scopes(args)
     hits = _search_archives(at, args, troubles) if args.archived else _search(at, args)
     code = _report(hits, args)
     for trouble in troubles:
@@ -77,8 +78,8 @@ def related(argv: list[str]) -> int:
     limit = "at most N (default: %d)" % _LIMIT
     parser.add_argument("-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
     args = parser.parse_args(argv)
-    at = desk.Desk(args)
-    path = desk.relative(os.path.join(arguments.directory(args), args.file), at.project.root)
+    at = Scopes(args)
+    path = relative(os.path.join(arguments.directory(args), args.file), at.project.root)
     wanted = {args.file.replace(os.sep, "/").strip("/"), path}
     source = _open(at.root, at.project.dir)
     hits = []
@@ -159,7 +160,7 @@ def _around(text: str, at: int) -> str:
 # Searching ---------------------------------------------------------------------------------------
 
 
-def _search(at: desk.Desk, args: argparse.Namespace) -> list[Hit]:
+def _search(at: Scopes, args: argparse.Namespace) -> list[Hit]:
     words = [word.casefold() for word in args.words]
     hits: dict[str, Hit] = {}
     for directory in arguments.project_dirs(args):
@@ -174,7 +175,7 @@ def _search(at: desk.Desk, args: argparse.Namespace) -> list[Hit]:
     return sorted(result, key=lambda hit: (not hit.has_all, -hit.score))
 
 
-def _ranked(at: desk.Desk, directory: str, args: argparse.Namespace) -> Iterator[Hit]:
+def _ranked(at: Scopes, directory: str, args: argparse.Namespace) -> Iterator[Hit]:
     source = _open(at.root, directory)
     query = ranking.Query(" ".join(args.words))
     if source is None:
@@ -217,7 +218,7 @@ def _hit(root: str, directory: str, source: Source, number: int) -> Hit | None:
     return hit
 
 
-def _all(at: desk.Desk) -> Iterator[Hit]:
+def _all(at: Scopes) -> Iterator[Hit]:
     """All notes that hold and all sessions of the project, newest first."""
     for note in shelf.open_book(at.shelves).holding:
         yield _note(note)
@@ -228,7 +229,7 @@ def _all(at: desk.Desk) -> Iterator[Hit]:
             yield _session(SESSION, id, os.path.join(at.project.dir, settings.EPISODES_DIR, name), day, value)
 
 
-def _search_archives(at: desk.Desk, args: argparse.Namespace, troubles: list[OSError]) -> list[Hit]:
+def _search_archives(at: Scopes, args: argparse.Namespace, troubles: list[OSError]) -> list[Hit]:
     words = [word.casefold() for word in args.words]
     hits: dict[str, Hit] = {}
     for name, entry, path, text in archive.texts(at.root, at.project.dir, troubles):

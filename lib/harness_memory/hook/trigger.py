@@ -42,7 +42,7 @@ def _relative(path: str, root: str) -> str:
         return path.replace(os.sep, "/")
 
 
-def _part(found: list[triggers.Found]) -> inject.Part:
+def _part(found: list[triggers.Match]) -> inject.Part:
     lines = []
     for each in found:
         scope, _, slug = each.ref.partition("/")

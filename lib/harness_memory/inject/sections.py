@@ -64,20 +64,19 @@ def _pointed(line: str) -> tuple[str, list[str]]:
     """The note a line points to, and those it stands in place of."""
     if "](" not in line:
         return "", []
-    from ..notes import line as noteline
+    from ..notes import index
 
-    return noteline.read(line)
+    return index.read_line(line)
 
 
 def _local_notes(session_dir: str) -> list[str]:
     """What is noted for this session alone."""
     if not os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
         return []
-    from ..notes import line as noteline
-    from ..notes import shelf
+    from ..notes import index, shelf
 
     found = shelf.Book(shelf.local_shelf(session_dir).read()).holding
-    return ["- [local] " + _told(noteline.render(note)[2:]) for note in found]
+    return ["- [local] " + _told(index.render_line(note)[2:]) for note in found]
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:

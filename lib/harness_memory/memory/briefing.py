@@ -1,7 +1,4 @@
-"""Pages that are told as they stand: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes.
-
-Whatever state such a file is in, it is read as far as it can be, and what is wrong with it is said.
-"""
+"""Pages that are injected as they are: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from ..base import clock, files, settings
 
 
 class Curated:
-    """Lines of a file, the day it was last changed, and what is wrong with it."""
+    """Lines of a page, the day it was last changed, and what is wrong with it."""
 
     __slots__ = ("day", "lines", "path", "problem")
 
@@ -21,20 +18,34 @@ class Curated:
 
 
 def read(path: str) -> Curated:
-    """Empty when there is no such file."""
+    """Empty when the file is missing; what cannot be used is named in `problem`."""
     try:
-        data = files.read(path, settings.CURATED_MAX_BYTES)
+        lines, problem = parse(files.read(path, settings.CURATED_MAX_BYTES) or b"")
     except OSError as error:
-        return Curated(path, [], "%s cannot be used: %s" % (path, error.strerror))
-    if not data:
-        return Curated(path, [])
+        lines, problem = [], str(error.strerror)
+    return Curated(path, lines, "cannot use %s: %s" % (path, problem) if problem else "")
+
+
+def parse(data: bytes) -> tuple[list[str], str]:
+    """The lines of a page without blank ones at its ends, or what keeps it from being one."""
+    if len(data) > settings.CURATED_MAX_BYTES:
+        return [], "larger than %d bytes" % settings.CURATED_MAX_BYTES
     if b"\0" in data:
-        return Curated(path, [], "%s cannot be used: it is no text" % path)
-    problem = ""
+        return [], "binary, not Markdown"
     try:
-        text = data.decode("utf-8")
-    except UnicodeDecodeError:
-        text = data.decode("utf-8", "replace")
-        problem = "%s is not all UTF-8: odd characters were replaced" % path
-    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
-    return Curated(path, text.split("\n") if text.strip() else [], problem)
+        text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
+    except UnicodeDecodeError as error:
+        return [], "not UTF-8 at byte %d" % error.start
+    if text.lstrip()[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]") and _is_json(text):
+        return [], "JSON, not Markdown"
+    return text.split("\n") if text.strip() else [], ""
+
+
+def _is_json(text: str) -> bool:
+    from ..base import jsontext
+
+    try:
+        jsontext.loads(text.encode("utf-8"))
+    except (ValueError, RecursionError):
+        return False
+    return True

@@ -14,7 +14,6 @@ import time
 from ..audit import verify as chain
 from ..base import clock, files, settings
 from ..base.lock import Lock
-from ..notes import index as notes_index
 from ..notes import shelf as notebook
 from ..project import identity
 from . import remake, views
@@ -75,7 +74,7 @@ def check_project(project_dir: str) -> Iterator[Finding]:
 
 
 def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
-    wanted = notes_index.expected(shelf)
+    wanted = notebook.expected_index(shelf)
     if wanted is not None and not files.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
         what = "is stale" if os.path.lexists(shelf.index) else "is missing"
         yield Finding(shelf.index, what, REMAKE, VIEW)

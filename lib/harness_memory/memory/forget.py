@@ -235,16 +235,17 @@ def marks_of_note(shelf: Shelf, note: Note) -> list[str]:
 
 def forget_note(shelf: Shelf, note: Note, reach: list[Shelf]) -> None:
     """The note and every former version of it, also from before it came to this shelf from another in `reach`."""
-    with notebook.Writing(shelf) as writing:
-        writing.remove(note.slug)
+    with notebook.Writing(shelf):
+        files.erase(shelf.path(note.slug))
     for home in {each.home for each in (shelf, *reach) if each.home}:
         folder = notebook.archive_folder(notebook.Shelf("", "", home))
         for name in files.listed(folder):
             if notebook.archived_slug(name) == note.slug:
                 files.erase(os.path.join(folder, name))
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
-        for ending in (".md", settings.DRAFT_BASE_SUFFIX):
-            files.erase(os.path.join(drafts, "note-%s%s" % (note.slug, ending)))
+        for name in files.listed(drafts):
+            if name.startswith("note-%s." % note.slug):
+                files.erase(os.path.join(drafts, name))
 
 
 # Text ----------------------------------------------------------------------------------------------

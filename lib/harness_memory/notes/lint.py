@@ -165,18 +165,18 @@ def check_pairs(book: Book, last: str = "") -> Iterator[Finding]:
 # Correcting --------------------------------------------------------------------------------------
 
 
-def corrected(note: Note, day: str = "") -> list[str]:
+def corrected(note: Note) -> list[str]:
     """Correct a note as far as it is safe; what was done."""
     done = []
     if note.lacks and not note.problems:
         note.fields.update(name=note.name, description=note.description or note.name, type=note.type)
         note.has_head = True
         done.append("frontmatter added")
-    seen: set[str] = set()
-    repeated = [fact for fact in note.facts if similar.key(fact.text) in seen or seen.add(similar.key(fact.text))]
+    firsts: dict[str, Fact] = {}
+    repeated = [fact for fact in note.facts if firsts.setdefault(similar.key(fact.text), fact).first != fact.first]
     note.body = notes.without(note.body, repeated) if repeated else note.body
     done += ["dropped, said before: %s" % cut(fact.text, _SHOWN_CHARS) for fact in repeated]
-    day = day or (_written(note) if _is_dated(note, _written(note)) else "")
+    day = _written(note) if _is_dated(note, _written(note)) else ""
     for key in ("name", "description"):
         text = str(note.fields.get(key) or "")
         clean = redact(text) if key == "name" else wording.corrected(redact(text), day)

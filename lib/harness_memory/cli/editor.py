@@ -1,0 +1,61 @@
+"""A text in the person's own editor: a draft that is kept when what they save cannot be written."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import subprocess
+import sys
+
+from ..base import clock, files, settings
+from ..base.redact import redact
+from ..base.text import block
+from . import arguments
+from .output import line, short
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .scopes import Scopes
+
+
+def edit(at: Scopes, name: str, before: str, write: Callable[[str], object]) -> int:
+    """Open `before` in the editor and `write` what is saved; Refusal names the draft when that fails."""
+    arguments.private_root()
+    drafts = os.path.join(at.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR)
+    draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(at.now)))
+    files.write_text(draft, before)
+    try:
+        _run_editor(draft)
+    except BaseException:
+        files.remove(draft)
+        raise
+    try:
+        text = block((files.read(draft, settings.CURATED_MAX_BYTES) or b"").decode("utf-8-sig")) + "\n"
+        if text.strip() and text.strip() != before.strip():
+            clean = redact(text)
+            files.write_text(draft, clean)
+            print("Secrets in it were redacted.\n" if clean != text else "", end="")
+            write(clean)
+        else:
+            print("Nothing changed.")
+    except (Refusal, OSError, UnicodeDecodeError) as error:
+        raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
+    files.remove(draft)
+    return 0
+
+
+def _run_editor(path: str) -> None:
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not command:
+        raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
+    words = [word.strip('"') for word in shlex.split(command, posix=os.name != "nt")]
+    sys.stdout.flush()
+    try:
+        code = subprocess.run([*words, path], check=False).returncode
+    except OSError as error:
+        raise Refusal('cannot start the editor "%s": %s' % (line(command), error.strerror)) from None
+    if code:
+        raise Refusal('the editor "%s" ended with code %d; nothing was changed' % (line(command), code))

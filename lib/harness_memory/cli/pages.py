@@ -1,0 +1,257 @@
+"""`briefing` and `profile`, pages that people keep and sessions are given; `edit` opens one, or a note, in an editor.
+
+A page has former versions beside it: `briefing.md`, `briefing.md.1` the one before, `briefing.md.2`. Every step is one
+atomic rename: a process killed at any point leaves the present version and those before it. `.0` exists only while
+two versions change places.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import time
+from contextlib import contextmanager
+
+from ..base import clock, files, settings
+from ..base.lock import Lock
+from ..base.redact import redact
+from ..inject import sections
+from ..memory import briefing as curated
+from ..project import identity
+from . import arguments, editor, notes
+from .output import columns, count, cut, emit_json, emit_stored, line, local, passage, short, table
+from .refusal import Refusal
+from .scopes import Scopes, add_scope
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Iterator
+    from typing import Any
+
+    from ..project.identity import Project
+
+_LOCK_SECONDS = 5.0
+
+
+class Page:
+    """At most `limit` lines of it are injected, `kept` former versions stay."""
+
+    __slots__ = ("command", "kept", "limit", "path", "project")
+
+    def __init__(self, project: Project, skill: str = "") -> None:
+        self.project = project
+        self.command = "harness memory " + ("profile set " + skill if skill else "briefing set")
+        self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
+        self.kept = 1 if skill else 2
+        name = os.path.join(settings.PROFILES_DIR, skill + ".md") if skill else settings.BRIEFING_FILE
+        self.path = os.path.join(project.dir, name)
+
+    @property
+    def name(self) -> str:
+        return os.path.basename(self.path)
+
+    def former(self, number: int = 1) -> str:
+        return "%s.%d" % (self.path, number)
+
+    def text(self) -> str:
+        lines = curated.read(self.path).lines
+        return "\n".join(lines) + "\n" if lines else ""
+
+    @contextmanager
+    def alone(self) -> Iterator[str]:
+        """Under the page's lock, in a memory that is on record: the present text. Finishes a swap that was killed."""
+        arguments.private_root()
+        identity.record(self.project, clock.iso(time.time()))
+        lock = Lock(self.path + settings.LOCK_SUFFIX, _LOCK_SECONDS, "another process writes the page. Try again")
+        with lock:
+            if files.is_there(self.former(0)) and not files.is_there(self.former()):
+                files.move(self.former(0), self.former())
+            files.remove(self.former(0))
+            try:
+                yield self.text()
+            finally:
+                lock.discard()
+
+    def replace(self, text: str) -> None:
+        """Write a new version and keep the one before; the caller is `alone`."""
+        if files.is_there(self.path) and not files.is_same(self.former(), files.read(self.path) or b""):
+            for number in range(self.kept - 1, 0, -1):
+                if files.is_there(self.former(number)):
+                    files.move(self.former(number), self.former(number + 1))
+            self._copy(self.former())
+        files.write_text(self.path, text, durable=True)
+
+    def swap(self) -> None:
+        """The present version and the one before change places; the caller is `alone`."""
+        if files.is_there(self.path):
+            self._copy(self.former(0))
+        files.move(self.former(), self.path)
+        if files.is_there(self.former(0)):
+            files.move(self.former(0), self.former())
+
+    def _copy(self, target: str) -> None:
+        """With its time: the date of a version is when it was written."""
+        info = os.stat(self.path)
+        files.write(target, files.read(self.path) or b"", durable=True)
+        os.utime(target, ns=(info.st_atime_ns, info.st_mtime_ns))
+
+
+def briefing(argv: list[str]) -> int:
+    about = (
+        "The page every session in this project starts with (briefing.md, up to %d lines)." % settings.BRIEFING_LINES
+    )
+    examples = "briefing\nbriefing set < page.md\nbriefing history\nbriefing rollback"
+    actions = arguments.Actions("briefing", about, examples)
+    actions.add("show", "print the page")
+    _add_force(actions.add("set", "read the page from standard input, show what changes, keep two versions"))
+    actions.add("rollback", "change places with the version before; once more undoes that")
+    actions.add("history", "the versions")
+    args = actions.parse(argv, "show")
+    page = Page(arguments.locate(args))
+    if args.action == "rollback":
+        if not os.path.lexists(page.former()) and not os.path.lexists(page.former(0)):
+            raise Refusal("no earlier version: %s does not exist" % short(page.former()))
+        with page.alone() as before:
+            page.swap()
+        return _report(page, args, before, is_changed=True, is_redacted=False)
+    if args.action == "history":
+        paths = [path for path in (page.path, page.former(1), page.former(2)) if os.path.lexists(path)]
+        return _list("VERSION", [os.path.basename(path) for path in paths], paths, args, "No %s yet." % page.name)
+    return _set(page, args) if args.action == "set" else _show(page, args)
+
+
+def profile(argv: list[str]) -> int:
+    about = (
+        "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)." % settings.PROFILE_LINES
+    )
+    actions = arguments.Actions("profile", about, "profile list\nprofile show melt\nprofile set melt < page.md")
+    actions.add("list", "every profile")
+    setting = actions.add("set", "read it from standard input, show what changes, keep the version before")
+    _add_force(setting)
+    for parser in (actions.add("show", "print one"), setting):
+        parser.add_argument("skill", metavar="SKILL", type=_skill, help="the name of the skill, as typed after /")
+    args = actions.parse(argv, "list")
+    project = arguments.locate(args)
+    if args.action != "list":
+        page = Page(project, args.skill)
+        return _set(page, args) if args.action == "set" else _show(page, args)
+    folder = os.path.join(project.dir, settings.PROFILES_DIR)
+    names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
+    names = [name for name in names if sections.skill_name(name) == name]
+    none = "No profiles yet. Write one: harness memory profile set SKILL < FILE"
+    return _list("SKILL", names, [os.path.join(folder, name + ".md") for name in names], args, none)
+
+
+def edit(argv: list[str]) -> int:
+    about = (
+        "Open a note, the briefing or a skill's profile in $VISUAL or $EDITOR. What you save is checked: if something\n"
+        "is wrong with it, the old version stays and your text is kept as a draft."
+    )
+    parser = arguments.parser("edit", about, "edit cart-totals\nedit briefing\nedit profile/melt")
+    parser.add_argument("what", metavar="NAME", help='a note by name, "briefing", or "profile/SKILL"')
+    add_scope(parser, "the note of this scope")
+    args = parser.parse_args(argv)
+    at = Scopes(args)
+    kind, _, skill = args.what.partition("/")
+    if args.what != "briefing" and not (kind == "profile" and skill):
+        return notes.edit_note(at, *at.find_readable(args.what, args.scope), args)
+    page = Page(at.project, _skill(skill) if skill else "")
+    before = page.text()
+
+    def write(text: str) -> None:
+        _check(text.encode("utf-8"))
+        with page.alone() as current:
+            if current != before:
+                raise Refusal("%s has changed since the editor was opened" % page.name)
+            page.replace(text)
+        _report(page, args, before, is_changed=True, is_redacted=False)
+
+    return editor.edit(at, page.name[: -len(".md")], before, write)
+
+
+def _add_force(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--force", action="store_true", help="also take more lines than a session is given")
+
+
+def _skill(text: str) -> str:
+    name = sections.skill_name(text)
+    if not name:
+        raise Refusal('"%s" cannot be the name of a skill' % line(text))
+    return name
+
+
+def _show(page: Page, args: argparse.Namespace) -> int:
+    data = files.read(page.path)
+    if data is None:
+        raise Refusal("no %s here yet. Write one: %s < FILE" % (page.name, page.command))
+    if args.json:
+        emit_json({**_facts(page.path), "text": page.text()})
+    else:
+        emit_stored(data)
+    return 0
+
+
+def _list(head: str, names: list[str], paths: list[str], args: argparse.Namespace, none: str) -> int:
+    facts = [_facts(path) for path in paths]
+    if args.json:
+        emit_json([{head.lower(): name, **each} for name, each in zip(names, facts)])
+        return 0
+    rows = [[head, "CHANGED", "LINES", "BEGINS"]]
+    for name, each in zip(names, facts):
+        begins = cut(line(each["problem"] or each["first"]), columns())
+        rows.append([line(name), local(each["changed"]), str(each["lines"]), begins])
+    print("\n".join(table(rows, right=(2,), is_cut=True)) if names else none)
+    return 0
+
+
+def _facts(path: str) -> dict[str, Any]:
+    page = curated.read(path)
+    first = next((row.strip() for row in page.lines if row.strip()), "")
+    changed = clock.iso(files.modified(path))
+    return {"file": path, "changed": changed, "lines": len(page.lines), "first": first, "problem": page.problem}
+
+
+def _set(page: Page, args: argparse.Namespace) -> int:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("the text is read from standard input: %s < FILE" % page.command)
+    given = _check(sys.stdin.buffer.read(settings.CURATED_MAX_BYTES + 1))
+    text = redact(given)
+    lines = text.count("\n")
+    if lines > page.limit and not args.force:
+        what = "%d lines, and a session is given the first %d" % (lines, page.limit)
+        raise Refusal("%s; nothing was changed. Shorten it, or take it as it is: --force" % what)
+    with page.alone() as before:
+        is_changed = text != before or not os.path.lexists(page.path)
+        if is_changed:
+            page.replace(text)
+    return _report(page, args, before, is_changed=is_changed, is_redacted=text != given)
+
+
+def _check(data: bytes) -> str:
+    """The text of a page; Refusal when it cannot be one."""
+    lines, problem = curated.parse(data)
+    if problem or not lines:
+        raise Refusal("the text is %s; nothing was changed" % (problem or "empty"))
+    return "\n".join(lines) + "\n"
+
+
+def _report(page: Page, args: argparse.Namespace, before: str, *, is_changed: bool, is_redacted: bool) -> int:
+    text = page.text()
+    names = (page.name + " (before)", page.name)
+    diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
+    lines = text.count("\n")
+    if args.json:
+        emit_json({"file": page.path, "changed": is_changed, "lines": lines, "redacted": is_redacted, "diff": diff})
+        return 0
+    if is_redacted:
+        print("Secrets in it were redacted.")
+    if not is_changed:
+        print("Nothing changed: %s is the same." % short(page.path))
+        return 0
+    more = "; the one before is %s" % os.path.basename(page.former()) if os.path.lexists(page.former()) else ""
+    print("%s\n\nWritten: %s (%s)%s" % (passage(diff), short(page.path), count(lines, "line"), more))
+    if lines > page.limit:
+        print("A session is given the first %d lines." % page.limit)
+    return 0

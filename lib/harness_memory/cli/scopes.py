@@ -1,0 +1,133 @@
+"""The notes in reach of a command: those of the current session, its project and its user."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..base import clock, settings
+from ..notes import index, lint
+from ..notes import note as notes
+from ..notes import shelf as notebook
+from ..project import identity
+from ..session import sessions
+from . import arguments
+from .output import line
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from ..notes.note import Note
+    from ..notes.shelf import Shelf, Writing
+
+
+class Scopes:
+    """`shelves` are the nearest first; `session` is the short id of the current session, or ""."""
+
+    __slots__ = ("now", "project", "root", "session", "shelves")
+
+    def __init__(self, args: argparse.Namespace) -> None:
+        self.root = arguments.root()
+        self.project = arguments.locate(args)
+        self.now = time.time()
+        claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
+        marker = sessions.read_marker(self.project.dir, claude_id) if claude_id else {}
+        session = sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
+        self.session = session.id if session else ""
+        self.shelves = notebook.shelves(self.root, self.project.dir, session.dir if session else "")
+
+    @property
+    def day(self) -> str:
+        """The local day: "today" in a note is the person's."""
+        return time.strftime("%Y-%m-%d", time.localtime(self.now))
+
+    def shelf(self, scope: str) -> Shelf:
+        for shelf in self.shelves:
+            if shelf.scope == scope:
+                return shelf
+        raise Refusal("--scope local: no session runs here. Choose --scope project or user")
+
+    def writing(self, scope: str) -> Writing:
+        arguments.private_root()
+        if scope != "user":
+            identity.record(self.project, clock.iso(self.now))
+        return notebook.Writing(self.shelf(scope))
+
+    def find(self, word: str, scope: str | None = None, what: str = "note") -> tuple[Shelf, Note]:
+        """The one note a person means: by name, slug or the beginning of it; the nearest scope first."""
+        named, _, rest = word.partition("/")
+        if named in settings.NOTE_SCOPES and rest:
+            scope, word = named, rest
+        matches = self.matching(word, scope)
+        if len({note.slug for _, note in matches}) == 1:
+            return matches[0]
+        where = " of scope %s" % scope if scope else ""
+        if matches:
+            rows = "\n".join("  %s" % line(note.ref) for _, note in matches)
+            raise Refusal('several notes%s match "%s"; give more of the name:\n%s' % (where, line(word), rows))
+        lists = "harness memory list%s --notes" % (", or" if what != "note" else "")
+        raise Refusal('no %s "%s"%s here. See: %s' % (what, line(word), where, lists))
+
+    def find_readable(self, word: str, scope: str | None = None) -> tuple[Shelf, Note]:
+        shelf, note = self.find(word, scope)
+        if note.is_unreadable:
+            raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
+        return shelf, note
+
+    def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, Note]]:
+        """Notes of that very name or file, else those whose name begins so."""
+        if word.endswith(".md"):
+            word = os.path.basename(word.replace("\\", "/"))[: -len(".md")]
+        slug, dashed = notes.slug_of(word), notes.dashed(word)
+        places = [shelf for shelf in self.shelves if slug and scope in (None, shelf.scope)]
+        names = [(shelf, name) for shelf in places for name in shelf.slugs()]
+        # A file made by hand may have a name that is not a slug.
+        exact = [(shelf, name) for shelf, name in names if notes.slug_of(name) == slug]
+        likely = exact or [(shelf, name) for shelf, name in names if notes.dashed(name).startswith(dashed)]
+        return [(shelf, note) for shelf, name in likely for note in [shelf.note(name)] if note]
+
+    def select(self, args: argparse.Namespace) -> list[tuple[Note, str]]:
+        """Notes that the options of a verb ask for, best rank first, each with why it does not hold, or ""."""
+        book = notebook.open_book(self.shelves)
+        chosen = [note for note in book.notes if self._is_asked_for(note, args)]
+        chosen.sort(key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
+        return [(note, book.fate(note)) for note in chosen]
+
+    def _is_asked_for(self, note: Note, args: argparse.Namespace) -> bool:
+        type, scope, word, since, until, unused = [
+            getattr(args, name, None) for name in ("type", "scope", "session", "since", "until", "unused")
+        ]
+        day = clock.parse(note.day + "T00:00:00Z") or 0.0
+        session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
+        shelf = self.shelf(note.scope)
+        return (
+            type in (None, note.type)
+            and scope in (None, note.scope)
+            and (word is None or bool(session and word and (session.startswith(word) or word.startswith(session))))
+            and (since is None or day >= since - settings.DAY_SECONDS)
+            and (until is None or day < until)
+            and (unused is None or bool(shelf.home and lint.unused(shelf, [note], self.now, unused)))
+        )
+
+
+def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:
+    parser.add_argument("--scope", choices=settings.NOTE_SCOPES, help=what)
+
+
+def relative(file: str, root: str) -> str:
+    """A path as a note keeps it: relative to the project's root, with slashes."""
+    path = os.path.realpath(os.path.join(root, os.path.expanduser(file)))
+    inside = os.path.relpath(path, os.path.realpath(root)).replace(os.sep, "/")
+    if inside.split("/")[0] == ".." or os.path.isabs(inside):
+        raise Refusal("--file %s is not in the project %s" % (line(file), line(root)))
+    return inside
+
+
+def brief(note: Note, fate: str) -> dict[str, Any]:
+    """A note for scripts, without its facts."""
+    fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
+    about = {"name": note.name, "description": note.description, "type": note.type, "scope": note.scope}
+    return {"note": note.ref, "file": note.path, **about, **fields, "holds": not fate, "why_not": fate or None}

@@ -1,0 +1,265 @@
+"""`briefing`, `profile` and `edit`: pages that people keep, with the versions before them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+import support
+from commandline import HARNESS, World
+
+from harness_memory.base import settings
+
+POSIX = os.name == "posix"
+SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+def put(world: World, text: str | bytes, *words: str) -> support.Result:
+    data = text if isinstance(text, bytes) else text.encode("utf-8")
+    return world.memory(*(words or ("briefing", "set")), stdin=data)
+
+
+def versions(world: World) -> dict[str, str]:
+    """The versions of the briefing by the end of their names."""
+    paths = sorted(world.project.glob("briefing.md*"))
+    return {path.name[len("briefing.md") :]: path.read_bytes().decode("utf-8") for path in paths}
+
+
+def editor(tmp_path: Path, code: str) -> dict[str, dict[str, str | None]]:
+    """An editor that does to the text in `t` what `code` says."""
+    script = tmp_path / "editor.py"
+    head = "import sys\np = sys.argv[1]\nt = open(p, encoding='utf-8').read()\n"
+    script.write_text(head + code + "\nopen(p, 'w', encoding='utf-8').write(t)\n", "utf-8")
+    return {"env": {"EDITOR": '"%s" "%s"' % (sys.executable, script), "VISUAL": None}}
+
+
+# briefing ------------------------------------------------------------------------------------------
+
+
+def test_briefing_verbs_without_a_briefing_write_nothing(world: World) -> None:
+    shown = world.memory("briefing")
+    assert (shown.code, shown.stdout) == (2, "")
+    assert "briefing set" in shown.stderr
+    assert world.memory("briefing", "rollback").code == 2
+    assert "yet" in world.memory("briefing", "history").stdout
+    assert world.json("briefing", "history") == []
+    assert not world.root.exists()
+
+
+def test_set_keeps_two_versions_and_shows_the_difference(world: World) -> None:
+    first = put(world, "# One\nshared\n")
+    assert (first.code, first.stderr) == (0, "")
+    assert "+# One" in first.stdout
+    second = put(world, "# Two\nshared\n")
+    for text in ("-# One", "+# Two", " shared", "briefing.md.1"):
+        assert text in second.stdout
+    put(world, "# Three\n")
+    put(world, "# Four\n")
+    assert versions(world) == {"": "# Four\n", ".1": "# Three\n", ".2": "# Two\nshared\n"}
+    assert world.memory("briefing", "show").stdout == "# Four\n"
+    assert world.json("briefing")["text"] == "# Four\n"
+    assert world.json("verify")["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "written"),
+    [
+        (b"\xef\xbb\xbf# A\r\nb\r\n", "# A\nb\n"),
+        (b"\n\n# A\n\n- x\n\n\n", "# A\n\n- x\n"),
+        ("Ünï 你好\n\tTab".encode(), "Ünï 你好\n\tTab\n"),
+        (b"[a link](x)\n", "[a link](x)\n"),
+    ],
+)
+def test_set_writes_plain_lines_and_the_same_text_only_once(world: World, given: bytes, written: str) -> None:
+    assert put(world, given).code == 0
+    assert world.json("briefing", "set", stdin=given)["changed"] is False
+    assert "Nothing changed" in put(world, world.memory("briefing", "show").stdout).stdout
+    assert versions(world) == {"": written}
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (b" \n\t\n", "is empty"),
+        (b"# A\n\xff\n", "not UTF-8 at byte 4"),
+        (b"# A\n\x00\n", "binary"),
+        (b'{"a": 1}\n', "JSON"),
+        (b"x" * (settings.CURATED_MAX_BYTES + 1), "larger than"),
+        (b"x\n" * (settings.BRIEFING_LINES + 1), "--force"),
+    ],
+    ids=["blank", "bytes", "binary", "json", "huge", "long"],
+)
+def test_set_of_an_unfit_page_changes_nothing(world: World, given: bytes, said: str) -> None:
+    put(world, "# One\n")
+    before = world.files()
+    result = put(world, given)
+    assert (result.code, result.stdout) == (2, "")
+    assert said in result.stderr
+    assert world.files() == before
+
+
+def test_set_with_force_takes_a_long_page(world: World) -> None:
+    result = put(world, "y\n" * (settings.BRIEFING_LINES + 1), "briefing", "set", "--force")
+    assert (result.code, "the first 80 lines" in result.stdout) == (0, True)
+    assert world.memory("briefing", "show", "--force").code == 2
+
+
+def test_set_redacts_secrets(world: World) -> None:
+    result = put(world, "Push with %s\n" % SECRET)
+    assert (result.code, "redacted" in result.stdout, SECRET in result.stdout) == (0, True, False)
+    assert not [name for name, data in world.files().items() if SECRET.encode() in data]
+
+
+def test_history_shows_date_and_first_line_of_each_version(world: World) -> None:
+    old = time.time() - 86400 * 3
+    for text in ("# One\n", "\n# Two\n\nmore\n"):
+        put(world, text)
+        os.utime(str(world.project / "briefing.md"), (old, old))
+    now, before = world.json("briefing", "history")
+    assert (now["lines"], now["first"], before["lines"], before["first"]) == (3, "# Two", 1, "# One")
+    assert now["changed"] == before["changed"]  # a copy keeps the time of its version
+    rows = world.memory("briefing", "history").stdout.splitlines()
+    assert [row.split()[0] for row in rows] == ["VERSION", "briefing.md", "briefing.md.1"]
+
+
+@pytest.mark.parametrize(
+    ("left", "action", "after"),
+    [  # the present version, .1, .2 and .0, as a kill at any step may leave them
+        ("b 1 2 -", "set", {"": "new", ".1": "b", ".2": "1"}),
+        ("b - 1 -", "set", {"": "new", ".1": "b", ".2": "1"}),
+        ("b b 1 -", "set", {"": "new", ".1": "b", ".2": "1"}),
+        ("- 1 2 -", "set", {"": "new", ".1": "1", ".2": "2"}),
+        ("b 1 2 -", "rollback", {"": "1", ".1": "b", ".2": "2"}),
+        ("- 1 2 -", "rollback", {"": "1", ".2": "2"}),
+        ("b 1 2 b", "rollback", {"": "1", ".1": "b", ".2": "2"}),
+        ("1 - 2 b", "rollback", {"": "b", ".1": "1", ".2": "2"}),
+        ("1 - 2 b", "set", {"": "new", ".1": "1", ".2": "b"}),
+    ],
+)
+def test_no_version_is_lost_after_a_kill(world: World, left: str, action: str, after: dict[str, str]) -> None:
+    put(world, "first\n")
+    for ending, text in zip(("", ".1", ".2", ".0"), left.split()):
+        path = world.project / ("briefing.md" + ending)
+        path.unlink(missing_ok=True) if text == "-" else path.write_text(text + "\n", encoding="utf-8")
+    assert world.memory("briefing", action, stdin=b"new\n").code == 0
+    assert versions(world) == {ending: text + "\n" for ending, text in after.items()}
+
+
+@pytest.mark.skipif(not POSIX, reason="symbolic links")
+def test_a_linked_briefing_is_refused_and_its_target_stays(world: World, tmp_path: Path) -> None:
+    put(world, "# One\n")
+    path = world.project / "briefing.md"
+    path.unlink()
+    path.symlink_to(tmp_path / "secret.txt")
+    (tmp_path / "secret.txt").write_text("elsewhere", encoding="utf-8")
+    for words in (("briefing", "show"), ("briefing", "set")):
+        result = put(world, "# Two\n", *words)
+        assert (result.code, "symbolic link" in result.stderr) == (2, True)
+    assert (tmp_path / "secret.txt").read_text(encoding="utf-8") == "elsewhere"
+
+
+@pytest.mark.skipif(not POSIX, reason="pseudo-terminals")
+def test_a_terminal_gets_no_escape_sequences(world: World) -> None:
+    import pty
+
+    put(world, b"red \x1b[31m\n")
+    assert b"\x1b" not in put(world, b"blue \x1b[34m\n").stdout.encode()  # the difference is ours
+    leader, follower = pty.openpty()
+    env = support.clean_environment(world.home)
+    command = [sys.executable, str(HARNESS), "memory", "briefing"]
+    subprocess.run(command, cwd=str(world.repo), env=env, stdout=follower, check=True)
+    os.close(follower)
+    assert b"blue \\x1b[34m" in os.read(leader, 4096)
+    os.close(leader)
+
+
+# profile -------------------------------------------------------------------------------------------
+
+
+def test_a_profile_is_set_shown_and_listed(world: World) -> None:
+    assert "No profiles" in world.memory("profile").stdout
+    assert world.memory("profile", "show", "melt").code == 2
+    assert not world.root.exists()
+    assert "+- low heat" in put(world, "- low heat\n", "profile", "set", "/kitchen:Melt").stdout
+    assert "-- low heat" in put(world, "- lower heat\n", "profile", "set", "melt").stdout
+    put(world, "- lowest heat\n", "profile", "set", "melt")
+    folder = world.project / "profiles"
+    assert sorted(path.name for path in folder.iterdir()) == ["melt.md", "melt.md.1"]
+    assert world.memory("profile", "show", "melt").stdout == "- lowest heat\n"
+    put(world, "- sharp knife\n", "profile", "set", "cut")
+    assert [row["skill"] for row in world.json("profile", "list")] == ["cut", "melt"]
+    assert "- sharp knife" in world.memory("profile").stdout
+    assert world.json("verify")["findings"] == []
+
+
+@pytest.mark.parametrize(
+    ("words", "given"),
+    [
+        (("set",), "x\n"),
+        (("show",), ""),
+        (("set", "../../x"), "x\n"),
+        (("set", "a b"), "x\n"),
+        (("set", "melt"), "x\n" * (settings.PROFILE_LINES + 1)),
+        (("drop", "melt"), ""),
+    ],
+)
+def test_an_unfit_profile_is_refused(world: World, words: tuple[str, ...], given: str) -> None:
+    result = put(world, given, "profile", *words)
+    assert (result.code, result.stdout) == (2, "")
+    assert not world.root.exists()
+
+
+# edit ----------------------------------------------------------------------------------------------
+
+
+def test_edit_writes_pages_and_keeps_the_version_before(world: World, tmp_path: Path) -> None:
+    assert "the one before" not in world.memory("edit", "briefing", **editor(tmp_path, "t = '# Us\\n'")).stdout
+    assert world.memory("edit", "profile/melt", **editor(tmp_path, "t = '- melt\\n'")).code == 0
+    second = world.memory("edit", "briefing", **editor(tmp_path, "t += '- Use %s\\n'" % SECRET)).stdout
+    assert "the one before is briefing.md.1" in second
+    assert "Secrets in it were redacted." in second
+    assert world.memory("profile", "show", "melt").stdout == "- melt\n"
+    assert not [name for name, data in world.files().items() if SECRET.encode() in data]
+    assert list((world.project / "STATE" / "drafts").iterdir()) == []
+
+
+def test_a_refused_edit_keeps_the_old_version_and_names_the_draft(world: World, tmp_path: Path) -> None:
+    put(world, "# Us\n")
+    world.memory("note", "add", "cart", "Totals are rounded once")
+    note = world.project / "LEARNING" / "topics" / "cart.md"
+    before = note.read_text("utf-8")
+    json_page = world.memory("edit", "briefing", **editor(tmp_path, "t = '{\"a\": 1}\\n'"))
+    wrong_type = world.memory("edit", "cart", **editor(tmp_path, "t = t.replace('type: project', 'type: idea')"))
+    other = "open(%r, 'a', encoding='utf-8').write('- Written by another\\n')\nt += '- Mine\\n'" % str(note)
+    raced = world.memory("edit", "cart", **editor(tmp_path, other))
+    for result, said in ((json_page, "JSON"), (wrong_type, "line 4"), (raced, "has changed since")):
+        assert (result.code, said in result.stderr) == (2, True)
+        draft = result.stderr.rpartition("kept: ")[2].strip().replace("~", str(world.home))
+        assert Path(draft).is_file()
+    assert world.memory("briefing").stdout == "# Us\n"
+    assert note.read_text("utf-8") == before + "- Written by another\n"
+    assert "- Mine" in Path(draft).read_text("utf-8")
+    assert world.json("verify")["findings"] == []
+
+
+def test_edit_of_a_note_writes_what_was_saved(world: World, tmp_path: Path) -> None:
+    world.memory("note", "add", "cart", "Totals are rounded once")
+    assert "Nothing changed" in world.memory("edit", "cart", **editor(tmp_path, "pass")).stdout
+    assert world.memory("edit", "cart", **editor(tmp_path, "t += '- New\\n'")).code == 0
+    assert world.json("note", "show", "cart")["facts"] == ["Totals are rounded once", "New"]
+
+
+def test_edit_without_a_working_editor_changes_nothing(world: World, tmp_path: Path) -> None:
+    for command in (None, "/nowhere/editor", "false"):
+        assert world.memory("edit", "briefing", env={"EDITOR": command, "VISUAL": None}).code == 2
+    assert world.memory("edit", "nothing", **editor(tmp_path, "pass")).code == 2
+    assert not list(world.root.glob("*/briefing.md"))
