@@ -1,12 +1,12 @@
-"""Telling a secret from what merely stands where a secret would: stand-ins, code, labels.
+"""Telling a secret from what only stands in its place: stand-ins, code, labels.
 
-Well-known defaults (`changeme`, `password`, `example`) count as stand-ins: they are on every
-word list, so hiding them protects nothing, while "the password was still changeme" is worth keeping.
+Well-known defaults (`changeme`, `password`, `example`) count as stand-ins: they are on every word list, so hiding
+them protects nothing, while "the password was still changeme" is worth keeping.
 """
 
 from __future__ import annotations
 
-from .redact import MARK
+MARK = "[redacted:"
 
 _VOCABULARY = """
     a abc above access admin aes an and any api apikey apitoken app are argon argv at auth authorization
@@ -40,7 +40,7 @@ _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds wha
 
 
 def stands_in(value: str) -> bool:
-    """Nobody's secret, wherever it stands: empty, masked, a variable, a documentation word."""
+    """Not a secret in any place: empty, masked, a variable, a documentation word."""
     if len(value) < 3 or value.startswith(MARK):
         return True
     if value.startswith(_REFERENCES) and not _is_crypt_hash(value):
