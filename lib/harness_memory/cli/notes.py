@@ -5,7 +5,8 @@ from __future__ import annotations
 import sys
 
 from ..base import files, settings
-from ..base.redact import MARK, redact
+from ..base.placeholder import MARK
+from ..base.redact import redact
 from ..base.text import block, brief, cut, one_line
 from ..notes import freshness, index, lint, similar, wording
 from ..notes import note as notes
