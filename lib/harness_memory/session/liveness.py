@@ -1,9 +1,8 @@
-"""Is the process behind a session still there?
+"""Whether the process behind a session is still there.
 
-A process is known by its id and start time, within one boot of one machine (and one pid
-namespace). Where that cannot be compared the answer is None, "cannot know": another machine
-sharing the store, or a platform without `/proc`. `os.kill` is not used on Windows, where signal 0
-would end the process.
+A process is known by its id and start time, within one boot of one machine (and one pid namespace). Where that
+cannot be compared the answer is None: another machine that shares the store, or a platform without `/proc`.
+`os.kill` is not used on Windows, where signal 0 would end the process.
 """
 
 from __future__ import annotations
@@ -15,47 +14,40 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "timeout", "env")
+_ANCESTORS = 6
 
 
 def client_process(pid: int) -> dict[str, Any]:
-    """Who runs this hook: the client's pid as told, else the nearest ancestor that is no shell."""
+    """The client's process: `pid` from its environment, else the nearest ancestor that is not a shell."""
     pid = pid or _ancestor()
-    if not pid:
-        return {}
-    known: dict[str, Any] = {"pid": pid}
-    start = _start_time(pid)
+    start = _start(_stat(pid) or []) if pid else ""
     if start:
-        known.update(start=start, boot=_boot(), host=_host())
-    elif os.name == "posix" and not os.path.isdir("/proc/self"):
-        known.update(host=_host())
-    else:
-        return {}  # not in our pid namespace: the number says nothing
-    return known
+        return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
+    has_no_proc = os.name == "posix" and not os.path.isdir("/proc/self")
+    return {"pid": pid, "host": _host()} if pid and has_no_proc else {}
 
 
 def is_alive(process: dict[str, Any]) -> bool | None:
-    pid = process.get("pid")
+    pid, start = process.get("pid"), process.get("start")
     if not isinstance(pid, int) or pid <= 0 or process.get("host") != _host():
         return None
-    start = process.get("start")
     if start:
-        boot = _boot()
+        boot, namespace = _boot(), _boot().partition(":")[2]
         if not boot:
             return None
         if process.get("boot") != boot:
-            # Same machine, other boot: it cannot have survived. Another container: cannot know.
-            return False if _same_namespace(process) else None
+            # Another boot of this machine: it is gone. Another container: unknown.
+            return False if str(process.get("boot")).partition(":")[2] == namespace else None
         fields = _stat(pid)
-        return None if fields is None else bool(_start(fields) == start)
-    if os.name != "posix":
-        return None
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):  # OverflowError: no number of a process
-        pass
-    return None  # some process has this number, perhaps not the same one
+        return None if fields is None else _start(fields) == start
+    if os.name == "posix":
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return False
+        except (OSError, OverflowError):
+            pass
+    return None  # another process may have this number by now
 
 
 def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
@@ -65,32 +57,21 @@ def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def _ancestor() -> int:
     pid = os.getppid()
-    for _ in range(6):
+    for _ in range(_ANCESTORS):
         fields = _stat(pid)
         if not fields:
             return 0
-        name, parent = fields[0], int(fields[2])
-        if name not in _SHELLS:
+        if fields[0] not in _SHELLS:
             return pid if pid > 1 else 0
-        pid = parent
+        pid = int(fields[2])
     return 0
 
 
-def _start_time(pid: int) -> str:
-    return _start(_stat(pid) or [])
-
-
-def _start(fields: list[str]) -> str:
-    return fields[20] if len(fields) > 20 and fields[1] not in "ZX" else ""
-
-
 def _stat(pid: int) -> list[str] | None:
-    """Name, state, parent, … of `/proc/<pid>/stat`: the name may hold spaces and parentheses.
-
-    Empty when there is no such process; None when nobody can tell, as when there are no descriptors left.
-    """
+    """Name, state, parent, … of `/proc/<pid>/stat`; empty without such a process, None when it cannot be read."""
     try:
         with open("/proc/%d/stat" % pid, "rb") as file:
+            # The name may hold spaces and parentheses.
             head, _, tail = file.read(4096).decode("utf-8", "replace").rpartition(")")
     except (FileNotFoundError, ProcessLookupError):
         return []
@@ -99,26 +80,19 @@ def _stat(pid: int) -> list[str] | None:
     return [head.partition("(")[2], *tail.split()]
 
 
+def _start(fields: list[str]) -> str:
+    return fields[20] if len(fields) > 20 and fields[1] not in "ZX" else ""
+
+
 def _boot() -> str:
+    """`<boot id>:<pid namespace>`; "" where the system does not say."""
     try:
         with open("/proc/sys/kernel/random/boot_id", "rb") as file:
-            return file.read(64).decode("ascii", "replace").strip()[:8] + ":" + _namespace()
+            boot = file.read(64).decode("ascii", "replace").strip()[:8]
+        return "%s:%s" % (boot, os.readlink("/proc/self/ns/pid").strip("pid:[]"))
     except OSError:
         return ""
-
-
-def _namespace() -> str:
-    try:
-        return os.readlink("/proc/self/ns/pid").strip("pid:[]")
-    except OSError:
-        return ""
-
-
-def _same_namespace(process: dict[str, Any]) -> bool:
-    return str(process.get("boot", "")).partition(":")[2] == _namespace()
 
 
 def _host() -> str:
-    if os.name == "nt":
-        return os.environ.get("COMPUTERNAME", "")
-    return os.uname().nodename
+    return os.environ.get("COMPUTERNAME", "") if os.name == "nt" else os.uname().nodename

@@ -23,26 +23,26 @@ if TYPE_CHECKING:
 _EVENT = "recovery"  # the name of its failures
 
 
-def sweep(place: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> list[str]:
+def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> list[str]:
     """Sweep at the start of session `claude_id`, run by `process`; return the names of the episodes it changed."""
     changed: list[str] = []
-    for marker in sessions.live_markers(place.project_dir):
-        if marker["claude_session"] != claude_id and place.left() > 0:
-            evidence = _evidence(place, marker, claude_id, process, now, config)
+    for marker in sessions.live_markers(context.project_dir):
+        if marker["claude_session"] != claude_id and context.left() > 0:
+            evidence = _evidence(context, marker, claude_id, process, now, config)
             if evidence:
-                with health.noted(place.store_root, _EVENT):
-                    _abandon(place, marker, evidence, now, changed)
-    for folder in place.folders:
+                with health.noted(context.store_root, _EVENT):
+                    _abandon(context, marker, evidence, now, changed)
+    for folder in context.folders:
         for name in files.names(folder):
-            if name.startswith(settings.CHECKPOINT_PREFIX) and place.left() > 0:
+            if name.startswith(settings.CHECKPOINT_PREFIX) and context.left() > 0:
                 path = os.path.join(folder, name)
-                with health.noted(place.store_root, _EVENT):
-                    _adopt(place, path, claude_id, now, changed)
+                with health.noted(context.store_root, _EVENT):
+                    _adopt(context, path, claude_id, now, changed)
     return changed
 
 
 def _evidence(
-    place: Context, marker: dict[str, Any], claude_id: str, process: dict[str, Any], now: float, config: Config
+    context: Context, marker: dict[str, Any], claude_id: str, process: dict[str, Any], now: float, config: Config
 ) -> str:
     """Why a session without a SessionEnd is over; "" when it may be alive."""
     known = marker["process"]
@@ -52,35 +52,35 @@ def _evidence(
     if is_alive is False:
         return "its process %s is gone" % known["pid"]
     if is_alive is None:
-        seen = _last_sign(place, marker)
+        seen = _last_sign(context, marker)
         if now - seen > config["stale_after_hours"] * 3600:
             return "no sign of life since %s" % clock.iso(seen)
     return ""
 
 
-def _last_sign(place: Context, marker: dict[str, Any]) -> float:
-    session = sessions.at_marker(place.project_dir, marker)
+def _last_sign(context: Context, marker: dict[str, Any]) -> float:
+    session = sessions.at_marker(context.project_dir, marker)
     if not session:
-        return files.modified(sessions.marker_path(place.project_dir, marker["claude_session"]))
+        return files.modified(sessions.marker_path(context.project_dir, marker["claude_session"]))
     paths = [os.path.join(session.dir, settings.META_FILE), os.path.join(session.dir, settings.CAPTURE_FILE)]
     return max(files.modified(path) for path in (*paths, str(session.meta.get("transcript") or "")))
 
 
-def _abandon(place: Context, marker: dict[str, Any], evidence: str, now: float, changed: list[str]) -> None:
-    project_dir, claude_id = place.project_dir, marker["claude_session"]
+def _abandon(context: Context, marker: dict[str, Any], evidence: str, now: float, changed: list[str]) -> None:
+    project_dir, claude_id = context.project_dir, marker["claude_session"]
     lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
         if not held or sessions.read_marker(project_dir, claude_id) != marker:
             return  # another start sweeps it, or it speaks again
         session = sessions.at_marker(project_dir, marker)
         if session:
-            seen = _last_sign(place, marker)
+            seen = _last_sign(context, marker)
             if _is_closed_to_us(str(session.meta.get("transcript") or "")) and now - seen < settings.DAY_SECONDS:
                 return
             # It may have worked in another work tree of the project.
             root = marker.get("root")
-            root = root if isinstance(root, str) and os.path.isabs(root) else place.root
-            there = Context(place.store_root, project_dir, root, place.remote, place.ends)
+            root = root if isinstance(root, str) and os.path.isabs(root) else context.root
+            there = Context(context.store_root, project_dir, root, context.remote, context.ends)
             gathered = record.gather(there, session, is_over=True)
             if not gathered.is_whole:
                 return
@@ -104,60 +104,44 @@ def _is_closed_to_us(path: str) -> bool:
     return False
 
 
-def _adopt(place: Context, path: str, claude_id: str, now: float, changed: list[str]) -> None:
+def _adopt(context: Context, path: str, claude_id: str, now: float, changed: list[str]) -> None:
     """Archive a checkpoint file or a stale claim that no living session will take."""
     name, written = os.path.basename(path), min(files.modified(path), now)
-    markers = sessions.live_markers(place.project_dir)
+    markers = sessions.live_markers(context.project_dir)
     if checkpoint.is_stale_claim(name, now):
         short_id = checkpoint.claim_owner(name)
-        owner = sessions.find_short(place.project_dir, short_id)
+        owner = sessions.find_short(context.project_dir, short_id)
         if owner:
-            _record(place, owner, "", changed)
+            _record(context, owner, "", changed)
             return
         if any(sessions.safe_id(marker["claude_session"]).startswith(short_id) for marker in markers):
             return
     else:
         is_free = name.endswith(settings.CHECKPOINT_SUFFIX)
-        if not is_free or any(_may_own(place, marker, written, claude_id, now) for marker in markers):
+        if not is_free or any(_may_own(context, marker, written, claude_id, now) for marker in markers):
             return
     if not written:
         return  # it is gone
-    owner = _running_at(place, written, claude_id)
-    forgotten = _forgotten_owner(place, path, written, is_orphan=owner is None)
-    if forgotten:
-        files.remove(checkpoint.claim(path, forgotten, place.store_root))
-        return
+    owner = _running_at(context, written, claude_id)
     if owner is None:
-        owner = sessions.open_session(place.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
-    _record(place, owner, path, changed)
+        owner = sessions.open_session(context.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
+    _record(context, owner, path, changed)
 
 
-def _may_own(place: Context, marker: dict[str, Any], written: float, claude_id: str, now: float) -> bool:
+def _may_own(context: Context, marker: dict[str, Any], written: float, claude_id: str, now: float) -> bool:
     """Whether a living session may have written the file: then its own Stop takes it."""
-    session = sessions.at_marker(place.project_dir, marker)
+    session = sessions.at_marker(context.project_dir, marker)
     began = (clock.parse(session.started) or 0.0) if session else 0.0
     is_just_begun = marker["claude_session"] == claude_id and now - began <= 1  # not resumed, not compacted
     return written >= began and not is_just_begun
 
 
-def _forgotten_owner(place: Context, path: str, written: float, *, is_orphan: bool) -> str:
-    """The forgotten session that wrote a file: by name, or because no other was running; else ""."""
-    if not files.is_there(os.path.join(place.project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
-        return ""
-    from . import tombstones
-
-    since = tombstones.load(place.project_dir)["sessions"]
-    gone = [sessions.safe_id(id) for id, at in since.items() if written < (clock.parse(at) or 0.0)]
-    named = checkpoint.claim_owner(os.path.basename(path)) or str(checkpoint.peek(path).get("session_id") or "")
-    return next((id for id in gone if id.startswith(named) and (named or is_orphan)), "")
-
-
-def _running_at(place: Context, written: float, claude_id: str) -> Session | None:
+def _running_at(context: Context, written: float, claude_id: str) -> Session | None:
     """The last session begun before an instant and not clearly ended, other than the one that is starting."""
-    directories = sessions.all_directories(place.project_dir)[-settings.ADOPTION_SESSIONS :]
+    directories = sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]
     loaded = [session for session in map(sessions.load, directories) if session]
     for session in sorted(loaded, key=lambda each: each.started, reverse=True):
-        if session.meta["claude_session"] == claude_id or (clock.parse(session.started) or 0.0) > written:
+        if session.claude_id == claude_id or (clock.parse(session.started) or 0.0) > written:
             continue
         ended = clock.parse(session.meta.get("ended"))
         if ended is None or written <= ended + settings.CLAIM_STALE_SECONDS:
@@ -165,20 +149,20 @@ def _running_at(place: Context, written: float, claude_id: str) -> Session | Non
     return None
 
 
-def _record(place: Context, session: Session, path: str, changed: list[str]) -> None:
+def _record(context: Context, session: Session, path: str, changed: list[str]) -> None:
     """Archive to `session` its leftover claims, and `path` unless it is ""."""
-    claude_id = str(session.meta["claude_session"])
-    with sessions.lock(place.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
+    claude_id = session.claude_id
+    with sessions.lock(context.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
         if not held:
             return
-        session = sessions.load(session.dir, is_needed=True) or session
-        if path and not checkpoint.claim(path, session.id, place.store_root):
+        session = sessions.load(session.dir) or session
+        if path and not checkpoint.claim(path, session.id, context.store_root):
             return
         if session.is_new:
             reason = "a checkpoint was found without its session"
             session.meta.update(status=settings.ABANDONED, ended=session.started, reason=reason)
             session.save(durable=True)  # owns the claim from here on
-        gathered = record.gather(place, session, is_over=session.meta["status"] != settings.ACTIVE)
+        gathered = record.gather(context, session, is_over=session.meta["status"] != settings.ACTIVE)
         session.save(durable=True)
-        if record.publish(place, session, gathered):
+        if record.publish(context, session, gathered):
             changed.append(session.episode_name)

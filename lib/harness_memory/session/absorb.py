@@ -1,0 +1,301 @@
+"""Transcript entries into a session's capture: what was asked, said, changed, run and planned."""
+
+from __future__ import annotations
+
+import os
+
+from ..base import clock, invocation, settings
+from ..base.redact import redact
+from ..base.text import brief, brief_of, clean, identifier
+from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from .capture import Capture
+
+_FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+_SHELL_TOOLS = ("Bash", "PowerShell")
+_OUTSIDE_TOOLS = ("WebFetch", "WebSearch")
+_TOOLS_KEPT = 60
+_NAMES_KEPT = 20
+_TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
+_EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
+_OWN_COMMAND = invocation.SCRIPT + " memory "
+_STATUSES = ("pending", "in_progress", "completed", "deleted", "cancelled")
+
+
+def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Add a session's own entries. `roots` are the project's directories, for relative paths."""
+    try:
+        for entry in entries:
+            _absorb(state, entry, roots)
+    finally:
+        state.settle()
+
+
+def absorb_subagent(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Add a subagent's entries: its deeds are the session's, its words are not."""
+    turn = state.turn
+    for entry in entries:
+        if state.since and (clock.parse(entry.get("timestamp")) or 0.0) < state.since:
+            continue
+        for block in _blocks(entry):
+            if block.get("type") == "tool_use" and block.get("name") in (*_FILE_TOOLS, *_SHELL_TOOLS):
+                _call(state, block)
+            elif block.get("type") == "tool_result":
+                _result(state, entry, block, roots)
+    state.turn = turn
+
+
+def _absorb(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> None:
+    kind = entry.get("type")
+    if kind in ("custom-title", "ai-title", "summary"):
+        title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
+        state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
+        return
+    if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
+        return
+    if kind == "user" and not state.root:
+        state.root = identifier(entry.get("uuid"))
+    at = clock.parse(entry.get("timestamp"))
+    if at is not None:
+        if at < state.since:
+            return
+        _count_time(state, at)
+    branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
+    if branch != "HEAD":  # detached, or no repository at all
+        state.branch = branch or state.branch
+    if kind == "assistant":
+        _answer(state, entry)
+    elif kind == "user":
+        _user(state, entry, roots)
+
+
+def _count_time(state: Capture, at: float) -> None:
+    last = at if state.last is None else state.last
+    if 0 < at - last <= settings.ACTIVE_GAP_SECONDS:
+        state.worked_seconds = round(state.worked_seconds + at - last, 3)
+    state.last = max(at, last)
+
+
+def _answer(state: Capture, entry: dict[str, Any]) -> None:
+    if entry.get("isApiErrorMessage"):
+        state.turn = FAILED
+        return
+    message = entry.get("message")
+    model = brief_of(message.get("model"), settings.NAME_CHARS) if isinstance(message, dict) else ""
+    if model == "<synthetic>":
+        return  # the client's own filler: "No response requested."
+    state.model = model or state.model
+    for block in _blocks(entry):
+        if block.get("type") == "text":
+            said = clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
+            if said.strip():
+                state.turn = ANSWERED
+                state.said = said
+        elif block.get("type") == "tool_use":
+            _call(state, block)
+
+
+def _user(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> None:
+    parts = []
+    for block in _blocks(entry):
+        if block.get("type") == "tool_result":
+            _result(state, entry, block, roots)
+        elif block.get("type") == "text" and "toolUseResult" not in entry:
+            parts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+    text = "\n".join(part for part in parts if not part.startswith("<system-reminder>"))
+    prompt_id = identifier(entry.get("promptId"))
+    if text.startswith("[Request interrupted"):
+        state.turn = INTERRUPTED
+    elif text.startswith("<command-message>"):
+        # Skills come with <command-message> first; the client's built-in commands the other way round.
+        name = _between(text, "<command-name>", "</command-name>").lstrip("/")
+        _add_skill(state, name)
+        state.add_prompt(prompt_id, ("/%s %s" % (name, _between(text, "<command-args>", "</command-args>"))).strip())
+    elif parts:
+        state.add_prompt(prompt_id, text)
+
+
+def _call(state: Capture, block: dict[str, Any]) -> None:
+    name = brief_of(block.get("name"), settings.SKILL_CHARS)
+    options = block.get("input")
+    options = options if isinstance(options, dict) else {}
+    state.turn = WORKING
+    if name in state.tools or len(state.tools) < _TOOLS_KEPT:
+        state.tools[name] = state.tools.get(name, 0) + 1
+    if name in _OUTSIDE_TOOLS or name.startswith("mcp__"):
+        _add(state.outside, name, _NAMES_KEPT)
+    detail: Any = None
+    if name == "Skill":
+        _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
+    elif name == "Read":
+        _note_read(state, clean(options.get("file_path"), settings.PATH_CHARS))
+    elif name in _FILE_TOOLS:
+        detail = _path(options.get(_FILE_TOOLS[name]))
+    elif name in _SHELL_TOOLS:
+        _note_looked_up(state, clean(options.get("command"), settings.PATH_CHARS))
+        detail = brief_of(options.get("command"), settings.COMMAND_CHARS)
+    elif name == "TodoWrite":
+        detail = _todos(options.get("todos"))
+    elif name == "TaskCreate":
+        detail = brief_of(options.get("subject"), settings.ITEM_CHARS)
+    elif name == "TaskUpdate":
+        subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
+        detail = [identifier(options.get("taskId")), _status(options.get("status")), subject]
+    if detail:
+        _put(state.pending, identifier(block.get("id")), [name, detail])
+
+
+def _result(state: Capture, entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
+    name, detail = state.pending.pop(identifier(block.get("tool_use_id")), ("", None))
+    is_error = bool(block.get("is_error"))
+    rich = entry.get("toolUseResult")
+    rich = rich if isinstance(rich, dict) else {}
+    diff = rich.get("bashEditDiff")
+    for file in _dicts(diff.get("files")) if isinstance(diff, dict) else ():
+        _add_file(state, _path(file.get("filePath")), roots)
+    if name in _SHELL_TOOLS:
+        if not (is_error and entry.get("toolDenialKind")):  # a refusal says nothing about the command
+            _add_command(state, detail, is_error)
+    elif is_error:
+        return
+    elif name in _FILE_TOOLS:
+        _add_file(state, detail, roots)
+    elif name == "TodoWrite":
+        state.todos = detail
+    elif name == "TaskCreate":
+        task = rich.get("task")
+        number = identifier(task.get("id")) if isinstance(task, dict) else ""
+        _put(state.todos, number or str(len(state.todos) + 1), [detail, "pending"])
+    elif name == "TaskUpdate":
+        number, status, subject = detail
+        if number in state.todos:
+            text, old = state.todos[number]
+            state.todos[number] = [subject or text, status or old]
+
+
+def _add_file(state: Capture, path: str, roots: tuple[str, ...]) -> None:
+    relative = relative_path(path, roots)
+    if settings.CHECKPOINT_PREFIX in relative:
+        state.wrote_checkpoint = True  # a report of work, not work
+    elif relative:
+        state.turn_files += 1
+        if relative not in state.files:
+            state.files_total += 1
+            _add(state.files, relative, settings.FILES_KEPT)
+
+
+def relative_path(path: str, roots: tuple[str, ...]) -> str:
+    """The path below the project's root with forward slashes; "" for anything outside it."""
+    path = path.replace("\\", "/")
+    for root in roots:
+        head = root.replace("\\", "/").rstrip("/") + "/"
+        if os.path.normcase(path).startswith(os.path.normcase(head)):
+            parts = [part for part in path[len(head) :].split("/") if part not in ("", ".")]
+            return "" if ".." in parts else brief_of("/".join(parts), 1000)
+    return ""
+
+
+def _add_command(state: Capture, command: str, is_error: bool) -> None:
+    before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
+    if is_error:
+        _add(state.failed, command, settings.FAILED_KEPT)
+        return
+    if prefix and ">" in before:
+        state.wrote_checkpoint = True
+    for earlier in reversed(state.failed):
+        if earlier == command or _is_variant(earlier, command):
+            state.failed.remove(earlier)
+            if earlier != command:
+                _add(state.fixed, [earlier, command], settings.FIXES_KEPT)
+            return
+
+
+def _is_variant(one: str, other: str) -> bool:
+    """Whether two commands are forms of the same attempt."""
+    words, others = _words(one), _words(other)
+    if not words or not others:
+        return False
+    if words[0] != others[0]:  # the same thing done by another program: `python x.py` → `python3 x.py`
+        return len(words) > 1 and words[1:] == others[1:]
+    return len(set(words) & set(others)) >= 2 or len(words) <= 2 or len(others) <= 2
+
+
+def _words(command: str) -> list[str]:
+    """A command's words from its program on, without a leading `cd x &&` and assignments."""
+    words = (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split()
+    while words and ("=" in words[0].partition("/")[0] or words[0] in ("sudo", "env", "time")):
+        words.pop(0)
+    return words
+
+
+def _note_read(state: Capture, path: str) -> None:
+    path = path.replace("\\", "/")
+    is_note = _TOPICS in path and path.endswith(".md")
+    if is_note:
+        _add(state.notes_read, path, settings.FILES_IN_EPISODE)
+    if is_note or _EPISODE in path:
+        _add(state.looked, path.rpartition("/")[2], settings.FILES_IN_EPISODE)
+
+
+def _note_looked_up(state: Capture, command: str) -> None:
+    """What our own command line was asked to show."""
+    if _OWN_COMMAND.split()[0] not in command:
+        return
+    words = command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0].split()
+    for word in words[1:6]:
+        if identifier(word.replace("/", "-").replace(".", "-")):
+            _add(state.looked, word, settings.FILES_IN_EPISODE)
+
+
+def _todos(todos: object) -> dict[str, Any]:
+    listed = enumerate(_dicts(todos)[: settings.PENDING_KEPT], 1)
+    return {
+        str(number): [brief_of(todo.get("content"), settings.ITEM_CHARS), _status(todo.get("status")) or "pending"]
+        for number, todo in listed
+    } or {"0": ["", "completed"]}
+
+
+def _status(value: object) -> str:
+    return str(value) if value in _STATUSES else ""
+
+
+def _add_skill(state: Capture, name: str) -> None:
+    name = brief(name, settings.SKILL_CHARS)
+    if name:
+        state.skills = [*(other for other in state.skills if other != name), name][-_NAMES_KEPT:]
+
+
+def _path(value: object) -> str:
+    return redact(clean(value, settings.PATH_CHARS))
+
+
+def _between(text: str, left: str, right: str) -> str:
+    return text.partition(left)[2].partition(right)[0]
+
+
+def _blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return [{"type": "text", "text": content}] if isinstance(content, str) else _dicts(content)
+
+
+def _dicts(items: object) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _add(items: list[Any], item: Any, limit: int) -> None:
+    if item not in items:
+        items.append(item)
+        del items[: max(0, len(items) - limit)]
+
+
+def _put(items: dict[str, Any], key: str, value: Any) -> None:
+    if key:
+        items[key] = value
+        while len(items) > settings.PENDING_KEPT:
+            del items[next(iter(items))]
