@@ -10,7 +10,7 @@ from ..memory import forget as forgetting
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..session import tombstones
-from . import records
+from . import records, resolve
 from .output import line
 from .refusal import Refusal
 
@@ -67,12 +67,12 @@ def _named(at: Scopes, words: list[str]) -> Chosen:
     known = records.load_all(at.project.dir)
     sessions, archived, found = [], [], []
     for word in words:
-        is_here = word == "last" or records.matching(known, word)
+        is_here = word == "last" or resolve.matching(known, word)
         put_away = None if is_here else _put_away(at, word)
         if put_away:
             archived.append(put_away)
         elif is_here:
-            sessions.append(records.chosen(known, word))
+            sessions.append(resolve.session(known, word))
         else:
             found.append(_note(at, word))
     return Chosen(sessions, found, archived)
@@ -85,10 +85,10 @@ def _filtered(at: Scopes, args: argparse.Namespace) -> Chosen:
     known = records.load_all(at.project.dir)
     put_away = [entry for _, entry in archive.entries(at.root, at.project.dir)]
     if args.session is not None:
-        is_here = args.session == "last" or records.matching(known, args.session)
+        is_here = args.session == "last" or resolve.matching(known, args.session)
         entry = None if is_here else _put_away(at, args.session)
         put_away = [entry] if entry else []
-        known = [] if entry else [records.chosen(known, args.session)]
+        known = [] if entry else [resolve.session(known, args.session)]
 
     def is_meant(started: str) -> bool:
         began = clock.parse(started) or 0.0

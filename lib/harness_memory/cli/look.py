@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base import files as store
 from ..base import settings
 from ..session import episode
-from . import arguments, records
+from . import arguments, records, resolve
 from .output import cut, emit_json, line, local, passage, short, table
 from .refusal import Refusal
 
@@ -54,7 +54,7 @@ def _wanted(found: list[Record], args: argparse.Namespace) -> list[Record]:
     kept = [r for r in found if args.status in (None, r.state) and args.branch in (None, r.branch)]
     kept = kept if args.since is None else [r for r in kept if r.seen >= args.since]
     kept = kept if args.until is None else [r for r in kept if r.seen < args.until]
-    return kept if args.session is None else records.matching(kept, args.session)
+    return kept if args.session is None else resolve.matching(kept, args.session)
 
 
 def _is_narrowed(args: argparse.Namespace) -> bool:
@@ -84,7 +84,7 @@ def show(argv: list[str]) -> int:
     parser.add_argument("session", metavar="ID", help=known)
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
-    likely = records.load_likely(project_dir, args.session)
+    likely = resolve.likely(project_dir, args.session)
     if not likely:
         from . import notes
         from .scopes import Scopes
@@ -93,7 +93,7 @@ def show(argv: list[str]) -> int:
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
         _refuse_archived(project_dir, args.session)
-    record = records.chosen(likely or records.load_all(project_dir), args.session, "session or note")
+    record = resolve.session(likely or records.load_all(project_dir), args.session, "session or note")
     if args.json:
         files = {"paths": record.paths, "artifacts": record.artifacts}
         found = {"id": record.id, "meta": record.meta or None, "episode": record.episode}

@@ -1,18 +1,27 @@
-"""Which item a person means: by an id, or by the beginning of one."""
+"""Which item a person means: by an id, by the beginning of one, or by "last"."""
 
 from __future__ import annotations
 
-from .output import line
+import os
+
+from ..base import files, settings
+from ..session import liveness, sessions
+from ..session.sessions import day_and_id
+from . import arguments, records
+from .output import line, local
 from .refusal import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import TypeVar
+    from typing import Any, TypeVar
+
+    from .records import Handle, Record
 
     Item = TypeVar("Item")
 
 _LISTED = 20
+_RECENT = 20
 
 
 def matches(word: str, items: Iterable[Item], ids: Callable[[Item], Iterable[str]]) -> list[Item]:
@@ -38,3 +47,81 @@ def one(
         rows = "\n".join("  " + line(shown(item)) for item in found[:_LISTED])
         raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (line(word), len(found), what, rows))
     raise Refusal('no %s "%s" here. See: harness memory %s' % (what, line(word), see))
+
+
+# Sessions ----------------------------------------------------------------------------------------
+
+
+def matching(known: list[Record], word: str) -> list[Record]:
+    return matches(os.path.basename(word.replace("\\", "/")), known, _ids)
+
+
+def _ids(record: Record) -> tuple[str, ...]:
+    name = record.episode_name
+    return record.id, record.claude_id, name, name[: -len(".json")]
+
+
+def last(known: list[Record]) -> Record | None:
+    """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
+    present = os.environ.get(settings.ENV_SESSION_ID, "")
+    others = [record for record in known if not present or record.claude_id != present]
+    return max(others, key=lambda record: (record.seen, record.saved), default=None)
+
+
+def session(known: list[Record], word: str, what: str = "session") -> Record:
+    """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
+    newest = last(known) if word == "last" else None
+    if newest:
+        return newest
+    if word == "last":
+        raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
+
+    def shown(record: Record) -> str:
+        return "%s  %s  %s" % (record.id, local(record.started), record.headline)
+
+    return one(os.path.basename(word.replace("\\", "/")), known, _ids, what, shown, "list")
+
+
+def likely(project_dir: str, word: str) -> list[Record]:
+    """The sessions that a word may mean, judged by the names of their files."""
+    every = records.handles(project_dir)
+    if word == "last":
+        recent = sorted(every, key=_saved, reverse=True)[:_RECENT]
+        return records.load(project_dir, list(dict.fromkeys([*recent, *every[:_RECENT]])))
+    name = os.path.basename(word.replace("\\", "/"))
+    some = [each for each in every if each[2] in (name, name + ".json") or _is_like(each, word)]
+    return matching(records.load(project_dir, some), word) if word else []
+
+
+def _saved(handle: Handle) -> float:
+    return files.modified(os.path.join(handle[1], settings.META_FILE)) if handle[1] else 0.0
+
+
+def _is_like(handle: Handle, word: str) -> bool:
+    short_id = os.path.basename(handle[1]) or day_and_id(handle[2])[1]
+    return short_id.startswith(word) or word.startswith(short_id)
+
+
+def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:
+    """Claude's id and the marker of the session to write to: by name, else the present, else the only one here."""
+    present = os.environ.get(settings.ENV_SESSION_ID, "")
+    markers = sessions.live_markers(project_dir)
+    if word:
+        found = matching(records.load_all(project_dir), word)
+        ids = [record.claude_id for record in found if record.session]
+        if not found:
+            alive = (*(marker["claude_session"] for marker in markers), present)
+            ids = list(dict.fromkeys(each for each in alive if each.startswith(word)))
+        if len(ids) != 1:
+            what = "%d sessions begin with" % len(ids) if ids else "no session with a directory has the id"
+            raise Refusal('%s "%s". Nothing was recorded. See: harness memory list' % (what, line(word)))
+        return ids[0], sessions.read_marker(project_dir, ids[0])
+    if present:
+        own = (sessions.read_marker(directory, present) for directory in (project_dir, *arguments.all_dirs()))
+        return present, next((marker for marker in own if marker), {})
+    live = [marker for marker in markers if liveness.is_alive(marker["process"]) is not False]
+    if len(live) == 1:
+        return live[0]["claude_session"], live[0]
+    ids = [sessions.safe_id(marker["claude_session"])[:8] for marker in live]
+    what = "%d sessions run here (%s)" % (len(ids), ", ".join(ids)) if ids else "no session runs in this project"
+    raise Refusal("which session? %s. Nothing was recorded. Name it: --session ID (see: harness memory list)" % what)

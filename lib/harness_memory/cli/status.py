@@ -9,7 +9,7 @@ from ..base import clock, config, files, jsontext, settings
 from ..inject import receipt
 from ..notes import shelf
 from ..session import capture, episode, liveness, sessions
-from . import arguments, guarding, installs, records
+from . import arguments, guarding, installs, records, resolve
 from .output import ago, columns, count, cut, emit_json, line, local, short, table
 
 TYPE_CHECKING = False
@@ -46,7 +46,7 @@ def status(argv: list[str]) -> int:
 
 def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
     known = records.load_all(project.dir)
-    last = records.last(known)
+    last = resolve.last(known)
     work = _view(project.dir, settings.CURRENT_WORK_FILE)
     threads = _objects(_view(project.dir, settings.CONVERSATION_FILE).get("threads"))
     places = installs.in_force(directory, project.root)
@@ -119,7 +119,7 @@ def _live(project_dir: str) -> list[dict[str, Any]]:
 
 def _is_asked(session: sessions.Session | None) -> bool:
     """A prompt is being worked on: ACTIVE alone also means started, or taken up again."""
-    return session is not None and records.captured(session)["turn"] in (capture.ASKED, capture.WORKING)
+    return session is not None and capture.load(session.dir).turn in (capture.ASKED, capture.WORKING)
 
 
 def _work_path(project_dir: str, marker: dict[str, Any]) -> str:

@@ -6,7 +6,7 @@ import os
 
 from ..base import files, settings
 from ..inject import receipt
-from . import arguments, records
+from . import arguments, records, resolve
 from .output import emit_json, line, passage
 
 TYPE_CHECKING = False
@@ -21,7 +21,7 @@ def why(argv: list[str]) -> int:
     parser.add_argument("session", metavar="ID", nargs="?", help=words)
     args = parser.parse_args(argv)
     known = records.load_all(arguments.locate(args).dir)
-    record = records.chosen(known, args.session or _present(known))
+    record = resolve.session(known, args.session or _present(known))
     log = receipt.load(record.session.dir)["log"] if record.session else []
     page = _page(record)
     if args.json:

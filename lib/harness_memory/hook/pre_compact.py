@@ -1,9 +1,9 @@
-"""PreCompact: archive the conversation before the client compresses it, and say what its summary should keep."""
+"""PreCompact: record the conversation before the client compacts it, and say what its summary should keep."""
 
 from __future__ import annotations
 
 from ..session import record
-from .scene import Scene
+from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,10 +16,10 @@ KEEP = (
 
 
 def handle(run: Run) -> str:
-    scene = Scene(run)
-    with scene as session:
-        scene.refresh(session)
-        gathered = record.gather(scene.place(), session, title=run.event.title)
+    context = HookContext(run)
+    with context as session:
+        context.resume(session)
+        gathered = record.gather(context, session, title=run.event.title)
         session.save()
-        scene.publish(session, gathered)
+        context.publish(session, gathered)
     return KEEP

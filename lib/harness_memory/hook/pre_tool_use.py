@@ -85,9 +85,9 @@ def _memory(payload: dict[str, Any]) -> bytes:
 
 def handle(run: Run) -> dict[str, Any] | None:
     """What memory has for a call that the guard lets pass."""
-    from .scene import Scene
+    from .context import HookContext
 
-    scene = Scene(run)
+    scene = HookContext(run)
     with scene as session:
         if session.is_new:
             return None

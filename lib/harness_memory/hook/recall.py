@@ -12,7 +12,6 @@ from ..inject import receipt
 from ..recall import cache, ranking
 from ..recall.document import ARCHIVED, NOTE, SESSION
 from ..recall.terms import terms
-from ..session import capture
 from ..session.sessions import day_and_id
 from . import reply
 
@@ -21,8 +20,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..recall.cache import Record
+    from ..session.capture import Capture
     from ..session.sessions import Session
-    from .scene import Scene
+    from .context import HookContext
 
 # Stems of what people say to keep work going.
 _GO_AHEAD = frozenset(
@@ -32,7 +32,7 @@ _GO_AHEAD = frozenset(
 )
 
 
-def begin(scene: Scene, session: Session, state: dict[str, Any]) -> dict[str, Any] | None:
+def begin(scene: HookContext, session: Session, state: Capture) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
     run = scene.run
     items = config.load(run.root)["recall_items"]
@@ -49,14 +49,14 @@ def begin(scene: Scene, session: Session, state: dict[str, Any]) -> dict[str, An
         return None
     injection = _composed(scene, records)
     told["recalled"] += [item["item"] for part, _ in injection.shown for item in part.items]
-    receipt.record(session, told, injection, run.event.name, "recall", run.now, state["files_total"])
+    receipt.record(session, told, injection, run.event.name, "recall", run.now, state.files_total)
     return reply.context(run.event.name, injection.text)
 
 
-def _search(scene: Scene, session: Session, state: dict[str, Any], told: dict[str, Any], most: int) -> list[Record]:
+def _search(scene: HookContext, session: Session, state: Capture, told: dict[str, Any], most: int) -> list[Record]:
     """What is worth injecting, best first."""
     run, project_dir = scene.run, scene.project.dir
-    own = frozenset((session.id, *told["own"], state["thread"]))
+    own = frozenset((session.id, *told["own"], state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + settings.RECALL_REFRESH_SECONDS)
     source = cache.open_source(run.root, project_dir, run.now, ends, own=own, is_whole=False)
     if source is None:
@@ -72,12 +72,12 @@ def _search(scene: Scene, session: Session, state: dict[str, Any], told: dict[st
         return not os.path.isfile(cache.path_of(run.root, project_dir, record))
 
     prompt = run.event.prompt
-    prompts = [ask for ask in capture.asks(state) if not prompt.startswith(ask.rstrip("…"))]
-    query = ranking.Query(prompt, prompts=prompts, branch=scene.project.branch, files=state["files"])
+    prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
+    query = ranking.Query(prompt, prompts=prompts, branch=scene.project.branch, files=state.files)
     return [source.record(number) for number in ranking.pick(source, query, run.now, is_unwanted, most)]
 
 
-def _composed(scene: Scene, records: list[Record]) -> inject.Injection:
+def _composed(scene: HookContext, records: list[Record]) -> inject.Injection:
     """As many of the records as fit whole."""
     for count in range(len(records), 0, -1):
         part = _part(scene.project.name, records[:count])

@@ -1,10 +1,10 @@
-"""SessionEnd: the last archive; what was local to the session goes."""
+"""SessionEnd: the last record; what was local to the session is removed."""
 
 from __future__ import annotations
 
 from ..base import clock, settings
 from ..session import record
-from .scene import Scene
+from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> None:
-    scene = Scene(run)
-    with scene as session:
-        scene.refresh(session)
-        gathered = record.gather(scene.place(), session, is_over=True)
+    context = HookContext(run)
+    with context as session:
+        context.resume(session)
+        gathered = record.gather(context, session, is_over=True)
         ended = max(session.started, clock.iso(run.now))
         session.meta.update(status=settings.COMPLETED, ended=ended, reason=run.event.reason or None)
         session.save(durable=True)
-        scene.publish(session, gathered)
+        context.publish(session, gathered)
         if gathered.is_whole:  # else its marker stays, and the next SessionStart finishes this
-            scene.close(session)
+            context.close(session)

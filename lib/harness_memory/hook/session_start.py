@@ -10,9 +10,10 @@ from ..inject import compose as inject
 from ..inject import receipt, sections
 from ..memory import consolidation, housekeeping
 from ..project import identity
-from ..session import capture, liveness, sessions
+from ..session import capture, liveness
+from ..session.absorb import relative_path
 from . import reply
-from .scene import Scene
+from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    scene = Scene(run)
+    scene = HookContext(run)
     settled = config.load(run.root)
     identity.record(scene.project, clock.iso(run.now))
     # A start is a process of its own, whatever was marked before: a recycled pid must not pass for it.
     process = liveness.client_process(run.event.client_pid)
     with scene as session:
         _register(scene, session, process)
-    housekeeping.housekeep(scene.place(), run.event.session_id, process, run.now, settled)
+    housekeeping.housekeep(scene, run.event.session_id, process, run.now, settled)
     _refresh_recall(scene)
     problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
     message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
@@ -39,22 +40,24 @@ def handle(run: Run) -> dict[str, Any] | None:
     return reply.context(run.event.name, text, message)
 
 
-def _register(scene: Scene, session: Session, process: dict[str, Any]) -> None:
+def _register(scene: HookContext, session: Session, process: dict[str, Any]) -> None:
     if scene.run.event.source == "compact" and not session.is_new:
         return  # the same session in the middle of its life
     is_fork = session.is_new and _is_fork(scene.run)
     scene.activate(session, process, scene.marker())
     if is_fork:
-        sessions.save_capture(session, {**sessions.load_capture(session), "since": scene.run.now})
+        state = capture.load(session.dir, is_owner=True)
+        state.since = scene.run.now
+        capture.save(session.dir, state)
 
 
-def _refresh_recall(scene: Scene) -> None:
+def _refresh_recall(scene: HookContext) -> None:
     from ..recall import cache
 
-    run, place = scene.run, scene.place()
-    if cache.is_due(scene.project.dir) and place.left() > 0:
+    run = scene.run
+    if cache.is_due(scene.project.dir) and scene.left() > 0:
         with health.noted(run.root, "recall"):
-            cache.open_source(run.root, scene.project.dir, run.now, place.ends, is_whole=True)
+            cache.open_source(run.root, scene.project.dir, run.now, scene.ends, is_whole=True)
 
 
 def _is_fork(run: Run) -> bool:
@@ -63,7 +66,7 @@ def _is_fork(run: Run) -> bool:
     return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
 
 
-def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) -> str:
+def _briefed(scene: HookContext, session: Session, problems: list[str], cap: float) -> str:
     """What this session should know and was not told yet."""
     run, event = scene.run, scene.run.event
     told = receipt.load(session.dir)
@@ -83,16 +86,16 @@ def _briefed(scene: Scene, session: Session, problems: list[str], cap: float) ->
     return injection.text
 
 
-def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str]) -> list[inject.Part]:
+def _parts(scene: HookContext, session: Session, own_ids: set[str], problems: list[str]) -> list[inject.Part]:
     """In order of priority. Reading the files may add to `problems`, so health is made last."""
     run, ours = scene.run, scene.project
-    captured = sessions.load_capture(session)
-    own_ids = {*own_ids, captured["thread"]}
+    captured = capture.load(session.dir)
+    own_ids = {*own_ids, captured.thread}
     parts = [
         sections.briefing(ours, problems),
         sections.still_open(ours, own_ids),
         sections.notes(ours, run.root, sections.auto_memory(run.event.transcript_path), problems, session.dir),
-        sections.menu(ours, ours.branch, capture.relative_path(run.event.cwd, (ours.root,)), own_ids),
+        sections.menu(ours, ours.branch, relative_path(run.event.cwd, (ours.root,)), own_ids),
         sections.usage(),
     ]
     if run.event.source == "compact":
@@ -100,7 +103,7 @@ def _parts(scene: Scene, session: Session, own_ids: set[str], problems: list[str
     return [sections.health(problems), *parts]
 
 
-def _guard_problems(scene: Scene) -> list[str]:
+def _guard_problems(scene: HookContext) -> list[str]:
     run = scene.run
     launch = run.event.launch_dir or run.event.cwd
     folders = (run.root, os.path.join(launch, settings.CLAUDE_DIR))
@@ -111,7 +114,7 @@ def _guard_problems(scene: Scene) -> list[str]:
     return degraded.note(run.root, launch, scene.project.dir, run.event.session_id, run.now)
 
 
-def _due(scene: Scene, settled: config.Config) -> str:
+def _due(scene: HookContext, settled: config.Config) -> str:
     is_start = scene.run.event.source != "compact"
     return consolidation.due(scene.project.dir, scene.run.now, settled) if is_start else ""
 

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..session.sessions import Session
-    from .scene import Scene
+    from .context import HookContext
 
 
-def begin(scene: Scene, session: Session, skill: str) -> dict[str, Any] | None:
+def begin(scene: HookContext, session: Session, skill: str) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
     run = scene.run
     name = sections.skill_name(skill)

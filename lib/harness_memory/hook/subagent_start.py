@@ -6,7 +6,7 @@ from ..base import settings
 from ..inject import compose as inject
 from ..inject import receipt, sections
 from . import reply
-from .scene import Scene
+from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    scene = Scene(run)
+    scene = HookContext(run)
     known = sections.auto_memory(run.event.transcript_path)
     parts = [
         sections.briefing(scene.project, [], settings.SUBAGENT_BRIEFING_LINES),

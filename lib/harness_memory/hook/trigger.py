@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..session.sessions import Session
-    from .scene import Scene
+    from .context import HookContext
 
 
-def begin(scene: Scene, session: Session) -> dict[str, Any] | None:
+def begin(scene: HookContext, session: Session) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
     run = scene.run
     path = _relative(run.event.path, scene.project.root)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ..base import settings
-from ..session import capture, sessions
-from .scene import Scene
+from ..session import capture
+from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    scene = Scene(run)
+    scene = HookContext(run)
     with scene as session:
         marker = scene.marker()
         scene.activate(session, scene.process(marker), marker)
-        state = sessions.load_capture(session)
-        if state["since"] > run.now + settings.CLOCK_DOUBT_SECONDS:
-            state["since"] = run.now  # the clock was set back: what is said from now on is the session's own
-            sessions.save_capture(session, state)
-        if capture.told(state, run.event.prompt_id, run.event.prompt):
-            sessions.save_capture(session, state)
+        state = capture.load(session.dir, is_owner=True)
+        if state.since > run.now + settings.CLOCK_DOUBT_SECONDS:
+            state.since = run.now  # the clock was set back: what is said from now on is the session's own
+            capture.save(session.dir, state)
+        if state.announce(run.event.prompt_id, run.event.prompt):
+            capture.save(session.dir, state)
         if run.event.prompt.startswith("/"):
             from . import skill
 
@@ -37,7 +37,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         return recall.begin(scene, session, state)
 
 
-def _may_recall(scene: Scene) -> bool:
+def _may_recall(scene: HookContext) -> bool:
     """Whether there is anything to recall; decided without loading recall."""
     user = os.path.join(scene.run.root, settings.USER_DIR, settings.LEARNING_DIR)
     paths = (os.path.join(scene.project.dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR))

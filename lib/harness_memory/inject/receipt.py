@@ -17,7 +17,7 @@ import os
 from ..base import clock, jsontext, settings
 from ..base import files as store
 from ..base.sha256 import hexdigest
-from ..session import sessions
+from ..session import capture, sessions
 from .compose import Part, left_out
 
 TYPE_CHECKING = False
@@ -160,7 +160,7 @@ def parent_of_fork(project_dir: str, now: float, silent_seconds: float) -> str:
     ended = now - silent_seconds
     best, distance = "", settings.FORK_TOLERANCE_SECONDS
     for directory in sessions.all_directories(project_dir)[-settings.ADOPTION_SESSIONS :]:
-        last = (sessions.read_capture(directory) or {}).get("last")
+        last = capture.load(directory).last
         if last and abs(ended - last) < distance:
             best, distance = directory, abs(ended - last)
     return best

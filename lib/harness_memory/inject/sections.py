@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from ..memory.briefing import Curated
     from ..project.identity import Project
+    from ..session.capture import Capture
 
 
 def health(problems: list[str]) -> Part:
@@ -103,18 +104,16 @@ def menu(project: Project, branch: str, folder: str, own_ids: set[str]) -> Part:
     return Part("menu", "Past sessions (id: what was done)", lines, path, "%s list" % invocation.own_command())
 
 
-def state(project: Project, captured: dict[str, Any], day: str) -> Part:
+def state(project: Project, captured: Capture, day: str) -> Part:
     """Where the work was, for a conversation that was just compressed."""
-    from ..session import capture
-
-    lines = ["- asked: " + ask for ask in capture.asks(captured)[-settings.STATE_ASKS_SHOWN :]]
-    lines += ["- todo, open: " + todo for todo in capture.open_todos(captured)]
-    files = captured["files"][-settings.STATE_FILES_SHOWN :]
+    lines = ["- asked: " + ask for ask in captured.prompts()[-settings.STATE_ASKS_SHOWN :]]
+    lines += ["- todo, open: " + todo for todo in captured.open_todos()]
+    files = captured.files[-settings.STATE_FILES_SHOWN :]
     lines += ["- files changed so far: " + ", ".join(files)] if files else []
-    for point in captured["checkpoints"].values():
+    for point in captured.checkpoints.values():
         lines += ["- decided or learnt: " + item for item in point.get("learnings", [])]
         lines += ["- left to do: " + item for item in point.get("what_remains", [])]
-    lines += ["- failed: %s; worked: %s" % (failed, fixed) for failed, fixed in captured["fixed"]]
+    lines += ["- failed: %s; worked: %s" % (failed, fixed) for failed, fixed in captured.fixed]
     title = "Where this session's work was when its conversation was compressed [%s %s]" % (project.name, day)
     return Part("state", title, [neutral.line(text) for text in lines], settings.CAPTURE_FILE)
 

@@ -14,12 +14,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..session.capture import Capture
+
 READ, EDITED, NAMED = "read", "edited", "named"
 _ID_CHARS = 8  # a shorter name may stand in any sentence
 _PREFIX_CHARS = 3
 
 
-def settle(session_dir: str, state: dict[str, Any], message: str) -> None:
+def settle(session_dir: str, state: Capture, message: str) -> None:
     """Mark the items of a session that turned out to be of use; the caller holds its lock."""
     told = receipt.load(session_dir)
     is_changed = False
@@ -32,17 +34,17 @@ def settle(session_dir: str, state: dict[str, Any], message: str) -> None:
         receipt.save(session_dir, told)
 
 
-def use_of(item: dict[str, Any], state: dict[str, Any], message: str) -> str:
+def use_of(item: dict[str, Any], state: Capture, message: str) -> str:
     name = name_of(item)
     if not name:
         return ""
-    if any(_means(word, name) for word in state["looked"]):
+    if any(_means(word, name) for word in state.looked):
         return READ
-    first = max(0, item["before"] - (state["files_total"] - len(state["files"])))
-    if item["files"] and set(state["files"][first:]).intersection(item["files"]):
+    first = max(0, item["before"] - (state.files_total - len(state.files)))
+    if item["files"] and set(state.files[first:]).intersection(item["files"]):
         return EDITED
     is_telling = len(name) >= _ID_CHARS and (name.isalnum() or "-" in name)
-    return NAMED if is_telling and name in (message or state["answer"]) else ""
+    return NAMED if is_telling and name in (message or state.answer) else ""
 
 
 def name_of(item: dict[str, Any]) -> str:

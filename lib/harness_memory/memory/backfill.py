@@ -228,7 +228,7 @@ class Backfill:
         place = Context(self.root, ours.dir, ours.root, ours.remote, _FOREVER)
         place.folders = []  # a checkpoint that lies there is a living session's
         session.meta.update(transcript=source.path, channel=source.channel, pid=None)
-        sessions.save_capture(session, capture.new(since))
+        capture.save(session.dir, capture.Capture(since))
         try:
             gathered = archive.gather(place, session, is_over=True)
         except BaseException:

@@ -225,8 +225,6 @@ def check_yaml(path: str) -> dict[str, Any]:
 
 def check_meta(path: str) -> None:
     meta = check_yaml(path)
-    if sessions.is_cut_off(_text(path), meta):
-        raise Unfit("is cut off after %r" % list(meta)[-1:], remedy="complete it by hand; the episode has the rest")
     day, name = path.split(os.sep)[-3:-1]
 
     def unfit(key: str, what: str) -> Unfit:
@@ -255,7 +253,7 @@ def check_meta(path: str) -> None:
 def check_capture(path: str) -> None:
     remedy = "delete it: the session's next run reads the transcript anew"
     value = check_json(path)
-    if capture.restored(value) is None:
+    if shape.problem(value, capture.SPEC):
         raise Unfit("is not what this version keeps about a session", remedy=remedy)
 
 

@@ -15,7 +15,7 @@ import os
 import time
 import unicodedata
 
-from ..base import files, jsontext, neutral, settings, yaml
+from ..base import files, jsontext, neutral, settings, shape, yaml
 from ..base.lock import Lock
 from ..base.text import one_line
 from ..inject import receipt, usefulness
@@ -474,7 +474,7 @@ def _in_json(path: str, name: str, text: str, is_hit: Callable[[str], bool]) -> 
         return None
     if name == settings.CAPTURE_FILE:
         # Its next reading must go on where it was: its shape stays, empty texts and all.
-        is_sound = capture.restored(after) is not None
+        is_sound = not shape.problem(after, capture.SPEC)
         return Stroke(path, _encoded(jsontext.compact(after) + "\n") if is_sound else None, shown)
     after = _without_empty(after)
     if name.startswith(settings.EPISODE_PREFIX) and episode.problem(after):

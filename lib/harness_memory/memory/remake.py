@@ -89,8 +89,7 @@ def _source(project_dir: str, name: str) -> Session | None:
     session = sessions.find_short(project_dir, sessions.day_and_id(name)[1])
     if not session or session.episode_name != name:
         return None
-    state = sessions.read_capture(session.dir)
-    is_told = capture.has_substance(state) if state else False
+    is_told = capture.load(session.dir).has_substance()
     return session if is_told or os.path.isfile(str(session.meta.get("transcript") or "")) else None
 
 

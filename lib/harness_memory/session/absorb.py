@@ -151,7 +151,7 @@ def _call(state: Capture, block: dict[str, Any]) -> None:
 
 
 def _result(state: Capture, entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
-    name, detail = state.pending.pop(identifier(block.get("tool_use_id")), ("", None))
+    name, detail = state.pending.pop(identifier(block.get("tool_use_id")), ["", ""])
     is_error = bool(block.get("is_error"))
     rich = entry.get("toolUseResult")
     rich = rich if isinstance(rich, dict) else {}

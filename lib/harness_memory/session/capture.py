@@ -22,10 +22,10 @@ ANSWERED = "answered"
 INTERRUPTED = "interrupted"
 FAILED = "failed"
 
-_PAIRS = [("text", "text")]
+_TEXTS, _PAIRS = ["text"], [("text", "text")]
 _POINT = {  # a checkpoint as `checkpoint.normalize` returns it; {} for one whose words are not kept
     **dict.fromkeys(("what_was_done?", "skill_used?", "outcome?"), "text"),
-    **dict.fromkeys(("what_remains?", "files_changed?", "tags?", "learnings?"), ["text"]),
+    **dict.fromkeys(("what_remains?", "files_changed?", "tags?", "learnings?"), _TEXTS),
     "task?": {"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]},
     "rating?": "number",
 }
@@ -33,10 +33,10 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **dict.fromkeys(("unseen?", "files?", "failed?", "skills?", "outside?", "notes_read?", "looked?"), ["text"]),
+    **dict.fromkeys(("unseen?", "files?", "failed?", "skills?", "outside?", "notes_read?", "looked?"), _TEXTS),
     **dict.fromkeys(("asks?", "announced?", "fixed?"), _PAIRS),
     "earlier?": [("text", "count")],
-    "cursor?": {"*": "any"},
+    "cursor?": "any",
     "subagents?": {"*": "any"},
     "todos?": {"*": ("text", "text")},
     "pending?": {"*": ("text", "any")},
@@ -65,7 +65,7 @@ class Capture:
 
     def __init__(self, since: float = 0.0) -> None:
         self.since = since  # earlier entries are a fork's inherited history, or forgotten
-        self.cursor: dict[str, Any] = {}  # see `transcript`
+        self.cursor: Any = None  # place in the transcript
         self.subagents: dict[str, Any] = {}  # file name → place in it
         self.announced: list[list[str]] = []  # [prompt id, text] that the transcript does not show yet
         self.unseen: list[str] = []  # prompts that a rewritten transcript has not repeated yet

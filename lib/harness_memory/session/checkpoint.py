@@ -212,7 +212,9 @@ def _is_mine(context: Context, session: Session, state: Capture, path: str) -> b
     pid = int(middle) if middle.isascii() and middle.isdigit() and len(middle) < 10 else 0
     if pid and pid == session.meta.get("pid"):
         return True
-    markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != session.claude_id]
+    markers = [
+        each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != session.claude_id
+    ]
     processes = [each["process"] for each in markers if liveness.is_alive(each["process"]) is not False]
     if pid and any(process.get("pid") == pid for process in processes):
         return False

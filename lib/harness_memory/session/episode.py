@@ -50,7 +50,7 @@ SPEC = {
     "schema": "count",
     **dict.fromkeys(("id", "started", "ended", "what_was_done", "outcome", "thread"), "text"),
     **dict.fromkeys((*_OPTIONAL_TEXTS, "parent?", "root?", "audit_head?"), "text"),
-    **dict.fromkeys(_TEXT_LISTS, ["text"]),
+    **{name: ["text"] for name in _TEXT_LISTS},
     "tasks": [{"id": "text", "title": "text"}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",
@@ -68,7 +68,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     episode = {
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
-        "skill_used": _last(points, "skill_used") or (state.skills or [None])[-1],
+        "skill_used": _last(points, "skill_used") or next(reversed(state.skills), None),
         "what_was_done": done or _account(state),
         "files_changed": _union(state.files, files_named)[-settings.FILES_IN_EPISODE :],
         "outcome": _last(points, "outcome") or _outcome(state, remains),

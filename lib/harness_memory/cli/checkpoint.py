@@ -1,0 +1,193 @@
+"""`checkpoint`: what was done and what remains, from the model through its shell, or from a person."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+
+from ..base import config, jsontext, settings
+from ..base.lock import Busy
+from ..base.text import first_sentence
+from ..inject import sections
+from ..memory import ratings, views
+from ..project import identity
+from ..project.context import Context
+from ..session import checkpoint as checkpoints
+from ..session import liveness, record, sessions
+from ..session.absorb import relative_path
+from . import arguments, resolve
+from .output import emit_json, line, short
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from ..session.sessions import Session
+
+OUTCOMES = ("completed", "partial", "blocked", "failed")
+_FORMS = """\
+JSON on standard input, every key optional:
+  {"what_was_done": "...", "what_remains": ["..."], "learnings": ["..."], "files_changed": ["..."], "tags": ["..."],
+   "skill_used": "...", "outcome": "completed|partial|blocked|failed", "rating": 1-5,
+   "task": {"id": "...", "title": "...", "remaining": ["..."], "blockers": ["..."]}}
+The names of the flags work too: {"done": "...", "remains": ["..."], "learned": ["..."]}
+or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
+For example: echo '{"done": "Moved the parser", "remains": ["Tests"]}' | harness memory checkpoint"""
+_USAGE = _FORMS + '\nOr flags: harness memory checkpoint --done "..." --remains "..."'
+_ALIASES = {
+    "done": "what_was_done",
+    "remains": "what_remains",
+    "learned": "learnings",
+    "tag": "tags",
+    "file": "files_changed",
+    "skill": "skill_used",
+}
+_EXAMPLES = """\
+checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
+checkpoint --done "Schema and model" --task-id auth --task-title "User login" --task-remaining "Reset by mail"
+checkpoint --done "Found it: the cache key lacks the locale" --learned "Cache keys must hold the locale" --tag cache
+checkpoint < checkpoint.json"""
+
+
+def checkpoint(argv: list[str]) -> int:
+    args = _parser().parse_args(argv)
+    if config.is_off(os.environ):
+        raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
+    value = _from_flags(args) or _from_stdin()
+    name, session = _record(args, value)
+    path = os.path.join(session.artifacts, name)
+    if args.json:
+        emit_json({"session": session.id, "artifact": path, "episode": session.episode_name})
+    else:
+        print("Recorded for session %s in %s" % (line(session.id), short(path)))
+    _rate(session, checkpoints.normalize(value) or {})
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    about = (
+        "Record what was done and what remains, in your own words: they win over what is derived from the transcript.\n"
+        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written.\n\n"
+    )
+    parser = arguments.parser("checkpoint", about + _FORMS, _EXAMPLES)
+    add = parser.add_argument
+    add("--done", metavar="TEXT", help="what was done")
+    add("--remains", metavar="TEXT", action="append", help="something still to do (repeatable)")
+    add("--learned", metavar="TEXT", action="append", help="a fact worth knowing next time (repeatable)")
+    add("--tag", metavar="T", action="append", help="a word to find it by (repeatable)")
+    in_project = "a file changed, absolute or relative to the project's root (repeatable)"
+    add("--file", metavar="F", action="append", help=in_project)
+    add("--outcome", choices=OUTCOMES)
+    add("--skill", metavar="S", help="the skill that was used")
+    add("--task-id", metavar="ID", help="the long task this belongs to")
+    add("--task-title", metavar="TEXT")
+    add("--task-remaining", metavar="TEXT", action="append", help='left of the task (repeatable; "none" when done)')
+    add("--rating", type=int, choices=range(1, 6), metavar="N", help="how well it went, 1 to 5")
+    whose = "for this session: its id or the beginning (default: the present one, else the only one running here)"
+    add("--session", metavar="ID", help=whose)
+    return parser
+
+
+def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
+    """The checkpoint in the flags; {} when there are none."""
+    task = {"id": args.task_id, "title": args.task_title, "remaining": args.task_remaining}
+    value = {
+        "what_was_done": args.done,
+        "what_remains": args.remains,
+        "files_changed": args.file,
+        "skill_used": args.skill,
+        "outcome": args.outcome,
+        "tags": args.tag,
+        "learnings": args.learned,
+        "task": {key: item for key, item in task.items() if item is not None} or None,
+        "rating": args.rating,
+    }
+    value = {key: item for key, item in value.items() if item is not None}
+    if args.task_remaining and not (args.task_id or args.task_title):
+        raise Refusal("--task-remaining needs --task-id (or --task-title)")
+    if value and checkpoints.normalize(value) is None:
+        raise Refusal("all the flags are empty. Nothing was recorded.")
+    return value
+
+
+def _from_stdin() -> dict[str, Any]:
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _USAGE)
+    data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
+    if len(data) > settings.CHECKPOINT_MAX_BYTES:
+        raise Refusal("standard input is larger than %d KB. Nothing was recorded." % (len(data) >> 10))
+    try:
+        value = json.loads(data.decode("utf-8-sig"), strict=False)
+        jsontext.pretty(value)  # refuses what could not be written
+    except (RecursionError, ValueError) as error:
+        raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _USAGE)) from None
+    if isinstance(value, dict):
+        renamed = {_ALIASES[key]: item for key, item in value.items() if key in _ALIASES}
+        value = {**renamed, **{key: item for key, item in value.items() if key not in _ALIASES}}
+    if checkpoints.normalize(value) is None:
+        raise Refusal("standard input is JSON, but not a checkpoint. Nothing was recorded.\n" + _USAGE)
+    return dict(value)
+
+
+def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Session]:
+    """Archive under the session's lock, as its hooks do; the artifact's name and the session."""
+    root, directory = arguments.root(), arguments.directory(args)
+    claude_id, marker = resolve.running(identity.locate(root, directory, directory).dir, args.session)
+    if args.project is None and os.path.isdir(str(marker.get("root"))):
+        directory = marker["root"]  # the shell may have moved to another project
+    project = identity.locate(root, directory, directory)
+    if args.file:
+        value["files_changed"] = [_relative(file, project.root) for file in args.file]
+    arguments.private_root()
+    now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
+    context = Context(root, project.dir, project.root, project.remote, ends, (directory,))
+    try:
+        with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
+            session = sessions.open_session(project.dir, claude_id, now, project.name)
+            is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
+            if session.is_new:
+                identity.record(project, session.started)
+                _activate(context, session, project.branch)
+            name = checkpoints.save(session.artifacts, value, now)
+            is_active = session.meta["status"] == settings.ACTIVE
+            gathered = record.gather(context, session, now=now if is_active else 0.0, is_over=is_over)
+            session.save(durable=True)
+            if record.publish(context, session, gathered):
+                views.refresh(project.dir, changed=[session.episode_name])
+    except Busy:
+        raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None
+    return name, session
+
+
+def _activate(context: Context, session: Session, branch: str) -> None:
+    """Begin a session whose start was missed; our ancestors are its process only when we run inside it."""
+    is_inside = os.environ.get(settings.ENV_SESSION_ID) == session.claude_id
+    pid = os.environ.get(settings.ENV_CLIENT_PID, "")
+    process = liveness.client_process(int(pid) if pid.isdecimal() else 0) if is_inside else {}
+    channel = os.environ.get(settings.ENV_ENTRYPOINT, "")[:40]
+    sessions.activate(context.project_dir, session, context.root, process, {}, branch=branch, channel=channel)
+
+
+def _relative(file: str, root: str) -> str:
+    """A path as it is recorded: below the project's root."""
+    path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
+    roots = (root, os.path.realpath(root))
+    relative = relative_path(path, roots) or relative_path(os.path.realpath(path), roots)
+    if not relative or (os.name != "nt" and file[1:3] in (":\\", ":/")):
+        raise Refusal("--file %s is not in the project %s. Nothing was recorded." % (line(file), short(root)))
+    return relative
+
+
+def _rate(session: Session, point: dict[str, Any]) -> None:
+    """A rating in a checkpoint rates the skill it names."""
+    skill, rating = sections.skill_name(point.get("skill_used") or ""), point.get("rating")
+    if not skill or not rating or not 1 <= rating <= 5:
+        return
+    note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
+    if not ratings.append(sessions.project_of(session.dir), session.id, skill, round(rating), note, time.time()):
+        again = "harness memory rate %s %d" % (line(skill), round(rating))
+        raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)

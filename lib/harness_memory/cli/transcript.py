@@ -1,0 +1,110 @@
+"""`transcript`: what was said in a session, from the client's own file while it exists."""
+
+from __future__ import annotations
+
+from ..base import redact, settings
+from ..base.text import clean
+from ..session import transcript as transcripts
+from ..session.capture import is_prompt
+from . import arguments, records, resolve
+from .output import count, cut, emit_json, line, local, passage, short
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+_CONTEXT = 2
+_SAID_CHARS = 2000
+_TOOL_CHARS = 160
+_DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
+_WHO = {"user": "you", "assistant": "claude"}
+
+
+def transcript(argv: list[str]) -> int:
+    about = (
+        "What was said in a session, in order: prompts, answers and tool calls, secrets removed. Claude Code keeps\n"
+        "transcripts for some weeks only; when a session's is gone, its record is what is left."
+    )
+    parser = arguments.parser("transcript", about, "transcript last\ntranscript a1b2c3d4 --grep rounding --context 3")
+    parser.add_argument("session", metavar="SESSION", help='an id or its beginning, or "last"')
+    parser.add_argument("--grep", metavar="TEXT", help="only around entries that hold this text, in any case")
+    parser.add_argument(
+        "--context",
+        type=int,
+        default=_CONTEXT,
+        metavar="N",
+        help="entries before and after a hit (default: %(default)d)",
+    )
+    args = parser.parse_args(argv)
+    if args.context < 0:
+        raise Refusal("--context must be 0 or more")
+    record = resolve.session(records.load_all(arguments.locate(args).dir), args.session)
+    entries = _read(record)
+    shown = _around(entries, args.grep, args.context) if args.grep else [*range(len(entries))]
+    if args.json:
+        emit_json([entries[number] for number in shown])
+    elif shown:
+        print("\n".join(_page(entries, shown)))
+        total = count(len(entries), "entrie")
+        print("\n%d of %s. Its record: harness memory show %s" % (len(shown), total, record.id))
+    else:
+        print("Nothing in this transcript holds that.")
+    return 0 if shown else 1
+
+
+def _read(record: records.Record) -> list[dict[str, str]]:
+    path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
+    rest = "What is left: harness memory show %s" % record.id
+    if not path:
+        raise Refusal("session %s has no transcript. %s" % (record.id, rest))
+    try:
+        reading = transcripts.Reading(path, None)
+    except OSError as error:
+        raise Refusal("cannot read the transcript: %s: %s. %s" % (short(path), error.strerror, rest)) from None
+    try:
+        return [each for entry in reading.entries(lambda: True) for each in _said(entry)]
+    finally:
+        reading.close()
+
+
+def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """What one entry says or does: `who` is "you", "claude" or the name of a tool."""
+    message = entry.get("message")
+    who = _WHO.get(str(entry.get("type")), "")
+    if not who or entry.get("isMeta") or entry.get("isCompactSummary") or not isinstance(message, dict):
+        return
+    content = message.get("content")
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    at = clean(entry.get("timestamp"), 40)
+    for block in blocks if isinstance(blocks, list) else ():
+        if not isinstance(block, dict):
+            continue
+        text = redact.redact(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+        if block.get("type") == "text" and (is_prompt(text) if who == "you" else text.strip()):
+            yield {"who": who, "at": at, "text": text}
+        elif block.get("type") == "tool_use":
+            options = block.get("input")
+            options = options if isinstance(options, dict) else {}
+            detail = next((options[key] for key in _DETAILS if isinstance(options.get(key), str)), "")
+            text = redact.redact(clean(detail, settings.PATH_CHARS))
+            yield {"who": clean(block.get("name"), settings.SKILL_CHARS), "at": at, "text": text}
+
+
+def _around(entries: list[dict[str, str]], text: str, context: int) -> list[int]:
+    hits = [number for number, each in enumerate(entries) if text.casefold() in each["text"].casefold()]
+    return sorted({near for n in hits for near in range(max(0, n - context), min(len(entries), n + context + 1))})
+
+
+def _page(entries: list[dict[str, str]], shown: list[int]) -> list[str]:
+    lines: list[str] = []
+    for before, number in zip([-1, *shown], shown):
+        each = entries[number]
+        lines += ["…", ""] if number > before + 1 else []
+        if each["who"] in _WHO.values():
+            text = passage(cut(each["text"], _SAID_CHARS)).replace("\n", "\n    ")
+            lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
+        else:
+            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), _TOOL_CHARS)), ""]
+    return lines[:-1]
