@@ -10,7 +10,7 @@ import pytest
 import support
 from life import Life
 
-from harness_memory.session import capture, transcript
+from harness_memory.session import absorb, capture, transcript
 
 ROOT = "/home/user/project"
 
@@ -24,13 +24,12 @@ def paper(tmp_path: Path) -> support.Transcript:
     return support.Transcript(tmp_path / "t.jsonl", "11111111-2222-3333-4444-555555555555", ROOT)
 
 
-def absorbed(paper: support.Transcript, state: dict[str, Any] | None = None) -> dict[str, Any]:
-    state = capture.new() if state is None else state
-    reading = transcript.Reading(str(paper.path), state["cursor"])
+def absorbed(paper: support.Transcript, state: capture.Capture | None = None) -> capture.Capture:
+    state = state or capture.Capture()
+    reading = transcript.Reading(str(paper.path), state.cursor)
     try:
-        for entry in reading.entries(always):
-            capture.absorb(state, [entry], (ROOT,))
-        state["cursor"] = reading.cursor
+        absorb.absorb(state, reading.entries(always), (ROOT,))
+        state.cursor = reading.place
     finally:
         reading.close()
     return state
@@ -41,11 +40,11 @@ def test_a_whole_turn(paper: support.Transcript) -> None:
     paper.text("Let me look.").read(ROOT + "/a.py").write(ROOT + "/greet.py").edit(ROOT + "/src/b.py")
     paper.text("I added greet().").turn_end()
     state = absorbed(paper)
-    assert capture.asks(state) == ["add a greeting"]
-    assert state["answer"] == "I added greet()."
-    assert state["files"] == ["greet.py", "src/b.py"]
-    assert state["tools"] == {"Read": 1, "Write": 1, "Edit": 1}
-    assert (state["model"], state["branch"], state["turn"]) == (support.MODEL, "main", "answered")
+    assert state.prompts() == ["add a greeting"]
+    assert state.answer == "I added greet()."
+    assert state.files == ["greet.py", "src/b.py"]
+    assert state.tools == {"Read": 1, "Write": 1, "Edit": 1}
+    assert (state.model, state.branch, state.turn) == (support.MODEL, "main", "answered")
     assert "jQuery" not in json.dumps(state)
 
 
@@ -64,13 +63,13 @@ NOT_PROMPTS = [
 @pytest.mark.parametrize("text", NOT_PROMPTS)
 def test_what_nobody_asked(paper: support.Transcript, text: str) -> None:
     paper.synthetic(text)
-    assert capture.asks(absorbed(paper)) == []
+    assert absorbed(paper).prompts() == []
 
 
 @pytest.mark.parametrize("flag", ["isMeta", "isCompactSummary", "isSidechain"])
 def test_flagged_entries_are_nobodys_prompt(paper: support.Transcript, flag: str) -> None:
     paper.line({"parentUuid": None, flag: True, "type": "user", "message": {"role": "user", "content": "hello"}})
-    assert capture.asks(absorbed(paper)) == []
+    assert absorbed(paper).prompts() == []
 
 
 def test_prompts_in_blocks_with_reminders_between(paper: support.Transcript) -> None:
@@ -81,7 +80,7 @@ def test_prompts_in_blocks_with_reminders_between(paper: support.Transcript) -> 
             {"type": "image"},
         ]
     )
-    assert capture.asks(absorbed(paper)) == ["fix it"]
+    assert absorbed(paper).prompts() == ["fix it"]
 
 
 def test_only_writes_that_succeeded_count(paper: support.Transcript) -> None:
@@ -92,7 +91,7 @@ def test_only_writes_that_succeeded_count(paper: support.Transcript) -> None:
     paper.tool_result(notebook, "ok")
     shell = paper.tool_use("Bash", {"command": "sed -i s/a/b/ c.txt"})
     paper.tool_result(shell, "", result={"stdout": "", "bashEditDiff": {"files": [{"filePath": ROOT + "/c.txt"}]}})
-    assert absorbed(paper)["files"] == ["yes.py", "n.ipynb", "c.txt"]
+    assert absorbed(paper).files == ["yes.py", "n.ipynb", "c.txt"]
 
 
 @pytest.mark.parametrize(
@@ -109,7 +108,7 @@ def test_only_writes_that_succeeded_count(paper: support.Transcript) -> None:
     ],
 )
 def test_paths_are_relative_to_the_project(path: str, expected: str) -> None:
-    assert capture.relative_path(path, (ROOT,)) == expected
+    assert absorb.relative_path(path, (ROOT,)) == expected
 
 
 FIXED = [
@@ -130,13 +129,13 @@ def test_commands_that_failed_then_passed_in_another_form(
     paper: support.Transcript, failed: str, passed: str, is_pair: bool
 ) -> None:
     paper.prompt("go").bash(failed, "boom", exit_code=1).bash("echo between").bash(passed, "fine")
-    assert absorbed(paper)["fixed"] == ([[failed, passed]] if is_pair else [])
+    assert absorbed(paper).fixed == ([[failed, passed]] if is_pair else [])
 
 
 def test_the_same_command_passing_later_is_no_lesson(paper: support.Transcript) -> None:
     paper.prompt("go").bash("make test", exit_code=2).bash("make test").bash("make test -j2")
     state = absorbed(paper)
-    assert (state["fixed"], state["failed"]) == ([], [])
+    assert (state.fixed, state.failed) == ([], [])
 
 
 def test_a_refused_command_did_not_fail(paper: support.Transcript) -> None:
@@ -155,16 +154,16 @@ def test_a_refused_command_did_not_fail(paper: support.Transcript) -> None:
         }
     )
     paper.bash("npm publish --dry-run")
-    assert absorbed(paper)["fixed"] == []
+    assert absorbed(paper).fixed == []
 
 
 def test_todos_of_older_clients(paper: support.Transcript) -> None:
     for statuses in (["pending", "pending"], ["completed", "in_progress"]):
         todos = [{"content": "step %d" % n, "status": status, "activeForm": "x"} for n, status in enumerate(statuses)]
         paper.tool_result(paper.tool_use("TodoWrite", {"todos": todos}), "ok")
-    assert capture.open_todos(absorbed(paper)) == ["step 1"]
+    assert absorbed(paper).open_todos() == ["step 1"]
     paper.tool_result(paper.tool_use("TodoWrite", {"todos": []}), "ok")
-    assert capture.open_todos(absorbed(paper)) == []
+    assert absorbed(paper).open_todos() == []
 
 
 def test_tasks_of_newer_clients(paper: support.Transcript) -> None:
@@ -175,21 +174,21 @@ def test_tasks_of_newer_clients(paper: support.Transcript) -> None:
         )
     for number, status in (("1", "completed"), ("2", "in_progress"), ("3", "deleted"), ("9", "completed")):
         paper.tool_result(paper.tool_use("TaskUpdate", {"taskId": number, "status": status}), "Updated")
-    assert capture.open_todos(absorbed(paper)) == ["write docs"]
+    assert absorbed(paper).open_todos() == ["write docs"]
 
 
 def test_skills_typed_and_called(paper: support.Transcript) -> None:
     paper.command("melt", "the ice")
     paper.tool_result(paper.tool_use("Skill", {"skill": "heavy", "args": ""}), "ok")
     state = absorbed(paper)
-    assert state["skills"] == ["melt", "heavy"]
-    assert capture.asks(state) == ["/melt the ice"]
+    assert state.skills == ["melt", "heavy"]
+    assert state.prompts() == ["/melt the ice"]
 
 
 def test_outside_text_leaves_a_taint(paper: support.Transcript) -> None:
     for name in ("WebFetch", "mcp__jira__get", "Bash"):
         paper.tool_result(paper.tool_use(name, {"url": "x", "command": "ls"}), "ok")
-    assert absorbed(paper)["outside"] == ["WebFetch", "mcp__jira__get"]
+    assert absorbed(paper).outside == ["WebFetch", "mcp__jira__get"]
 
 
 @pytest.mark.parametrize(
@@ -203,23 +202,23 @@ def test_how_the_last_turn_stands(paper: support.Transcript, last: str, turn: st
         paper.prompt("two")
     else:
         getattr(paper.prompt("two"), last)()
-    assert absorbed(paper)["turn"] == turn
+    assert absorbed(paper).turn == turn
 
 
 def test_a_long_pause_is_not_work(paper: support.Transcript) -> None:
     import datetime
 
     paper.turn("one", "One done.")
-    worked = absorbed(paper)["worked_seconds"]
+    worked = absorbed(paper).worked_seconds
     paper.now += datetime.timedelta(days=3)
     paper.turn("two", "Two done.")
-    assert absorbed(paper)["worked_seconds"] < 3 * worked + 5
+    assert absorbed(paper).worked_seconds < 3 * worked + 5
 
 
 def test_many_prompts_keep_the_first_and_the_last(paper: support.Transcript) -> None:
     for number in range(30):
         paper.prompt("ask %d" % number).text("ok")
-    assert capture.asks(absorbed(paper)) == ["ask %d" % n for n in (0, 1, 2, 25, 26, 27, 28, 29)]
+    assert absorbed(paper).prompts() == ["ask %d" % n for n in (0, 1, 2, 25, 26, 27, 28, 29)]
 
 
 LONG = 'a word "quoted" and \\ a line\n' * 200
@@ -243,8 +242,8 @@ def test_long_results_are_skimmed_to_the_same(paper: support.Transcript, size: i
             json.dumps({**{k: e[k] for k in ahead if k in e}, **e}, separators=(",", ":")).encode() for e in entries
         ]
         paper.path.write_bytes(b"\n".join(lines) + b"\n")
-    whole = capture.new()
-    capture.absorb(whole, [json.loads(line) for line in lines if transcript.is_wanted(line)], (ROOT,))
+    whole = capture.Capture()
+    absorb.absorb(whole, [json.loads(line) for line in lines if transcript.is_wanted(line)], (ROOT,))
     skimmed = absorbed(paper)
     assert {**skimmed, "cursor": {}} == whole
     assert skimmed["files"] == ["a.py", "b.py", "e.py"]
@@ -253,35 +252,35 @@ def test_long_results_are_skimmed_to_the_same(paper: support.Transcript, size: i
 
 def test_what_was_said_is_never_left_as_it_was(paper: support.Transcript) -> None:
     said = {"type": "assistant", "message": {"content": [{"type": "text", "text": "Key: " + "ghp_" + "a1B2" * 9}]}}
-    state = capture.new()
+    state = capture.Capture()
 
     def entries() -> Any:
         yield said
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        capture.absorb(state, entries(), (ROOT,))
-    assert state.keys() == capture.new().keys()
-    assert state["answer"].startswith("Key: [redacted")
+        absorb.absorb(state, entries(), (ROOT,))
+    assert state.keys() == capture.Capture().keys()
+    assert state.answer.startswith("Key: [redacted")
 
 
 def test_titles_last_wins(paper: support.Transcript) -> None:
     paper.title("first").title("second")
-    assert absorbed(paper)["title"] == "second"
+    assert absorbed(paper).title == "second"
 
 
 def test_each_pass_reads_only_what_was_appended(paper: support.Transcript) -> None:
     paper.turn("one", "One done.", files=[ROOT + "/one.py"])
     state = absorbed(paper)
     size = paper.path.stat().st_size
-    assert state["cursor"]["offset"] == size
+    assert state.cursor[0] == size
     paper.turn("two", "Two done.", files=[ROOT + "/two.py"])
-    reading = transcript.Reading(str(paper.path), state["cursor"])
+    reading = transcript.Reading(str(paper.path), state.cursor)
     entries = list(reading.entries(always))
     reading.close()
     assert len(entries) == 4
     state = absorbed(paper, state)
-    assert (state["files"], capture.asks(state), state["tools"]) == (["one.py", "two.py"], ["one", "two"], {"Write": 2})
+    assert (state.files, state.prompts(), state.tools) == (["one.py", "two.py"], ["one", "two"], {"Write": 2})
 
 
 def test_half_a_line_waits_for_its_end(paper: support.Transcript) -> None:
@@ -292,10 +291,10 @@ def test_half_a_line_waits_for_its_end(paper: support.Transcript) -> None:
     for cut in (1, len(tail) // 2, len(tail) - 1):
         paper.path.write_bytes(whole + tail[:cut])
         state = absorbed(paper)
-        assert state["answer"] == ""
+        assert state.answer == ""
         with paper.path.open("ab") as file:
             file.write(tail[cut:])
-        assert absorbed(paper, state)["answer"] == "One done."
+        assert absorbed(paper, state).answer == "One done."
 
 
 @pytest.mark.parametrize("how", ["truncated", "replaced", "shrunk and regrown"])
@@ -311,13 +310,13 @@ def test_a_transcript_that_is_another_file_is_read_anew(paper: support.Transcrip
         copy.replace(paper.path)
     else:
         paper.path.write_bytes(b'{"type":"mode","mode":"x"}\n' + data)
-    reading = transcript.Reading(str(paper.path), state["cursor"])
+    reading = transcript.Reading(str(paper.path), state.cursor)
     assert reading.is_restart
     fresh = capture.restarted(state)
     for entry in reading.entries(always):
-        capture.absorb(fresh, [entry], (ROOT,))
+        absorb.absorb(fresh, [entry], (ROOT,))
     reading.close()
-    assert capture.asks(fresh) == ["one", "two"]
+    assert fresh.prompts() == ["one", "two"]
     assert fresh["files"][0] == "one.py"
 
 
@@ -341,7 +340,7 @@ def test_what_a_transcript_no_longer_tells_was_asked_before(paper: support.Trans
     state = absorbed(paper.turn("one", "One done.").turn("two", "Two done."))
     paper.path.unlink()
     state = absorbed(paper.turn("three", "Three done.").turn("four", "Four done."), capture.restarted(state))
-    assert capture.asks(state) == ["one", "two", "three", "four"]
+    assert state.prompts() == ["one", "two", "three", "four"]
 
 
 @pytest.mark.parametrize("how", ["begun anew", "cut"])
@@ -372,7 +371,7 @@ def test_damaged_and_foreign_lines_are_stepped_over(paper: support.Transcript) -
     )
     paper.line({"type": "something-new", "content": "x"}).text("One done.")
     state = absorbed(paper)
-    assert (capture.asks(state), state["answer"]) == (["one"], "One done.")
+    assert (state.prompts(), state.answer) == (["one"], "One done.")
 
 
 def test_lines_beyond_all_reason_are_skipped(paper: support.Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -382,29 +381,29 @@ def test_lines_beyond_all_reason_are_skipped(paper: support.Transcript, monkeypa
     monkeypatch.setattr(settings, "TRANSCRIPT_CHUNK_BYTES", 4096)
     paper.prompt("one").write(ROOT + "/big.py", "y" * 300_000).write(ROOT + "/small.py").text("One done.")
     state = absorbed(paper)
-    assert state["files"] == ["small.py"]
-    assert state["answer"] == "One done."
-    assert state["cursor"]["offset"] == paper.path.stat().st_size
+    assert state.files == ["small.py"]
+    assert state.answer == "One done."
+    assert state.cursor[0] == paper.path.stat().st_size
 
 
 def test_a_long_result_is_known_without_decoding_it(paper: support.Transcript) -> None:
     paper.prompt("one").bash("make", "x" * 50_000, exit_code=2).bash("make all", 'y "is_error":true \n' * 5000)
     state = absorbed(paper)
-    assert state["fixed"] == [["make", "make all"]]
+    assert state.fixed == [["make", "make all"]]
 
 
 def test_time_running_out_leaves_the_rest_for_next_time(paper: support.Transcript) -> None:
     for number in range(200):
         paper.turn("ask %d" % number, "ok", files=[ROOT + "/%d.py" % number])
-    state = capture.new()
-    reading = transcript.Reading(str(paper.path), state["cursor"])
+    state = capture.Capture()
+    reading = transcript.Reading(str(paper.path), state.cursor)
     answers = iter([True, False])
     for entry in reading.entries(lambda: next(answers)):
-        capture.absorb(state, [entry], (ROOT,))
-    state["cursor"] = reading.cursor
+        absorb.absorb(state, [entry], (ROOT,))
+    state.cursor = reading.place
     reading.close()
-    assert 0 < state["cursor"]["offset"] < paper.path.stat().st_size
-    assert absorbed(paper, state)["files"] == ["%d.py" % number for number in range(200)]
+    assert 0 < state.cursor[0] < paper.path.stat().st_size
+    assert absorbed(paper, state).files == ["%d.py" % number for number in range(200)]
 
 
 def test_secrets_reach_no_file(life: Life) -> None:

@@ -13,7 +13,7 @@ import pytest
 import support
 from life import Life
 
-from harness_memory.session import capture, liveness, sessions
+from harness_memory.session import liveness
 
 
 def aged(path: Path, seconds: float) -> Path:
@@ -139,22 +139,6 @@ def test_a_pid_that_is_none(life: Life, word: str) -> None:
     life.extra["CLAUDE_PID"] = word
     life.start()
     assert life.meta["status"] == "ACTIVE"
-
-
-def test_a_capture_state_survives_its_file(tmp_path: Path) -> None:
-    session = sessions.Session(str(tmp_path), {"session_id": "x"})
-    state = capture.new(since=12.5)
-    state.update(worked_seconds=18.221, first=1.5, last=2.5, ended="2026-11-16T00:00:00Z", thread="abc")
-    capture.told(state, "p1", "do it")
-    sessions.save_capture(session, state)
-    assert sessions.load_capture(session) == state
-
-
-@pytest.mark.parametrize("junk", ["", "{", "[]", '{"schema": 1}', '{"schema": 2}'])
-def test_a_damaged_capture_state_starts_anew(tmp_path: Path, junk: str) -> None:
-    session = sessions.Session(str(tmp_path), {"session_id": "x"})
-    (tmp_path / "capture.json").write_text(junk, "utf-8")
-    assert sessions.load_capture(session) == capture.new()
 
 
 def test_a_lost_capture_is_read_again_from_the_transcript(life: Life) -> None:

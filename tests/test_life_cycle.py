@@ -438,48 +438,6 @@ def say(life: Life, **said: object) -> None:
     assert World(life.home, life.cwd).memory("checkpoint", "--session", life.session.id, stdin=given).code == 0
 
 
-def test_a_pruned_session_that_goes_on_keeps_what_its_checkpoints_said(life: Life) -> None:
-    life.start()
-    life.turn(
-        "Round the totals", "The totals are rounded now, once and at the end, as they should have been.", "cart.py"
-    )
-    task = {"id": "login", "title": "Login", "remaining": ["Reset"]}
-    say(life, done="Made the schema", task=task, file=["old.py"])
-    said = {"done": "Rounded the totals", "learned": ["Totals are in cents"], "tag": ["cart"], "remains": ["Ship it"]}
-    say(life, **said)
-    life.end()
-    before = life.episode
-    tasks = sorted(support.snapshot(life.project / "STATE" / "progress").items())
-    World(life.home, life.cwd).memory("prune", "--older-than", "0d")
-    assert support.meta_files(life.store) == []
-    life.start("resume")
-    life.turn("And the gift cart?", "It is next.", "gift.py")
-    after = life.episode
-    kept = ("what_was_done", "learnings", "tags", "what_remains", "tasks", "source", "outcome", "started", "thread")
-    assert [after[key] for key in kept] == [before[key] for key in kept]
-    assert after["asked"] == ["Round the totals", "And the gift cart?"]
-    assert sorted(after["files_changed"]) == ["cart.py", "gift.py", "old.py"]
-    assert sorted(support.snapshot(life.project / "STATE" / "progress").items()) == tasks
-    say(life, done="Shipped it to every shop in the country", learned=["Ship on Mondays"], outcome="completed")
-    assert life.episode["learnings"] == ["Totals are in cents", "Ship on Mondays"]
-    assert (life.episode["what_remains"], life.episode["outcome"]) == ([], "completed")
-    assert life.episode["headline"] == "Shipped it to every shop in the country"
-
-
-@pytest.mark.parametrize("junk", ["", "{"])
-def test_a_lost_capture_leaves_the_record_whole_where_no_transcript_is_kept(life: Life, junk: str) -> None:
-    first = "Built the parser with all of its parts, and measured it: twice as fast as the one that was there before."
-    life.start()
-    for ask, answer in (("Build the parser", first), ("And its tests?", "They are written.")):
-        life.run("user_prompt_submit", life.session.prompt(ask))
-        life.stop(answer)
-        (life.directory / "capture.json").write_text(junk, "utf-8")
-    life.run("user_prompt_submit", life.session.prompt("Thanks"))
-    life.stop("You are welcome.")
-    assert life.episode["asked"] == ["Build the parser", "And its tests?", "Thanks"]
-    assert life.episode["what_was_done"] == first + "\n\nThey are written.\n\nYou are welcome."
-
-
 def test_a_lost_capture_is_made_once_of_episode_and_transcript(life: Life) -> None:
     life.start()
     life.turn(

@@ -68,7 +68,8 @@ def past(life: Life, ask: str, answer: str, file: str) -> str:
     started = clock.iso(time.time() - 86400 * 5 - 3600 * number)
     short_id = "%08x" % (0xA0000000 + number)
     blank = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
-    state = {**capture.new(), "asks": [["", ask]], "answer": answer, "files": [file], "turn_files": 1, "ended": started}
+    state = capture.Capture()
+    state.asks, state.answer, state.files, state.turn_files, state.ended = [["", ask]], answer, [file], 1, started
     value = episode.build(blank, state, str(life.cwd), "", False)
     support.publish(directory, blank.episode_name, episode.render(value))
     return blank.episode_name

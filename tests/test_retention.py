@@ -43,11 +43,12 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     at, memory = time.time() - days * DAY - 60, str(world.project)
     claude_id = "%08x-0000-4000-8000-%012x" % (int(days * 1000) + number, number)
     session = sessions.open_session(memory, claude_id, at, "project")
-    state = {**capture.new(), "asks": [["", name]], "answer": name + ": done.", "turn": "answered", "root": "r" + name}
-    state.update(ended=clock.iso(at + 60), todos={"1": [remains, "pending"]} if remains else {})
+    state = capture.Capture()
+    state.asks, state.answer, state.turn, state.root = [["", name]], name + ": done.", "answered", "r" + name
+    state.ended, state.todos = clock.iso(at + 60), {"1": [remains, "pending"]} if remains else {}
     value = episode.build(session, state, str(world.repo), "", True)
-    session.meta.update(status="COMPLETED", ended=state["ended"], summary=value["what_was_done"])
-    sessions.save_capture(session, state)
+    session.meta.update(status="COMPLETED", ended=state.ended, summary=value["what_was_done"])
+    capture.save(session.dir, state)
     store.write(os.path.join(session.artifacts, "output.txt"), b"an output\n")
     store.write(os.path.join(session.dir, "summary.md"), episode.summary_page(value).encode())
     session.save()

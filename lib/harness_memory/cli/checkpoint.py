@@ -169,7 +169,8 @@ def _activate(context: Context, session: Session, branch: str) -> None:
     pid = os.environ.get(settings.ENV_CLIENT_PID, "")
     process = liveness.client_process(int(pid) if pid.isdecimal() else 0) if is_inside else {}
     channel = os.environ.get(settings.ENV_ENTRYPOINT, "")[:40]
-    sessions.activate(context.project_dir, session, context.root, process, {}, branch=branch, channel=channel)
+    sessions.mark_live(context.project_dir, session, process, context.root)
+    sessions.activate(session, process, branch=branch, channel=channel)
 
 
 def _relative(file: str, root: str) -> str:

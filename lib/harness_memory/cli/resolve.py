@@ -107,21 +107,22 @@ def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     markers = sessions.live_markers(project_dir)
     if word:
-        found = matching(records.load_all(project_dir), word)
-        ids = [record.claude_id for record in found if record.session]
-        if not found:
-            alive = (*(marker["claude_session"] for marker in markers), present)
-            ids = list(dict.fromkeys(each for each in alive if each.startswith(word)))
-        if len(ids) != 1:
-            what = "%d sessions begin with" % len(ids) if ids else "no session with a directory has the id"
-            raise Refusal('%s "%s". Nothing was recorded. See: harness memory list' % (what, line(word)))
-        return ids[0], sessions.read_marker(project_dir, ids[0])
+        every = records.load_all(project_dir)
+        if matching(every, word):
+            record = session(every, word)
+            if not record.session:
+                raise Refusal("only the episode of session %s is left. Nothing was recorded." % line(word))
+            claude_id = record.claude_id
+        else:
+            ids = dict.fromkeys((*(marker["claude_session"] for marker in markers), present))
+            claude_id = one(word, ids, lambda id: (id,), "session", str, "list")
+        return claude_id, sessions.read_marker(project_dir, claude_id)
     if present:
         own = (sessions.read_marker(directory, present) for directory in (project_dir, *arguments.all_dirs()))
         return present, next((marker for marker in own if marker), {})
     live = [marker for marker in markers if liveness.is_alive(marker["process"]) is not False]
     if len(live) == 1:
         return live[0]["claude_session"], live[0]
-    ids = [sessions.safe_id(marker["claude_session"])[:8] for marker in live]
-    what = "%d sessions run here (%s)" % (len(ids), ", ".join(ids)) if ids else "no session runs in this project"
+    names = [sessions.safe_id(marker["claude_session"])[:8] for marker in live]
+    what = "%d sessions run here (%s)" % (len(names), ", ".join(names)) if names else "no session runs in this project"
     raise Refusal("which session? %s. Nothing was recorded. Name it: --session ID (see: harness memory list)" % what)

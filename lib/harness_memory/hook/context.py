@@ -56,7 +56,9 @@ class HookContext(Context):
     def activate(self, session: Session, process: dict[str, Any], marker: dict[str, Any]) -> None:
         event = self.run.event
         facts = {**self._facts(), "model": event.model, "channel": event.channel}
-        sessions.activate(self.project_dir, session, self.root, process, marker, **facts)
+        # The marker first, so that the sweep finds what a killed hook leaves.
+        sessions.mark_live(self.project_dir, session, process, self.root, marker)
+        sessions.activate(session, process, **facts)
 
     def _facts(self) -> dict[str, str]:
         branch = brief(self.project.branch, settings.NAME_CHARS)

@@ -33,7 +33,7 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **dict.fromkeys(("unseen?", "files?", "failed?", "skills?", "outside?", "notes_read?", "looked?"), _TEXTS),
+    **dict.fromkeys(("files?", "failed?", "skills?", "outside?", "notes_read?", "looked?"), _TEXTS),
     **dict.fromkeys(("asks?", "announced?", "fixed?"), _PAIRS),
     "earlier?": [("text", "count")],
     "cursor?": "any",
@@ -67,8 +67,7 @@ class Capture:
         self.since = since  # earlier entries are a fork's inherited history, or forgotten
         self.cursor: Any = None  # place in the transcript
         self.subagents: dict[str, Any] = {}  # file name → place in it
-        self.announced: list[list[str]] = []  # [prompt id, text] that the transcript does not show yet
-        self.unseen: list[str] = []  # prompts that a rewritten transcript has not repeated yet
+        self.announced: list[list[str]] = []  # [prompt id, text] that the transcript does not show (again) yet
         self.answer = ""
         self.said = ""  # the last words of the turn being read, not redacted yet
         self.earlier: list[list[Any]] = []  # [answer, files changed] of earlier turns of weight
@@ -104,14 +103,13 @@ class Capture:
     def restart(self) -> None:
         """Prepare for a rewritten transcript: what it says again counts once, what it lost stays."""
         self.end_turn()
-        self.unseen = _ends([*self.unseen, *(text for _, text in self.asks)])
+        self.announced = _ends([*self.asks, *self.announced])
         self.subagents = {}
         self._reset()
 
     def prompts(self) -> list[str]:
         """What was asked, in order; a forgotten prompt keeps its place without words."""
-        asked = [*self.unseen, *(text for _, text in self.asks)]
-        return [text for text in (*_ends(asked), *(text for _, text in self.announced)) if text]
+        return [text for _, text in _ends([*self.asks, *self.announced]) if text]
 
     def open_todos(self) -> list[str]:
         return [text for text, status in self.todos.values() if status not in _DONE_STATUSES]
@@ -126,7 +124,7 @@ class Capture:
         if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
         self._begin_turn()
-        self.announced = [*self.announced, ask][-settings.ASKS_KEPT_LAST :]
+        self.announced = _ends([*self.announced, ask])
         return True
 
     def add_prompt(self, prompt_id: str, prompt: str) -> None:
@@ -134,12 +132,8 @@ class Capture:
         ask = self._ask(prompt_id, prompt)
         if ask is None or (prompt_id and ask in self.asks):
             return
-        missed: list[list[str]] = []
-        if ask[1] in self.unseen:
-            self.unseen.remove(ask[1])
-        else:
-            at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
-            missed, self.announced = self.announced[: max(at, 0)], self.announced[at + 1 :]
+        at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
+        missed, self.announced = self.announced[: max(at, 0)], self.announced[at + 1 :]
         self._begin_turn()
         self.asks = _ends([*self.asks, *missed, ask])
 
@@ -194,7 +188,7 @@ def _is_same(one: list[str], other: list[str]) -> bool:
     return one[1] == other[1] and (one[0] == other[0] or not one[0] or not other[0])
 
 
-def _ends(items: list[Any]) -> list[Any]:
+def _ends(items: list[list[str]]) -> list[list[str]]:
     return items[: settings.ASKS_KEPT_FIRST] + items[settings.ASKS_KEPT_FIRST :][-settings.ASKS_KEPT_LAST :]
 
 

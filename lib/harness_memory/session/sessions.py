@@ -228,19 +228,21 @@ def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
     return session if session and session.claude_id == marker["claude_session"] else None
 
 
-def activate(
-    project_dir: str, session: Session, root: str, process: dict[str, Any], marker: dict[str, Any], **facts: object
+def mark_live(
+    project_dir: str, session: Session, process: dict[str, Any], root: str, known: dict[str, Any] | None = None
 ) -> None:
-    """Make a session ACTIVE on disk, with the `facts` that are not empty; `marker` is its marker as last read.
+    """Write the marker unless it says the same as the `known` one.
 
-    `root` is where it works: its files are relative to it, also after its death.
+    `root` is where the session works: its files are relative to it, also after its death.
     """
     work = "/".join(session.dir.split(os.sep)[-2:])
-    new = {"claude_session": session.claude_id, "work": work, "root": root, "process": process}
-    if {**marker, **new} != marker:
-        # First, so that the sweep finds what a killed hook leaves.
-        path = marker_path(project_dir, session.claude_id)
-        files.write_json(path, {"schema": settings.SCHEMA, **new}, durable=True)
+    marker = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work, "root": root}
+    if known != {**marker, "process": process}:
+        files.write_json(marker_path(project_dir, session.claude_id), {**marker, "process": process}, durable=True)
+
+
+def activate(session: Session, process: dict[str, Any], **facts: object) -> None:
+    """Make a session ACTIVE on disk, with the `facts` that are not empty; its marker is written before."""
     before = dict(session.meta)
     facts = {"pid": process.get("pid"), **facts}
     session.meta.update({name: value for name, value in facts.items() if value})
