@@ -1,7 +1,7 @@
-"""What we put into a settings file: the hooks, their commands, the permission rules. Nothing else knows these.
+"""What we put into a settings file: the hooks, their commands, the permission rules.
 
-A command must be harmless when its files have gone: `python3 missing.py` exits with 2, which tells the
-client to block the prompt. So the shell looks first, and has the last word on the exit code.
+A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which tells the client to
+block the prompt. So the shell tests for the script first and sets the exit code itself.
 """
 
 from __future__ import annotations
@@ -28,19 +28,15 @@ HOOKS: tuple[tuple[str, str, str | None], ...] = (
 )
 GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
-HOOKS_DIR = "hooks"
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
-PYTHON_OPTIONS = "-I -S -X utf8"
 EXAMPLE = ("/path/to/harness-memory", "/usr/bin/python3")  # tree and interpreter of settings.example.json
-
+_OPTIONS = "-I -S -X utf8"
 _OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? )%s\s*$" % MARKER, re.DOTALL)
-# Python itself exits with 2 when a script is gone.
+_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 _WINDOWS_LAUNCHER = (
     "import os,sys;__file__=sys.argv[1];os.path.isfile(__file__) and "
     "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
 )
-_READ_RULE = re.compile(r"^Read\((~|/)(/.+)/\*\*\)$", re.DOTALL)
-_OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 
 
 class Entries:
@@ -53,45 +49,35 @@ class Entries:
         self.rules = rules
         self.has_guard = has_guard
 
-    def as_settings(self) -> dict[str, Any]:
-        hooks = {event: [group] for event, group in self.groups.items()}
-        return {"hooks": hooks, "permissions": {"allow": self.rules}}
-
 
 def entries(
     root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False, guard: bool = True
 ) -> Entries:
-    """`stores`: the path of the memory, and where links on the way lead it: the client asks for both."""
+    """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
     for event, script, matcher in HOOKS:
-        path = _join(root, HOOKS_DIR, script, windows=windows)
+        path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
-    words = invocation.command(root, interpreter, windows=windows)
-    rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % words]
+    command = invocation.command(root, interpreter, windows=windows)
+    rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
     return Entries(groups, rules, has_guard=guard)
 
 
 def plugin_hooks() -> dict[str, Any]:
     """The content of hooks/hooks.json, for use as a plugin."""
-    groups = {}
-    for event, script, matcher in HOOKS:
-        command = 'python3 %s "${CLAUDE_PLUGIN_ROOT}/%s/%s" || exit 0' % (PYTHON_OPTIONS, HOOKS_DIR, script)
-        groups[event] = [_group(command, matcher)]
-    return {"hooks": groups}
+    command = 'python3 %s "${CLAUDE_PLUGIN_ROOT}/hooks/%s" || exit 0'
+    return {"hooks": {event: [_group(command % (_OPTIONS, script), matcher)] for event, script, matcher in HOOKS}}
 
 
 def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
-    if windows:  # the client may use any of three shells there: nothing but words they all read alike
+    if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
-        python = '"%s"' % python if " " in python else python  # a quoted first word is no command in PowerShell
-        return '%s %s -c "%s" "%s" %s' % (python, PYTHON_OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
-    return 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s' % (
-        invocation.single_quotes(interpreter),
-        invocation.single_quotes(script),
-        PYTHON_OPTIONS,
-        MARKER,
-    )
+        python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
+        return '%s %s -c "%s" "%s" %s' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
+    quoted = (invocation.single_quotes(interpreter), invocation.single_quotes(script))
+    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s'
+    return command % (*quoted, _OPTIONS, MARKER)
 
 
 def read_rule(store: str, home: str) -> str:
@@ -104,22 +90,11 @@ def read_rule(store: str, home: str) -> str:
     return "Read(/%s/**)" % re.sub(r"([\\\[\]*?])", r"\\\1", path)
 
 
-def opened_folder(rule: str) -> str:
-    """The folder that a rule like ours opens, so `read_rule` backwards; empty for any other rule."""
-    found = _READ_RULE.match(rule)
-    if found is None:
-        return ""
-    path = re.sub(r"\\([\\\[\]*?])", r"\1", found.group(2))
-    if found.group(1) == "~":
-        return os.path.expanduser("~") + os.path.normpath(path)
-    return path[1] + ":" + path[2:] if os.name == "nt" else path
-
-
 def is_our_command(command: str, root: str) -> bool:
     """A command written by any version of ours, or by hand for this very tree."""
     if _OUR_COMMAND.search(command):
         return True
-    script = re.escape(invocation.slashes(os.path.join(root, HOOKS_DIR))) + r"/[a-z_]+\.py\b"
+    script = re.escape(invocation.slashes(os.path.join(root, "hooks"))) + r"/[a-z_]+\.py\b"
     return re.search(r"(?:^|[\s\"'=])" + script, invocation.slashes(command)) is not None
 
 
@@ -130,7 +105,3 @@ def is_our_rule(rule: str) -> bool:
 def _group(command: str, matcher: str | None) -> dict[str, Any]:
     hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
     return {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
-
-
-def _join(root: str, *parts: str, windows: bool) -> str:
-    return "/".join([invocation.slashes(root) if windows else root, *parts])

@@ -1,4 +1,4 @@
-"""Installing into one settings file and taking it back: what would change, and changing it."""
+"""Installing into one settings file and removing it: what changes, and changing it."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ import time
 
 from .. import __version__
 from ..base import files, health
-from . import entries, merge, registry, settingsfile, skills
-from .settingsfile import Refused
+from . import merge, registry, settingsfile, skills
+from .jsonedit import Invalid, parse
+from .settingsfile import Refused, document, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,20 +17,17 @@ if TYPE_CHECKING:
     from .purge import Memory
 
 
-class Place:
-    """Where we install: from which tree, into which settings file, with which memory."""
+class Target:
+    """Where an install goes: from which tree, into which settings file, with which memory."""
 
-    __slots__ = ("root", "scope", "settings", "store")
+    __slots__ = ("backup", "root", "scope", "settings", "store")
 
     def __init__(self, root: str, scope: str, settings: str, store: str) -> None:
         self.root = root
         self.scope = scope
         self.settings = settings
         self.store = store
-
-    @property
-    def backup(self) -> str:
-        return settingsfile.backup_path(self.settings)
+        self.backup = settings + ".harness-memory.bak"
 
 
 class Change:
@@ -42,155 +40,114 @@ class Change:
         self.after = after
 
     @property
-    def is_nothing(self) -> bool:
+    def is_empty(self) -> bool:
         return self.before == self.after
 
 
-class Removal(Change):
-    """Taking us out: the memories that have the install on record, and the folders that go if nothing is in them."""
-
-    __slots__ = ("folders", "stores")
-
-    def __init__(self, before: bytes | None, after: bytes | None, stores: list[str], folders: list[str]) -> None:
-        super().__init__(before, after)
-        self.stores = stores
-        self.folders = folders
-
-
-def plan_install(place: Place, wanted: Entries) -> Change:
-    before = settingsfile.read(place.settings)
-    text = _checked(place.settings, before)
+def plan_install(target: Target, wanted: Entries) -> Change:
+    before = settingsfile.read(target.settings)
+    text = _checked(target.settings, before)
+    rules = tuple(registry.find(target.store, target.settings).get("rules") or ())
     try:
-        former = registry.texts(registry.find(place.store, place.settings), "rules")
-        after = merge.merge(text, wanted, place.root, tuple(former))
-        return Change(before, settingsfile.encode(after) if after != text else before or settingsfile.encode(after))
+        after = merge.merge(text, wanted, target.root, rules, _original(target))
     except merge.WrongShape as error:
-        raise Refused("%s: %s. Correct it there and try again." % (place.settings, error)) from None
+        raise Refused("%s: %s. Correct it and try again." % (target.settings, error)) from None
+    return Change(before, before if before and after == text else encode(after))
 
 
-def install(place: Place, wanted: Entries, interpreter: str, change: Change) -> None:
-    settingsfile.check_writable(place.settings)
-    settingsfile.check_unchanged(place.settings, change.before)
-    folders = _own_folders(place)
+def install(target: Target, wanted: Entries, interpreter: str, change: Change) -> None:
+    record = registry.find(target.store, target.settings)
     try:
-        files.ensure_private(place.store)
+        files.ensure_private(target.store)
     except OSError as error:
-        raise Refused("the memory folder %s cannot be made (%s)." % (place.store, error.strerror)) from None
-    known = registry.find(place.store, place.settings)
-    if not change.is_nothing:
-        _back_up(place, change.before)
-        settingsfile.replace(place.settings, change.before, change.after or b"")
-    record = {
-        "settings": place.settings,
-        "scope": place.scope,
-        "root": place.root,
+        raise Refused("the memory folder %s: cannot be made (%s)." % (target.store, error.strerror)) from None
+    if not change.is_empty:
+        _back_up(target, change.before)
+        settingsfile.replace(target.settings, change.before, change.after)
+    made = {
+        "settings": target.settings,
+        "scope": target.scope,
+        "root": target.root,
         "interpreter": interpreter,
         "version": __version__,
         "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        "created": change.before is None or bool(known.get("created") and not os.path.exists(place.backup)),
-        "folders": folders,
         "rules": wanted.rules,
         "guard": wanted.has_guard,
-        "skills": known.get("skills", {}),
+        "skills": record.get("skills") or {},
     }
-    registry.put(place.store, record)
+    registry.put(target.store, made)
 
 
-def plan_uninstall(place: Place, wanted: Entries) -> Removal:
-    before = settingsfile.read(place.settings)
-    text = _checked(place.settings, before)
-    claimed = _claimed_rules(place, text)
-    stores = list({os.path.realpath(path): path for path in [*claimed.values(), place.store]}.values())
-    records = [registry.find(path, place.settings) for path in stores]
-    rules = (*wanted.rules, *claimed, *(rule for record in records for rule in registry.texts(record, "rules")))
-    after = before
-    if before is not None:
-        after = _without_us(place, wanted, rules, before)
-        if after != before and after.split() == [b"{}"] and any(record.get("created") for record in records):
-            after = None
-    folders = [path for record in records for path in registry.texts(record, "folders")]
-    return Removal(before, after, stores, stores + folders)
+def plan_uninstall(target: Target, wanted: Entries) -> Change:
+    before = settingsfile.read(target.settings)
+    text = _checked(target.settings, before)
+    if before is None:
+        return Change(None, None)
+    record = registry.find(target.store, target.settings)
+    rules = (*wanted.rules, *(record.get("rules") or ()))
+    original = _original(target)
+    left = merge.strip(text, target.root, rules, original)
+    if left == text:
+        return Change(before, before)
+    if original is not None and left == _round_trip(target, wanted, rules, original):
+        return Change(before, settingsfile.read(target.backup))
+    after = encode(left)
+    is_ours = after.split() == [b"{}"] and original is None  # a file that existed before has a backup
+    return Change(before, None if is_ours else after)
 
 
-def uninstall(place: Place, removal: Removal, memory: Memory | None = None) -> list[str]:
-    """`memory` is deleted too; without it, only folders in which nothing was ever remembered.
-
-    Returns the skills that somebody has made their own, which stay.
-    """
-    if not removal.is_nothing:
-        settingsfile.check_writable(place.settings)
-        settingsfile.replace(place.settings, removal.before, removal.after)
-    files.remove(place.backup)
-    own = [path for root in removal.stores for path in skills.uninstall(root, place.settings)]
+def uninstall(target: Target, removal: Change, memory: Memory | None = None) -> list[str]:
+    """Remove the install, and `memory` if given; the paths of skills that the user has changed, which stay."""
+    record = registry.find(target.store, target.settings)
+    if not removal.is_empty:
+        settingsfile.replace(target.settings, removal.before, removal.after)
+    files.remove(target.backup)
+    edited = skills.uninstall(record.get("skills") or {})
     if memory is not None:
-        memory.delete()  # while the record of the install tells, should this be cut short, that it is a memory
-    for path in removal.stores:
-        registry.drop(path, place.settings)
-        if not registry.load(path):
-            health.forget_runs(path)  # or they would seem to be a plugin's
-    for path in removal.folders:
+        memory.delete()  # before the record of the install, by which a second attempt knows the memory
+    registry.drop(target.store, target.settings)
+    if not registry.load(target.store):
+        health.forget_runs(target.store)  # else they would look like a plugin's
+    for path in (target.store, skills.folder(target.settings), os.path.dirname(target.settings)):
         try:
             os.rmdir(path)
         except OSError:
-            pass
-    return own
+            pass  # not empty
+    return edited
 
 
-def _without_us(place: Place, wanted: Entries, rules: tuple[str, ...], before: bytes) -> bytes:
-    text, backup = settingsfile.as_document(before), settingsfile.read(place.backup)
-    original = settingsfile.as_document(backup) if backup is not None and _parses(backup) else None
-    left = merge.strip(text, place.root, rules, original)
-    if left == text:
-        return before
-    if backup is not None and original is not None and left == _there_and_back(place, wanted, rules, original):
-        return backup
-    return settingsfile.encode(left)
-
-
-def _there_and_back(place: Place, wanted: Entries, rules: tuple[str, ...], original: str) -> str | None:
-    """What is left of `original` when we have come and gone: the same is left of a file nobody else has touched."""
-    if merge.holds_ours(original, place.root):
-        return None
+def _round_trip(target: Target, wanted: Entries, rules: tuple[str, ...], original: str) -> str | None:
+    """What is left of `original` after an install and its removal: the same as of a file that nobody else edited."""
     try:
-        installed = merge.merge(original, wanted, place.root)
+        installed = merge.merge(original, wanted, target.root, (), original)
     except merge.WrongShape:
         return None
-    return merge.strip(installed, place.root, rules, original)
+    return merge.strip(installed, target.root, rules, original)
 
 
-def _back_up(place: Place, before: bytes | None) -> None:
-    """Keep the file as it was before us. One with our entries in it is no original: then the first backup stays."""
-    if before is None:
-        files.remove(place.backup)
-    elif not merge.holds_ours(settingsfile.as_document(before), place.root):
-        if os.path.islink(place.backup):
-            files.remove(place.backup)  # a repository may bring such a link along, to have us write elsewhere
-        settingsfile.write(place.backup, before, like=os.path.realpath(place.settings))
+def _original(target: Target) -> str | None:
+    """The text before the install; None without a usable backup."""
+    try:
+        data = settingsfile.read(target.backup)
+        return None if data is None else _checked(target.backup, data)
+    except Refused:
+        return None
+
+
+def _back_up(target: Target, before: bytes | None) -> None:
+    """Keep the file as it was. One that holds our hooks is not the original: then the first backup stays."""
+    if before is not None and merge.hooks(document(before), target.root):
+        return
+    files.remove(target.backup)  # it may be a link that a repository brought along
+    if before is not None:
+        settingsfile.replace(target.backup, None, before, like=os.path.realpath(target.settings))
 
 
 def _checked(path: str, data: bytes | None) -> str:
-    text = settingsfile.as_document(data)
-    settingsfile.check_document(path, text)
-    return text
-
-
-def _parses(data: bytes) -> bool:
+    text = document(data)
     try:
-        settingsfile.check_document("", settingsfile.as_document(data))
-    except Refused:
-        return False
-    return True
-
-
-def _claimed_rules(place: Place, text: str) -> dict[str, str]:
-    """The rules that open a memory which has this install on record, with that memory's folder."""
-    opened = {rule: entries.opened_folder(rule) for rule in merge.allowed(text)}
-    return {rule: path for rule, path in opened.items() if path and registry.find(path, place.settings)}
-
-
-def _own_folders(place: Place) -> list[str]:
-    """Of the folders that hold the settings file, the skills and the memory, those that an install made or makes."""
-    made = {path for item in registry.load(place.store) for path in registry.texts(item, "folders")}
-    # The innermost first, as they have to go.
-    needed = dict.fromkeys((skills.folder(place.settings), *map(os.path.dirname, (place.settings, place.store))))
-    return [path for path in needed if path in made or not os.path.isdir(path)]
+        parse(text)
+    except Invalid as error:
+        where = "%s:%d:%d" % (path, error.line, error.column)
+        raise Refused("%s: not valid JSON: %s. Correct it and try again." % (where, error.message)) from None
+    return text

@@ -1,4 +1,4 @@
-"""Which Python the hooks are run with: a real one, by a path that lives long."""
+"""Which Python runs the hooks: outside any virtual environment, by a path that survives upgrades."""
 
 from __future__ import annotations
 
@@ -7,41 +7,28 @@ import shutil
 import subprocess
 import sys
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-OLDEST = (3, 8)
-_PROBE = "import sys; print(sys.version_info >= %r and sys.prefix == sys.base_prefix)" % (OLDEST,)
+_PROBE = "import sys; print(sys.version_info >= (3, 8) and sys.prefix == sys.base_prefix)"
 
 
-def find() -> str | None:
-    """The path of the base interpreter that we run on, proved by running it; None if there is none.
+def find() -> str:
+    """The path of the base interpreter that runs us, proved by running it; "" without one.
 
-    Links are not followed: `/usr/bin/python3` and `/opt/homebrew/bin/python3` outlive an upgrade,
-    what they point to does not. A shim needs no thought: a running Python knows where it really is.
+    Links are not followed: `/usr/bin/python3` and `/opt/homebrew/bin/python3` outlive an upgrade, their targets do not.
     """
-    return next((path for path in _candidates() if _is_good(path)), None)
-
-
-def _candidates() -> Iterator[str]:
-    if sys.prefix == sys.base_prefix:
-        yield sys.executable
-    # In a virtual environment: up to 3.10 `_base_executable` is the environment's own on POSIX.
-    yield getattr(sys, "_base_executable", None) or ""
     version = "python%d.%d" % sys.version_info[:2]
-    for folder in (os.path.join(sys.base_prefix, "bin"), sys.base_prefix):
-        for name in (version, "python3", "python", "python.exe"):
-            yield os.path.join(folder, name)
-    for name in (version, "python3", "python"):
-        yield shutil.which(name) or ""
+    folders = (os.path.join(sys.base_prefix, "bin"), sys.base_prefix)
+    candidates = [sys.executable] if sys.prefix == sys.base_prefix else []
+    candidates.append(getattr(sys, "_base_executable", None) or "")  # in an environment, from 3.11 on
+    candidates += [os.path.join(folder, name) for folder in folders for name in (version, "python3", "python.exe")]
+    candidates += [shutil.which(name) or "" for name in (version, "python3", "python")]
+    return next((path for path in candidates if _is_usable(path)), "")
 
 
-def _is_good(path: str) -> bool:
+def _is_usable(path: str) -> bool:
     if not os.path.isabs(path) or not os.access(path, os.X_OK):
         return False
     try:
-        # Not with -S: it is `site` that tells a virtual environment from its base.
+        # Without -S: `site` is what sets the prefix of a virtual environment.
         result = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, timeout=20)
     except (OSError, subprocess.SubprocessError):
         return False

@@ -1,71 +1,54 @@
-"""Deleting the memory: what is ours in its folder goes, whatever else somebody keeps there stays."""
+"""Deleting the memory: our part of its folder, and nothing else that lies there."""
 
 from __future__ import annotations
 
 import os
+import re
 
 from ..base import files, settings
-from ..project import identity
 from . import registry
 
+_PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
 _LOCKS = tuple(name + settings.LOCK_SUFFIX for name in (settings.CONFIG_FILE, settings.INSTALLS_FILE))
 _FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS)
 _FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
-_SIGNS = (settings.FAILURES_DIR, settings.LAST_RUN_DIR)  # in the health folder: hooks have run with this memory
-_ALIAS = b'"alias_of"'
-_HEAD_BYTES = 512
 
 
 class Memory:
-    """What of the folder `root` is ours. The list of installs is not in it: the registry looks after that."""
+    """Our part of the folder `root`, without the record of installs."""
 
     __slots__ = ("paths", "root", "summary")
 
-    def __init__(self, root: str, names: list[str], summary: str) -> None:
+    def __init__(self, root: str, projects: list[str], others: list[str]) -> None:
         self.root = root
-        self.paths = [os.path.join(root, name) for name in names]
-        self.summary = summary
+        self.paths = [os.path.join(root, name) for name in projects + others]
+        number = "%d project%s" % (len(projects), "" if len(projects) == 1 else "s")
+        self.summary = ", ".join([number, *(name for name in others if name[0] != ".")])
 
     def delete(self) -> None:
         for path in self.paths:
-            if _is_folder(path):
-                files.remove_tree(path, last=settings.PROJECT_FILE)  # by which what is left is known to be ours
+            if os.path.isdir(path):
+                files.remove_tree(path, last=settings.PROJECT_FILE)  # by which a second attempt knows that it is ours
             else:
                 files.remove(path)
-        registry.drop_dead(self.root)
 
 
 def survey(root: str) -> Memory:
-    """Without a sign that this folder was ever a memory, a `config.json` or `user` in it is somebody else's."""
-    names = files.names(root)
-    projects = [name for name in names if identity.is_project_id(name) and _is_project(os.path.join(root, name))]
-    health = os.path.join(root, settings.HEALTH_DIR)
-    if not projects and not registry.load(root) and not any(_is_folder(os.path.join(health, sign)) for sign in _SIGNS):
-        return Memory(root, [], "")
-    rest = [name for name in names if _is_ours(name, os.path.join(root, name))]
-    number = sum(not _is_alias(os.path.join(root, name)) for name in projects)
-    summary = ["%d project%s" % (number, "" if number == 1 else "s"), *(name for name in rest if name[0] != ".")]
-    return Memory(root, projects + rest, ", ".join(summary))
+    """Without a project, an install or a hook's run on record, `config.json` or `user` in a folder are not ours."""
+    plain = [name for name in files.names(root) if not os.path.islink(os.path.join(root, name))]
+    projects = [
+        name
+        for name in plain
+        if _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(root, name, settings.PROJECT_FILE))
+    ]
+    runs = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    if not projects and not registry.load(root) and not os.path.isdir(runs):
+        return Memory(root, [], [])
+    return Memory(root, projects, [name for name in plain if _is_ours(name, os.path.join(root, name))])
 
 
 def _is_ours(name: str, path: str) -> bool:
-    if name in _FOLDERS:
-        return _is_folder(path)
+    if os.path.isdir(path):
+        return name in _FOLDERS
     is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
-    return (name in _FILES or is_temporary) and _is_file(path)
-
-
-def _is_project(path: str) -> bool:
-    return _is_folder(path) and _is_file(os.path.join(path, settings.PROJECT_FILE))
-
-
-def _is_alias(path: str) -> bool:
-    return _ALIAS in files.read_head(os.path.join(path, settings.PROJECT_FILE), _HEAD_BYTES)
-
-
-def _is_folder(path: str) -> bool:
-    return os.path.isdir(path) and not os.path.islink(path)
-
-
-def _is_file(path: str) -> bool:
-    return os.path.isfile(path) and not os.path.islink(path)
+    return is_temporary or name in _FILES

@@ -1,63 +1,51 @@
-"""`installs.json` in the store root: where we are installed, for `doctor` and for taking it out again.
+"""`installs.json` in the store root: the installs, for `doctor` and for removal.
 
-    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, created, folders, rules, guard,
-                                skills}]}
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, rules, guard, skills}]}
 
-`created` tells that the settings file was ours from the start; `folders` were made for it and the memory to lie in;
-`rules` are the permission rules added; `guard` is false where a person left it out; `skills` are the copies of skills
-with the hash of each (see `skills`).
+`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..base import files, jsontext, settings
+from ..base import files, settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_INSTALL = {"settings": "text", "scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
+
 
 def load(store_root: str) -> list[dict[str, Any]]:
-    """The installs on record; an unreadable registry is an empty one, the settings files are the truth."""
-    try:
-        record = jsontext.loads(files.read(_path(store_root)) or b"{}")
-    except (OSError, ValueError):
-        return []
-    installs = record.get("installs") if isinstance(record, dict) else None
-    return [item for item in installs if isinstance(item, dict)] if isinstance(installs, list) else []
+    """The recorded installs. A damaged record counts as empty: the settings files are the truth."""
+    record = files.load_json(_path(store_root), {"installs": [_INSTALL]})
+    return list(record["installs"]) if record else []
 
 
 def find(store_root: str, settings_path: str) -> dict[str, Any]:
-    return next((item for item in load(store_root) if item.get("settings") == settings_path), {})
-
-
-def texts(install: dict[str, Any], key: str) -> list[str]:
-    value = install.get(key)
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+    return next((item for item in load(store_root) if item["settings"] == settings_path), {})
 
 
 def put(store_root: str, install: dict[str, Any]) -> None:
-    others = [item for item in load(store_root) if item.get("settings") != install["settings"]]
+    others = [item for item in load(store_root) if item["settings"] != install["settings"]]
     _save(store_root, [*others, install])
 
 
 def drop(store_root: str, settings_path: str) -> None:
-    _save(store_root, [item for item in load(store_root) if item.get("settings") != settings_path])
-
-
-def drop_dead(store_root: str) -> None:
-    """Forget the installs whose settings file is gone."""
-    _save(store_root, [item for item in load(store_root) if os.path.exists(str(item.get("settings")))])
+    """Remove an install, and those whose settings file is gone."""
+    _save(
+        store_root,
+        [item for item in load(store_root) if item["settings"] != settings_path and os.path.exists(item["settings"])],
+    )
 
 
 def _save(store_root: str, installs: list[dict[str, Any]]) -> None:
-    if not installs:
+    if installs:
+        files.write_json(_path(store_root), {"schema": settings.SCHEMA, "installs": installs})
+    else:
         files.remove(_path(store_root))
-        return
-    record = {"schema": settings.SCHEMA, "installs": installs}
-    files.write(_path(store_root), jsontext.pretty(record).encode("utf-8", "surrogateescape"))
 
 
 def _path(store_root: str) -> str:
