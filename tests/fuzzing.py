@@ -553,7 +553,7 @@ class SettingsFile:
         self.folder = world.home.parent / "settings"
         self.folder.mkdir(exist_ok=True)
         self.path = str(self.folder / "settings.json")
-        self.place = installation.Place(str(support.ROOT), "user", self.path, str(self.folder / "memory"))
+        self.place = installation.Target(str(support.ROOT), "user", self.path, str(self.folder / "memory"))
         self.wanted = entries.entries(str(support.ROOT), "/usr/bin/python3", [self.place.store], str(self.folder))
         ours = self.wanted.as_settings()
         hook = {"type": "command", "command": "echo hi", "timeout": 5}
@@ -595,7 +595,7 @@ class SettingsFile:
         installation.install(self.place, self.wanted, "/usr/bin/python3", change)
         installed = settingsfile.read(self.path) or b""
         found = [] if self._without_ours(installed) == self._without_ours(data) else ["changed what was not ours"]
-        if not installation.plan_install(self.place, self.wanted).is_nothing:
+        if not installation.plan_install(self.place, self.wanted).is_empty:
             found.append("not at rest after one install")
         installation.uninstall(self.place, installation.plan_uninstall(self.place, self.wanted))
         left = settingsfile.read(self.path)
@@ -605,7 +605,7 @@ class SettingsFile:
             found.append("not the same bytes after install and uninstall: %r" % left[:300])
         if self._without_ours(left) != self._without_ours(data):
             found.append("uninstall changed what was not ours")
-        has_ours = merge.holds_ours(settingsfile.as_document(left), self.place.root)
+        has_ours = merge.hooks(settingsfile.document(left), self.place.root)
         return [*found, "our hooks are left"] if has_ours else found
 
     def _holds_ours(self, data: bytes) -> bool:

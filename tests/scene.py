@@ -103,7 +103,7 @@ class Scene:
     def install(self, plan: Plan, *, out: bool = False) -> Outcome:
         """What install.py does to files, and takes back; without the proof, which is processes of their own."""
         settings_path, memory = str(self.home / ".claude" / "settings.json"), str(self.store)
-        place = installation.Place(str(support.ROOT), "user", settings_path, memory)
+        place = installation.Target(str(support.ROOT), "user", settings_path, memory)
         wanted = entries.entries(str(support.ROOT), sys.executable, [memory], str(self.home))
 
         def work() -> int:

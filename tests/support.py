@@ -36,6 +36,12 @@ def volume(count: int) -> int:
     return max(1, round(count * VOLUME))
 
 
+def rows(name: str) -> list[Any]:
+    """The values of a file of JSON lines in tests/data."""
+    text = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8")
+    return [json.loads(line) for line in text.split("\n") if line]
+
+
 # Running a hook --------------------------------------------------------------------------------
 class Result:
     """What one hook process left behind."""

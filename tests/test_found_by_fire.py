@@ -416,7 +416,7 @@ def test_a_purge_that_was_killed_is_finished_by_the_next(life: Life, world: Worl
     life.end()
     world.memory("note", "add", "style", "Tabs", "--scope", "user")
     path, root = str(life.home / ".claude" / "settings.json"), str(life.store)
-    place = installation.Place(str(support.ROOT), "user", path, root)
+    place = installation.Target(str(support.ROOT), "user", path, root)
     wanted = entries.entries(str(support.ROOT), sys.executable, [root], str(life.home))
 
     def purge_all() -> None:

@@ -16,7 +16,7 @@ from commandline import HARNESS, World
 
 from harness_memory.guard import policy, rules
 from harness_memory.setup import entries, selftest
-from harness_memory.setup.installation import Place, install, plan_install
+from harness_memory.setup.installation import Target, install, plan_install
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells and terminals")
 
@@ -29,7 +29,7 @@ def world(home: Path, repo: Path) -> World:
 def put_in(world: World, *, guard: bool = True) -> Path:
     """The install without its proof."""
     path = world.home / ".claude" / "settings.json"
-    place = Place(str(support.ROOT), "user", str(path), str(world.root))
+    place = Target(str(support.ROOT), "user", str(path), str(world.root))
     wanted = entries.entries(str(support.ROOT), sys.executable, [str(world.root)], str(world.home), guard=guard)
     install(place, wanted, sys.executable, plan_install(place, wanted))
     return path

@@ -199,7 +199,7 @@ def test_the_watcher_would_see_it(home: Path, tmp_path: Path, code: str, report:
 def installed(memory: Memory) -> dict[str, str]:
     """The command lines of settings.json, by event."""
     path = memory.home / ".claude" / "settings.json"
-    place = installation.Place(str(support.ROOT), "user", str(path), str(memory.root))
+    place = installation.Target(str(support.ROOT), "user", str(path), str(memory.root))
     wanted = entries.entries(str(support.ROOT), sys.executable, [str(memory.root)], str(memory.home))
     installation.install(place, wanted, sys.executable, installation.plan_install(place, wanted))
     hooks = json.loads(path.read_text("utf-8"))["hooks"]

@@ -14,7 +14,7 @@ import support
 from harness_memory import cli
 from harness_memory.base import invocation
 from harness_memory.setup import registry, skills
-from harness_memory.setup.installation import Place
+from harness_memory.setup.installation import Target
 
 NAMES = ("harness-consolidate", "harness-recall", "harness-remember")
 WORDS = "python3 /opt/harness memory"
@@ -48,20 +48,20 @@ class TestText:
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Place:
+def place(tmp_path: Path) -> Target:
     config, store = tmp_path / "config", tmp_path / "config" / "memory"
     store.mkdir(parents=True)
-    made = Place(str(support.ROOT), "user", str(config / "settings.json"), str(store))
+    made = Target(str(support.ROOT), "user", str(config / "settings.json"), str(store))
     registry.put(made.store, {"settings": made.settings, "scope": "user"})
     return made
 
 
-def copies(place: Place) -> dict[str, str]:
+def copies(place: Target) -> dict[str, str]:
     found = sorted(Path(skills.folder(place.settings)).rglob("*"))
     return {path.parent.name: path.read_text("utf-8") for path in found if path.is_file()}
 
 
-def test_installed_with_the_command_that_is_allowed(place: Place) -> None:
+def test_installed_with_the_command_that_is_allowed(place: Target) -> None:
     assert skills.install(place, WORDS) == []
     found = copies(place)
     assert tuple(found) == NAMES
@@ -71,41 +71,41 @@ def test_installed_with_the_command_that_is_allowed(place: Place) -> None:
         assert text == source(name).replace(skills.PLUGIN_COMMAND, WORDS)
 
 
-def test_taken_back(place: Place) -> None:
+def test_taken_back(place: Target) -> None:
     before = sorted(Path(place.settings).parent.iterdir())
     skills.install(place, WORDS)
-    assert skills.uninstall(place.store, place.settings) == []
+    assert skills.uninstall(registry.find(place.store, place.settings)["skills"]) == []
     assert copies(place) == {}
     os.rmdir(skills.folder(place.settings))
     assert sorted(Path(place.settings).parent.iterdir()) == before
 
 
-def test_upgraded_while_it_is_as_we_left_it(place: Place) -> None:
+def test_upgraded_while_it_is_as_we_left_it(place: Target) -> None:
     skills.install(place, WORDS)
     assert skills.install(place, "python3 /other/harness memory") == []
     assert all("/other/harness" in text for text in copies(place).values())
 
 
-def test_an_edited_one_is_the_users(place: Place) -> None:
+def test_an_edited_one_is_the_users(place: Target) -> None:
     skills.install(place, WORDS)
     path = Path(skills.folder(place.settings)) / "harness-recall" / "SKILL.md"
     path.write_text("mine", "utf-8")
     assert skills.install(place, "python3 /other/harness memory") == [str(path)]
     assert path.read_text("utf-8") == "mine"
-    assert skills.uninstall(place.store, place.settings) == []
+    assert skills.uninstall(registry.find(place.store, place.settings)["skills"]) == []
     assert copies(place) == {"harness-recall": "mine"}
 
 
-def test_one_edited_after_the_last_install_stays(place: Place) -> None:
+def test_one_edited_after_the_last_install_stays(place: Target) -> None:
     skills.install(place, WORDS)
     path = Path(skills.folder(place.settings)) / "harness-recall" / "SKILL.md"
     path.write_text("mine", "utf-8")
-    assert skills.uninstall(place.store, place.settings) == [str(path)]
+    assert skills.uninstall(registry.find(place.store, place.settings)["skills"]) == [str(path)]
     assert copies(place) == {"harness-recall": "mine"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_no_link_is_written_through(place: Place, tmp_path: Path) -> None:
+def test_no_link_is_written_through(place: Target, tmp_path: Path) -> None:
     elsewhere = tmp_path / "dotfiles"
     elsewhere.mkdir()
     os.symlink(str(elsewhere), skills.folder(place.settings))

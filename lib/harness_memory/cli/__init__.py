@@ -1,21 +1,16 @@
-"""`harness memory <verb>` and `harness guard <verb>`: finds the verb, loads its module alone, turns trouble into a
-sentence and an exit code.
-
-A verb is one row of a table and the function it names, from arguments to exit code: 0 done,
-1 problems were found, 2 it could not be done.
+"""`harness memory <verb>` and `harness guard <verb>`: one table row a verb, whose function turns arguments into an exit
+code: 0 done, 1 problems found, 2 could not be done.
 """
 
 from __future__ import annotations
 
+import difflib
 import sys
+from importlib import import_module
 
 from .. import __version__
 from . import output
 from .refusal import COULD_NOT, Refusal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 VERBS = (
     ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
@@ -24,36 +19,36 @@ VERBS = (
     ("search", "search:search", "sessions and notes about some words, best first"),
     ("related", "search:related", "sessions that changed a file, and notes about it"),
     ("transcript", "transcript:transcript", "what was said in a session, while the client keeps it"),
-    ("why", "why:why", "what a session was told of the past, from which files, how much"),
-    ("stats", "statistics:stats", "what sessions were handed, what of it was of use, what it cost"),
-    ("checkpoint", "checkpoint:checkpoint", "record what was done and what remains, for the present session"),
+    ("why", "why:why", "what a session was given of the past, from which files, how much"),
+    ("stats", "statistics:stats", "what sessions were given, what of it was used, what it cost"),
+    ("checkpoint", "checkpoint:checkpoint", "record what was done and what remains, for the current session"),
     ("remember", "notes:remember", "keep a fact for later sessions, in the note it belongs to"),
     ("note", "notes:note", "notes, one topic a file: add, edit, show, list, remove, promote, supersede"),
-    ("lint", "lint:lint", "what is wrong with the notes, and what to do; --fix does what is safe"),
+    ("lint", "lint:lint", "problems of the notes and their remedies; --fix does what is safe"),
     ("compact", "lint:compact", "merge what notes say twice, drop what is superseded"),
     ("edit", "pages:edit", "a note, the briefing or a profile in your editor"),
     ("forget", "forgetting:forget", "remove sessions, notes or a text from everywhere, after a preview"),
     ("briefing", "pages:briefing", "the page every session here starts with: show, set, rollback, history"),
     ("profile", "pages:profile", "what to know when a skill starts: list, show, set"),
-    ("consolidate", "consolidate:consolidate", "what is new since the briefing was last made of it"),
+    ("consolidate", "consolidate:consolidate", "what is new since the last consolidation"),
     ("open", "threads:open_work", "what is still open across sessions: threads and tasks, next steps, blockers"),
     ("thread", "threads:thread", "a thread of work: list, close, reopen, rename"),
     ("task", "tasks:task", "a task that spans sessions: start, checkpoint, done, list"),
     ("rate", "ratings:rate", "say how well a skill did, 1 to 5"),
     ("signals", "ratings:signal_summary", "how well skills did: ratings, mean and trend"),
     ("backfill", "backfilling:backfill", "make episodes of earlier sessions, from the transcripts still there"),
-    ("prune", "retire:prune", "keep work directories for as long as they are of use"),
+    ("prune", "retire:prune", "delete or archive old work directories"),
     ("archive", "retire:archive", "move old sessions into a compressed archive"),
     ("restore", "retire:restore", "bring archived sessions back, or list them"),
-    ("audit", "audit:audit", "what was stopped and asked about: show, verify, stats"),
-    ("rebuild", "maintain:rebuild", "make INDEX.md and the other views anew from the episodes"),
+    ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),
+    ("rebuild", "maintain:rebuild", "regenerate INDEX.md and the other views from the episodes"),
     ("verify", "maintain:verify", "check every file of a memory against the rules of the store"),
-    ("doctor", "doctor:doctor", "is it installed, does it run, what went wrong and what to do"),
+    ("doctor", "doctor:doctor", "installs, last runs, failures, damaged files, and what to do"),
 )
 GUARD_VERBS = (
     ("check", "guard:check", "would this call be stopped, by which rule, and how is it understood"),
-    ("rules", "rulebook:rules", "every rule: how firm it is here, why, and what to do instead"),
-    ("test", "guard:test", "is the installed guard awake: canned calls, none of them run"),
+    ("rules", "rules:rules", "every rule: how firm it is here, why, and what to do instead"),
+    ("test", "guard:test", "does the installed guard answer: sample calls, none of them run"),
     ("allow-once", "guard:allow_once", "let Claude make one stopped call, once; for a person in a terminal"),
 )
 _EXAMPLES = """\
@@ -94,77 +89,61 @@ def main(argv: list[str]) -> int:
     try:
         code = _run(argv)
         sys.stdout.flush()
-    except BrokenPipeError:  # the reader, `head` perhaps, has seen enough
+        return code
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         output.drop()
-        return 141
-    except OSError as error:  # of the output: of all others it was told there
+        return output.CLOSED_PIPE
+    except OSError as error:
         output.drop()
-        output.complain("the output: %s. What was to be done may be done all the same" % (error.strerror or error))
+        output.complain("cannot write output: %s. The command may have completed." % (error.strerror or error))
         return COULD_NOT
     except KeyboardInterrupt:
-        return 130
-    return code
+        return output.INTERRUPTED
 
 
 def _run(argv: list[str]) -> int:
     try:
         return _dispatch(argv)
-    except Refusal as refusal:
-        output.complain(str(refusal))
-        return COULD_NOT
-    except SystemExit as leaving:  # argparse: help was asked for, or an argument is wrong
-        return leaving.code if isinstance(leaving.code, int) else 2
+    except SystemExit as leaving:  # argparse, after help or a wrong argument
+        return leaving.code if isinstance(leaving.code, int) else COULD_NOT
     except BrokenPipeError:
         raise
+    except Refusal as refusal:
+        output.complain(str(refusal))
     except OSError as error:
-        where = error.filename or "the store or the output"
-        output.complain("%s: %s. See: harness memory doctor" % (where, error.strerror or error))
-        return COULD_NOT
+        path = error.filename or "the store or the output"
+        output.complain("%s: %s. See: harness memory doctor" % (path, error.strerror or error))
+    return COULD_NOT
 
 
 def _dispatch(argv: list[str]) -> int:
-    family, rest = (argv[0], argv[1:]) if argv else ("", [])
-    if family == "--version" or (family in FAMILIES and rest[:1] == ["--version"]):
+    family, verb, *rest = [*argv, "", ""][: max(2, len(argv))]
+    if "--version" in (family, verb):
         print("harness-memory %s" % __version__)
         return 0
     if family not in FAMILIES:
         return _guide(family, *FAMILIES)
-    verb, rest = (rest[0], rest[1:]) if rest else ("", [])
     if verb == "help" and rest:
         verb, rest = rest[0], ["--help"]
-    for name, function, _ in FAMILIES[family][0]:
-        if name == verb:
-            return _load(function)(rest)
-    return _guide(verb, family)
-
-
-def _load(function: str) -> Callable[[list[str]], int]:
-    from importlib import import_module
-
-    module, _, name = function.partition(":")
-    found: Callable[[list[str]], int] = getattr(import_module("." + module, __name__), name)
-    return found
+    module, _, function = next((target for name, target, _ in FAMILIES[family][0] if name == verb), "").partition(":")
+    if not module:
+        return _guide(verb, family)
+    code: int = getattr(import_module("." + module, __name__), function)(rest)
+    return code
 
 
 def _guide(word: str, *families: str) -> int:
-    """The help that teaches, or the nearest right word to a wrong one."""
+    """The help, or the nearest verb to an unknown one."""
     if word in ("", "help", "-h", "--help"):
         print(guide(families[0]), end="")
         return 0
-    import difflib
-
-    known = {name: "harness %s %s" % (family, name) for family in families for name, _, _ in FAMILIES[family][0]}
+    verbs = {name: "harness %s %s" % (family, name) for family in families for name, _, _ in FAMILIES[family][0]}
     if len(families) > 1:
-        known.update((family, "harness %s --help" % family) for family in families)
-    close = difflib.get_close_matches(word, known, 1)
-    what, hint = "no verb", "Known: %s" % ", ".join(known)
-    if len(families) > 1:
-        what = "neither %s" % " nor ".join(families)
-        hint = "See: %s" % ", ".join("harness %s --help" % family for family in families)
-    if close:
-        hint = "Did you mean: %s" % known[close[0]]
-    output.complain('"%s" is %s. %s' % (output.line(word), what, hint))
-    return 2
+        verbs.update((family, "harness %s --help" % family) for family in families)
+    close = difflib.get_close_matches(word, verbs, 1)
+    hint = "Did you mean: %s" % verbs[close[0]] if close else "See: harness %s --help" % families[0]
+    output.complain('unknown verb "%s". %s' % (output.line(word), hint))
+    return COULD_NOT
 
 
 def guide(family: str = "memory") -> str:

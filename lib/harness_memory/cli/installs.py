@@ -1,4 +1,4 @@
-"""Where our hooks are registered, whether they can run, and when they last did: for `doctor` and `status`."""
+"""Where our hooks are registered, whether they can run, when they last ran, and whether the guard is on."""
 
 from __future__ import annotations
 
@@ -7,118 +7,148 @@ import shlex
 import time
 
 from .. import __version__
-from ..base import clock, invocation, jsontext, settings
-from ..setup import entries, jsontree, merge, registry, settingsfile
+from ..base import clock, config, files, invocation, settings
+from ..guard import policy
+from ..setup import entries, jsonedit, merge, registry, settingsfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 RECENT_SECONDS = 7 * 86400
+INSTALL = "run: python3 %s" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
+ON, OFF, DEGRADED = "on", "off", "degraded"
 
 
 class Install:
-    """One settings file that has, or should have, our hooks; `trouble` when it cannot serve at all."""
+    """One settings file that has, or should have, our hooks; it works when it has no problems."""
 
-    __slots__ = ("commands", "is_disabled", "known", "matchers", "path", "problems", "trouble")
+    __slots__ = ("hooks", "is_disabled", "path", "problems", "record")
 
-    def __init__(self, path: str, known: dict[str, Any] | None, trouble: str = "") -> None:
+    def __init__(self, path: str, record: dict[str, Any]) -> None:
         self.path = path
-        self.known = known
-        self.trouble = trouble
-        self.commands: dict[str, str] = {}
-        self.matchers: dict[str, str] = {}
+        self.record = record
+        self.hooks: list[merge.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []
+        try:
+            data = settingsfile.read(path)
+            text = settingsfile.document(data)
+            self.hooks = merge.hooks(text, invocation.tree())
+            document = jsonedit.parse(text)
+        except (settingsfile.Refused, jsonedit.Invalid) as error:
+            self.problems.append("cannot be used: %s" % error)
+            return
+        if not self.hooks:
+            wrong = "" if document.kind == "{" else "cannot be used: not an object"
+            gone = "is gone" if data is None else "does not hold our hooks any more"
+            self.problems += [wrong or gone] if wrong or record else []
+            return
+        switch = document.find("disableAllHooks")
+        self.is_disabled = switch is not None and switch.kind == "t"
+        self.problems += self._problems()
 
-    @property
-    def is_well(self) -> bool:
-        return not self.trouble and not self.problems
+    def _problems(self) -> list[str]:
+        missing = [event for event, _, _ in entries.HOOKS if event not in {hook.event for hook in self.hooks}]
+        problems = ["no hook for %s" % ", ".join(missing)] if missing else []
+        for path in dict.fromkeys(path for hook in self.hooks for path in paths_in(hook.command)):
+            if not os.path.isfile(path):
+                problems.append("%s is gone" % path)
+        if self.is_disabled:
+            problems.append('"disableAllHooks" is set in this file')
+        version = self.record.get("version", __version__)
+        if version != __version__:
+            problems.append("installed by version %s, this is %s" % (version, __version__))
+        return problems
+
+    def remedy(self) -> str:
+        if self.is_disabled:
+            return 'remove "disableAllHooks" from the file'
+        scope = str(self.record.get("scope") or "user")
+        return INSTALL + ("" if scope == "user" else " --scope %s" % scope)
+
+
+class Guard:
+    """Whether the guard is on; `why` names what is wrong, `problems` those of its rule files."""
+
+    __slots__ = ("commands", "is_lost", "problems", "state", "why")
+
+    def __init__(self, state: str, why: list[str], problems: list[str], *, is_lost: bool = False) -> None:
+        self.state = state
+        self.why = why
+        self.problems = problems
+        self.is_lost = is_lost  # left out, but not by the user's choice
+        self.commands: list[str] = []
+
+    def line(self) -> str:
+        more = ", and %d more" % (len(self.why) - 1) if self.why[1:] else ""
+        hint = " (see: harness memory doctor)" if self.state == DEGRADED else ""
+        return (self.state.upper() if hint else self.state) + (": " + self.why[0] + more if self.why else "") + hint
+
+    def as_json(self) -> dict[str, Any]:
+        return {"state": self.state, "why": self.why, "line": self.line()}
 
 
 def in_force(directory: str, project_root: str) -> list[str]:
-    """The settings files a session here would read, whether they exist or not."""
+    """The settings files that a session here reads, whether they exist or not."""
     home, scopes = os.path.expanduser("~"), settingsfile.SCOPES
-    found = [settingsfile.locate(scope, os.environ, home, at) for scope in scopes for at in (directory, project_root)]
-    return list(dict.fromkeys(found))
+    paths = [settingsfile.locate(scope, os.environ, home, at) for scope in scopes for at in (directory, project_root)]
+    return list(dict.fromkeys(paths))
 
 
-def find(root: str, places: list[str]) -> list[Install]:
-    """How each install stands: those on record, and any other in `places`."""
-    known = {str(item.get("settings")): item for item in registry.load(root)}
-    found = (_install(path, known.get(path)) for path in dict.fromkeys((*known, *places)))
-    return [install for install in found if install]
+def find(root: str, paths: list[str]) -> list[Install]:
+    """The recorded installs, and any other in `paths`."""
+    records = {item["settings"]: item for item in registry.load(root)}
+    installs = [Install(path, records.get(path, {})) for path in dict.fromkeys((*records, *paths))]
+    return [install for install in installs if install.record or install.hooks or install.problems]
 
 
-def doubled(found: list[Install]) -> list[str]:
-    """Events with more than one command of ours; the client runs equal ones once."""
-    events = [event for event, _, _ in entries.HOOKS]
-    return [e for e in events if len({install.commands[e] for install in found if e in install.commands}) > 1]
+def guard(root: str, paths: list[str], directory: str) -> Guard:
+    """The guard's state in a session that starts in `directory` and reads the settings files `paths`."""
+    problems = policy.load(root, directory).problems
+    if config.is_off(os.environ):
+        return Guard(OFF, ["%s is set to off here" % settings.ENV_SWITCH], problems)
+    installs = find(root, paths)
+    here = [(each, hook) for each in installs if each.path in paths for hook in each.hooks]
+    here = [(each, hook) for each, hook in here if hook.event == entries.GUARD_EVENT]
+    if not installs and have_run_lately(root):
+        return Guard(DEGRADED if problems else ON, problems or ["probably as a plugin"], problems)
+    if not here:
+        return Guard(OFF, ["not installed here"], problems)
+    guarded = [(each, hook) for each, hook in here if hook.matcher != entries.UNGUARDED]
+    if not guarded:
+        is_lost = all(each.record.get("guard") is not False for each, _ in here)
+        return Guard(OFF, ["left out of %s (install.py --guard adds it)" % here[0][0].path], problems, is_lost=is_lost)
+    able = [(each, hook) for each, hook in guarded if not each.is_disabled and _is_runnable(hook.command)]
+    if not able:
+        return Guard(OFF, ["its hook in %s cannot run" % each.path for each, _ in guarded], problems)
+    narrow = ['it sees only "%s" in %s' % (hook.matcher, each.path) for each, hook in able]
+    why = [*([] if any(not hook.matcher for _, hook in able) else narrow), *problems]
+    state = Guard(DEGRADED if why else ON, why, problems)
+    state.commands = list(dict.fromkeys(hook.command for _, hook in able))
+    return state
 
 
 def last_runs(root: str) -> dict[str, str | None]:
     """When each hook last ran."""
-    found: dict[str, str | None] = {}
-    for event, _, _ in entries.HOOKS:
-        try:
-            stamp = os.stat(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event)).st_mtime
-            found[event] = clock.iso(stamp)
-        except OSError:
-            found[event] = None
-    return found
+    folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    times = {event: files.modified(os.path.join(folder, event)) for event, _, _ in entries.HOOKS}
+    return {event: clock.iso(instant) if instant else None for event, instant in times.items()}
 
 
 def have_run_lately(root: str) -> bool:
-    times = [clock.parse(when) for when in last_runs(root).values()]
-    return any(when is not None and time.time() - when < RECENT_SECONDS for when in times)
+    return any(time.time() - (clock.parse(when) or 0.0) < RECENT_SECONDS for when in last_runs(root).values())
 
 
-def _install(path: str, known: dict[str, Any] | None) -> Install | None:
-    """None when the file has nothing to do with us."""
-    try:
-        data = settingsfile.read(path)
-        text = settingsfile.as_document(data)
-        commands = merge.commands(text, invocation.tree())
-        matchers = merge.matchers(text, invocation.tree())
-        is_disabled = bool((jsontext.loads(text) or {}).get("disableAllHooks"))
-    except (settingsfile.Refused, jsontree.Invalid, ValueError, AttributeError) as error:
-        return Install(path, known, "cannot be used: %s" % error)
-    if not commands:
-        gone = "is gone" if data is None else "does not hold our hooks any more"
-        return Install(path, known, gone) if known else None
-    found = Install(path, known)
-    found.commands = commands
-    found.matchers = matchers
-    found.is_disabled = is_disabled
-    found.problems = _command_problems(commands)
-    if is_disabled:
-        found.problems.append('"disableAllHooks" is set in this file')
-    if known and known.get("version") != __version__:
-        found.problems.append("installed by version %s, this is %s" % (known.get("version"), __version__))
-    return found
-
-
-def is_runnable(command: str) -> bool:
-    """Whether the script that a command of ours names is there; without it the command does nothing."""
-    return all(os.path.isfile(path) for path in _paths(command) if path.endswith(".py"))
-
-
-def _command_problems(commands: dict[str, str]) -> list[str]:
-    missing = [event for event, _, _ in entries.HOOKS if event not in commands]
-    problems = ["no hook for %s" % ", ".join(missing)] if missing else []
-    for path in dict.fromkeys(path for command in commands.values() for path in _paths(command)):
-        if not os.path.isfile(path):
-            problems.append("%s is gone" % path)
-        elif not path.endswith(".py") and not os.access(path, os.X_OK):
-            problems.append("%s cannot be run" % path)
-    return problems
-
-
-def _paths(command: str) -> list[str]:
-    """The interpreter and the script a command of ours names."""
+def paths_in(command: str) -> list[str]:
+    """The interpreter and the script that a command of ours names."""
     try:
         words = [word.rstrip(";") for word in shlex.split(command, comments=True)]
     except ValueError:
         return []
     words = [word[2:] if word[:2] in ("p=", "s=") else word for word in words]
     return [word for word in words if os.path.isabs(word)]
+
+
+def _is_runnable(command: str) -> bool:
+    return all(os.path.isfile(path) for path in paths_in(command) if path.endswith(".py"))

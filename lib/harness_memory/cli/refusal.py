@@ -1,4 +1,4 @@
-"""The one error the command line raises itself: what is wrong, where, and what to do, in one sentence or two."""
+"""The error that the command line raises itself: what failed, where, and what to do, in one or two sentences."""
 
 from __future__ import annotations
 

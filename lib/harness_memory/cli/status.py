@@ -9,7 +9,7 @@ from ..base import clock, config, files, jsontext, settings
 from ..inject import receipt
 from ..notes import shelf
 from ..session import capture, episode, liveness, sessions
-from . import arguments, guarding, installs, records, resolve
+from . import arguments, installs, records, resolve
 from .output import ago, columns, count, cut, emit_json, line, local, short, table
 
 TYPE_CHECKING = False
@@ -62,7 +62,7 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
         "live": _live(project.dir),
         "last": {**last.brief(), "told": _told(last)} if last else None,
         "hooks": _hooks(root, places),
-        "guard": guarding.look(root, places, directory).as_json(),
+        "guard": installs.guard(root, places, directory).as_json(),
     }
 
 
@@ -76,12 +76,8 @@ def _hooks(root: str, places: list[str]) -> dict[str, Any]:
     here = [install for install in found if install.path in places]
     return {
         "is_off": config.is_off(os.environ),
-        "installs": [install.path for install in here if install.is_well],
-        "problems": [
-            {"settings": install.path, "problem": what}
-            for install in here
-            for what in ([install.trouble] if install.trouble else install.problems)
-        ],
+        "installs": [install.path for install in here if not install.problems],
+        "problems": [{"settings": each.path, "problem": what} for each in here for what in each.problems],
         "elsewhere": [install.path for install in found if install.path not in places],
         "is_plugin": not found and installs.have_run_lately(root),
         "last_runs": installs.last_runs(root),

@@ -1,4 +1,4 @@
-"""One tool call judged as the hook would judge it, and how it was understood. Runs nothing, writes nothing."""
+"""One tool call judged as the hook judges it, and how it was understood. Runs nothing, writes nothing."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..guard.calls import Call
-    from ..guard.paths import Scope
     from ..guard.policy import Policy
 
 SILENT, NOTED, ASKS, DENIED = "silent", "noted", "asks", "denied"
 _WORDS = {rules.LOG: NOTED, rules.ASK: ASKS, rules.DENY: DENIED}
+_WHERE = {"remote": "on another machine", "container": "in a container"}
 
 
-def question(tool: str, given: dict[str, Any], cwd: str, project: str) -> Question:
-    """What the hook would be asked in a session started in `project`."""
+def question(tool: str, call: dict[str, Any], cwd: str, project: str) -> Question:
+    """The question to the hook in a session that starts in `project`."""
+    raw: Any = {**os.environ, settings.ENV_PROJECT_DIR: project}
     if os.name == "posix":
-        env = Environment({**os.environb, os.fsencode(settings.ENV_PROJECT_DIR): os.fsencode(project)})
-    else:
-        env = Environment({**os.environ, settings.ENV_PROJECT_DIR: project})
-    payload = {"tool_name": tool, "tool_input": given, "cwd": cwd}
-    return Question(payload, env, invocation.slashes(invocation.tree()))
+        raw = {os.fsencode(name): os.fsencode(value) for name, value in raw.items()}
+    payload = {"tool_name": tool, "tool_input": call, "cwd": cwd}
+    return Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
 
 
 def facts(asked: Question) -> dict[str, Any]:
-    """The verdict with its rule, and each step of how it came about."""
-    here = policy.load(asked.root, asked.project)
-    quick = asked.policy()
+    """The verdict with its rule, and each step of how the call was understood."""
+    here, quick = policy.load(asked.root, asked.project), asked.policy()
     found = findings(asked, quick if isinstance(quick, Quiet) else here)
     best = decision.verdict(found, here)
     reason, remedy = here.text(best.rule) if best else ("", "")
@@ -65,25 +63,17 @@ def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
 
 
 def _steps(asked: Question, here: Policy) -> tuple[list[dict[str, Any]], list[str]]:
-    """How the call was understood, and the parts that could not be."""
+    """How the call was understood, and the parts that could not be read."""
     scope = asked.scope()
     here.confine(scope)
     text = asked.given.get("command")
-    if asked.tool in tools.SHELL_TOOLS and isinstance(text, str):
-        return _shell_steps(text, asked, here, scope)
-    found = tools.findings(asked.tool, asked.given, scope, asked.env, here)
-    steps = [
-        {
-            "access": access,
-            "path": plain(word),
-            "findings": [_finding(rule, about, here) for rule, _, about in found if about == plain(word)],
-        }
-        for access, word in tools.accesses(asked.tool, asked.given)
-    ]
-    return steps, []
-
-
-def _shell_steps(text: str, asked: Question, here: Policy, scope: Scope) -> tuple[list[dict[str, Any]], list[str]]:
+    if asked.tool not in tools.SHELL_TOOLS or not isinstance(text, str):
+        found = tools.findings(asked.tool, asked.given, scope, asked.env, here)
+        steps = [
+            {"access": access, "path": path, "findings": [_finding(r, a, here) for r, _, a in found if a == path]}
+            for access, path in ((access, plain(word)) for access, word in tools.accesses(asked.tool, asked.given))
+        ]
+        return steps, []
     if len(text) > judge.MAX_COMMAND_CHARS:
         return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
     try:
@@ -93,59 +83,48 @@ def _shell_steps(text: str, asked: Question, here: Policy, scope: Scope) -> tupl
             for call, against in judge.by_call(trace, scope, asked.env, here)
         ]
     except Unreadable as error:
-        return [], [str(error) or "no shell text"]
+        return [], [str(error) or "not shell text"]
     return steps, [plain(part) for part in trace.unread]
 
 
 def _call(call: Call) -> dict[str, Any]:
+    stdin: Any = {"text": plain(call.stdin)} if isinstance(call.stdin, str) else None
+    if call.stdin and stdin is None:
+        stdin = {"from": [source.line() for source in call.stdin]}
     return {
         "program": plain(call.program),
         "args": [plain(arg) for arg in call.args],
         "cwd": plain(call.cwd),
         "via": list(call.via),
         "where": call.where or None,
-        "stdin": _stdin(call.stdin),
+        "stdin": stdin,
         "redirections": [{"operator": operator, "target": plain(word)} for operator, word in call.redirections],
     }
 
 
-def _stdin(stdin: Any) -> dict[str, Any] | None:
-    if isinstance(stdin, str):
-        return {"text": plain(stdin)}
-    return {"from": [call.line() for call in stdin]} if stdin else None
-
-
-def page(told: dict[str, Any]) -> Iterator[list[str]]:
-    """The steps for a person: rows of two cells, of which the first is empty but in the first row of a step."""
-    for number, step in enumerate(told["steps"], 1):
-        rows = [("", _line(step)), *_details(step)]
-        for index, (name, text) in enumerate(rows):
-            yield [str(number) if index == 0 else "", "%s%s" % (name + "  " if name else "", text)]
-
-
-def _line(step: dict[str, Any]) -> str:
-    if "path" in step:
-        return "%s %s" % (step["access"], step["path"])
-    if not step["program"]:
-        return "(no program)"
-    words = [step["program"], *step["args"]]
-    return " ".join("'%s'" % word if not word or len(word.split()) > 1 else word for word in words)
+def page(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The steps for a person: number and text, the number on the first line of a step only."""
+    for number, step in enumerate(facts["steps"], 1):
+        words = [step["access"], step["path"]] if "path" in step else [step["program"], *step["args"]]
+        words = ["'%s'" % word if not word or len(word.split()) > 1 else word for word in words]
+        yield str(number), " ".join(words) if words != ["''"] else "(no program)"
+        yield from (("", "%s  %s" % detail) for detail in _details(step))
 
 
 def _details(step: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    stdin = step.get("stdin") or {}
     if step.get("via"):
         yield "through", " > ".join(step["via"])
     if step.get("where"):
-        yield "runs", {"remote": "on another machine", "container": "in a container"}.get(step["where"], step["where"])
+        yield "runs", _WHERE.get(step["where"], step["where"])
     if step.get("cwd"):
         yield "in", step["cwd"]
-    stdin = step.get("stdin") or {}
     if "text" in stdin:
         yield "reads", "the text '%s'" % stdin["text"]
     elif "from" in stdin:
-        yield "reads", "what comes from: " + " | ".join(stdin["from"])
+        yield "reads", "the output of: " + " | ".join(stdin["from"])
     for redirection in step.get("redirections", ()):
         yield "redirects", "%s %s" % (redirection["operator"], redirection["target"])
     for finding in step["findings"]:
-        about = finding["about"]
-        yield "against", "%s (%s)%s" % (finding["rule"], finding["tier"], ": " + about if about else "")
+        about = ": " + finding["about"] if finding["about"] else ""
+        yield "against", "%s (%s)%s" % (finding["rule"], finding["tier"], about)

@@ -115,8 +115,8 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
         _say("  before:       %s", target.backup)
     _say("  memory:       %s", target.store)
     _say("  interpreter:  %s", python)
-    off = "left out (--guard adds it)"
-    _say("  guard:        %s", "on: stops or asks before what is hard to undo (--no-guard)" if wanted.has_guard else off)
+    on = "on: stops or asks before what is hard to undo (without it: --no-guard)"
+    _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
     _say("  skills:       %s", os.path.join(skills.folder(target.settings), "harness-*"))
     for path in edited:
         _say("  note: %s has your changes and stays as it is", path)

@@ -49,7 +49,8 @@ def plan_install(target: Target, wanted: Entries) -> Change:
     text = _checked(target.settings, before)
     rules = tuple(registry.find(target.store, target.settings).get("rules") or ())
     try:
-        after = merge.merge(text, wanted, target.root, rules, _original(target))
+        original = _original(target) if merge.hooks(text, target.root) else text
+        after = merge.merge(text, wanted, target.root, rules, original)
     except merge.WrongShape as error:
         raise Refused("%s: %s. Correct it and try again." % (target.settings, error)) from None
     return Change(before, before if before and after == text else encode(after))

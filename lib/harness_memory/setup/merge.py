@@ -62,9 +62,7 @@ def strip(text: str, root: str, rules: tuple[str, ...], original: str | None) ->
     earlier = allowed(original) if original is not None and before is not None else []
     for index, rule in reversed([*enumerate(allowed(text))]):
         if rule not in earlier and (ours.is_our_rule(rule) or rule in rules):
-            text = _pruned(
-                jsonedit.remove(text, ("permissions", "allow", index)), ("permissions", "allow"), before
-            )
+            text = _pruned(jsonedit.remove(text, ("permissions", "allow", index)), ("permissions", "allow"), before)
     return text
 
 
@@ -84,11 +82,14 @@ def _check_shape(text: str, wanted: Entries) -> None:
 
 
 def _is_current(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...]) -> bool:
-    expected = [(event, group.get("matcher", ""), group["hooks"][0]["command"]) for event, group in wanted.groups.items()]
-    present = [(hook.event, hook.matcher, hook.command) for hook in hooks(text, root)]
+    expected = {
+        event: (str(group.get("matcher", "")).replace("*", ""), group["hooks"][0]["command"])
+        for event, group in wanted.groups.items()
+    }
+    present = hooks(text, root)
+    is_same = len(present) == len(expected) and expected == {h.event: (h.matcher, h.command) for h in present}
     rules = allowed(text)
     stale = [rule for rule in rules if rule not in wanted.rules and (ours.is_our_rule(rule) or rule in former_rules)]
-    is_same = sorted(present) == sorted((event, matcher.replace("*", ""), command) for event, matcher, command in expected)
     return is_same and not stale and set(wanted.rules) <= set(rules)
 
 

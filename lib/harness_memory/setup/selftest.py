@@ -75,7 +75,7 @@ def challenge(command: str, env: Mapping[str, str], cases: tuple[tuple[str, str,
     """Put calls to the guard's installed command, as the client does before it makes them."""
     with tempfile.TemporaryDirectory(prefix="harness-memory-selftest-") as folder:
         for expected, tool, about in cases:
-            path = os.path.expanduser(about) if about[:1] == "~" else os.path.join(folder, about)
+            path = os.path.expanduser(about) if about[:1] == "~" else os.path.join(folder, "project", about)
             argument = {"command": about} if tool == "Bash" else {"file_path": path}
             fields = {"tool_name": tool, "tool_input": argument, "tool_use_id": "toolu_selftest"}
             outcome = _run(GUARD_EVENT, command, {"permission_mode": "default", **fields}, folder, env)
