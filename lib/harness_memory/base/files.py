@@ -306,7 +306,8 @@ def write_text(path: str, text: str, *, durable: bool = False) -> None:
 def write_json(path: str, value: Any, *, durable: bool = False) -> None:
     from . import jsontext
 
-    write_text(path, jsontext.pretty(value), durable=durable)
+    # The name of a file may hold bytes that are not UTF-8: JSON spells them as escapes.
+    write(path, jsontext.pretty(value).encode("utf-8", "backslashreplace"), durable=durable)
 
 
 def write_if_changed(path: str, data: bytes) -> bool:

@@ -15,7 +15,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\\": "\\", '"': '"'}
 class Repository:
     """`root` is the top of the work tree, `git_dir` belongs to it, `common_dir` to all its work trees.
 
-    One that `is_borrowed` names a git directory that knows nothing of it; its `common_dir` is then but a name.
+    One that `is_borrowed` names a git directory that does not know it; its `common_dir` is then only a name.
     """
 
     __slots__ = ("common_dir", "git_dir", "root")
@@ -33,22 +33,21 @@ class Repository:
 def find(start: str) -> Repository | None:
     """The repository that `start` lies in.
 
-    As in git, a `.git` directory without HEAD is passed over, while a `.git` file that leads nowhere
-    (or a directory we may not enter) ends the search: what lies above is another repository.
+    As in git, a `.git` directory without HEAD is passed over, while a `.git` file that leads nowhere (or a
+    directory we may not enter) ends the search: what lies above is another repository.
     """
     try:
         directory = os.path.realpath(start)
         bare = None
         for _ in range(settings.PARENTS_SEARCHED):
-            found = _at(directory)
-            if found is not None and found.root != found.git_dir:
-                return found
-            bare = bare or found
-            parent = os.path.dirname(directory)
-            if parent == directory:
+            repo = _at(directory)
+            if repo is not None and repo.root != repo.git_dir:
+                return repo
+            bare = bare or repo
+            directory, child = os.path.dirname(directory), directory
+            if directory == child:
                 break
-            directory = parent
-        return bare  # inside a work tree a bare repository is but content of it: anybody may commit one
+        return bare  # below a work tree a bare repository is only content of it: anyone may commit one
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
         if files.is_passing(error):
             raise  # without its repository a directory would be another project
@@ -56,24 +55,19 @@ def find(start: str) -> Repository | None:
 
 
 def branch(repo: Repository) -> str:
-    path = os.path.join(repo.git_dir, "HEAD")
-    head = _text(_read(path, settings.GIT_FILE_MAX_BYTES)).strip()
+    head = _text(_read(os.path.join(repo.git_dir, "HEAD"))).strip()
     if not head.startswith("ref:"):
-        try:
-            head = "ref:" + os.readlink(path)  # how git pointed HEAD at a branch before 2005
-        except (OSError, ValueError):
-            sha = head.lower()
-            return "detached@" + sha[:12] if len(sha) >= 40 and _HEX.issuperset(sha) else ""
+        sha = head.lower()
+        return "detached@" + sha[:12] if len(sha) >= 40 and _HEX.issuperset(sha) else ""
     name = head[4:].strip()
-    if name.startswith("refs/heads/"):
-        name = name[11:]
-    if name == ".invalid":  # the placeholder of a repository that keeps its refs in reftables
+    name = name[11:] if name.startswith("refs/heads/") else name
+    if name == ".invalid":  # of a repository that keeps its refs in reftables
         return ""
     return "".join([char for char in name if char.isprintable()])[: settings.BRANCH_CHARS]
 
 
 def origin_url(repo: Repository) -> str:
-    """The URL git would fetch `origin` from, by the repository's own configuration (includes are not followed)."""
+    """The URL of `origin` in the repository's own configuration (includes are not followed)."""
     if repo.is_borrowed:
         return ""
     for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
@@ -81,20 +75,19 @@ def origin_url(repo: Repository) -> str:
         data = b"" if os.path.islink(path) else _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=True)
         if len(data) == settings.GIT_CONFIG_MAX_BYTES:
             data = data[: data.rfind(b"\n") + 1]
-        # One character for each byte, so that positions hold in lower case too.
-        urls = _origin_urls(data.decode("latin-1").replace("\r\n", "\n"))
-        if urls:
-            return _text(urls[0].encode("latin-1"))
+        url = _origin(_text(data))
+        if url:
+            return url
     return ""
 
 
 def is_clone(repo: Repository) -> bool:
     """Whether it began as a clone, as far as its log reaches back."""
-    first = _read(os.path.join(repo.common_dir, "logs", "HEAD"), settings.GIT_FILE_MAX_BYTES).partition(b"\n")[0]
+    first = _read(os.path.join(repo.common_dir, "logs", "HEAD")).partition(b"\n")[0]
     return b"\tclone: from " in first
 
 
-# Finding -----------------------------------------------------------------------------------------
+# Finding ---------------------------------------------------------------------------------------
 
 
 def _at(directory: str) -> Repository | None:
@@ -103,36 +96,26 @@ def _at(directory: str) -> Repository | None:
         mode = os.stat(dot).st_mode
     except (FileNotFoundError, NotADirectoryError):
         mode = 0
+    git_dir = ""
     if stat.S_ISDIR(mode) and _has(dot, "HEAD"):
         git_dir = os.path.realpath(dot)
-        return _repository(directory, git_dir) if git_dir == dot else _named(directory, dot, git_dir)
-    if stat.S_ISREG(mode):
-        return _linked(directory, dot)
+    elif stat.S_ISREG(mode):
+        content = _path(_read(dot))
+        git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
+        if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
+            raise NotADirectoryError(dot)
+    if git_dir:
+        # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree.
+        is_known = git_dir == dot or _points_back(git_dir, directory)
+        return _repository(directory, git_dir) if is_known else Repository(directory, git_dir, dot)
     if os.path.basename(directory) != ".git" and all(_has(directory, name) for name in ("HEAD", "objects", "refs")):
         return _repository(directory, directory)
     return None
 
 
-def _linked(directory: str, dot: str) -> Repository:
-    content = _path(_read(dot, settings.GIT_FILE_MAX_BYTES))
-    git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
-    if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
-        raise NotADirectoryError(dot)
-    return _named(directory, dot, git_dir)
-
-
-def _named(directory: str, dot: str, git_dir: str) -> Repository:
-    """With a git directory that a `.git` file or link names, which anybody may write: it has to know this work tree.
-
-    Else it gets an identity of its own."""
-    if not _points_back(git_dir, directory):
-        return Repository(directory, git_dir, dot)
-    return _repository(directory, git_dir)
-
-
 def _points_back(git_dir: str, directory: str) -> bool:
     """Whether a git directory knows this work tree: as a linked one, or (a submodule) as its own."""
-    linked = _path(_read(os.path.join(git_dir, "gitdir"), settings.GIT_FILE_MAX_BYTES))
+    linked = _path(_read(os.path.join(git_dir, "gitdir")))
     if linked and os.path.realpath(os.path.join(git_dir, linked)) == os.path.join(directory, ".git"):
         return True
     for line in _text(_read(os.path.join(git_dir, "config"), settings.GIT_CONFIG_MAX_BYTES)).splitlines():
@@ -143,7 +126,7 @@ def _points_back(git_dir: str, directory: str) -> bool:
 
 
 def _repository(root: str, git_dir: str) -> Repository:
-    common = _path(_read(os.path.join(git_dir, "commondir"), settings.GIT_FILE_MAX_BYTES))
+    common = _path(_read(os.path.join(git_dir, "commondir")))
     if not common:
         return Repository(root, git_dir, git_dir)
     common_dir = os.path.realpath(os.path.join(git_dir, common))
@@ -162,10 +145,10 @@ def _has(directory: str, name: str) -> bool:
     return True
 
 
-def _read(path: str, limit: int, *, is_needed: bool = False) -> bytes:
-    """The first `limit` bytes of a regular file, links followed; nothing when there is none.
+def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: bool = False) -> bytes:
+    """The first bytes of a regular file, links followed; b"" when it is missing.
 
-    One that `is_needed` and closed to us is an error: git itself does nothing without its configuration.
+    A file that `is_needed` and closed to us is an error: git itself does nothing without its configuration.
     """
     try:
         fd = os.open(path, _O_READ)
@@ -187,108 +170,42 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
-# Configuration: each rule takes the text and a position, and returns what it read and where it stopped ------------
+# Configuration ---------------------------------------------------------------------------------
 
 
-def _origin_urls(text: str) -> list[str]:
+def _origin(text: str) -> str:
+    """The first `url` of `[remote "origin"]`; an empty value clears those before it."""
     urls: list[str] = []
-    section = ""
-    lowered = text.lower()
-    is_plain = "\\\n" not in text  # no line goes on in the next
-    at = _next_remote(lowered, 0) if is_plain else 3 * text.startswith("\xef\xbb\xbf")
-    while at < len(text):
-        char = text[at]
-        if char in " \t\n\r\f\v":
-            at += 1
-        elif char in "#;":
-            at = _line_end(text, at)
-        elif char == "[":
-            section, at = _section(text, at)
-        elif section != "remote.origin" and is_plain:
-            at = _next_remote(lowered, at)
-        else:
-            key, value, at = _entry(text, at)
-            if section == "remote.origin" and key == "url":
-                urls = [*urls, value] if value else []  # an empty value clears the list
-    return urls
+    is_origin = False
+    for line in text.replace("\\\n", "").split("\n"):
+        line = line.strip()
+        if line.startswith("["):
+            header, close, line = line[1:].partition("]")
+            section, _, name = header.partition('"')
+            is_origin = bool(close) and section.strip().lower() == "remote" and name.rstrip() == 'origin"'
+        key, equals, value = line.partition("=")
+        if is_origin and equals and key.strip().lower() == "url":
+            value = _value(value.strip())
+            urls = [*urls, value] if value else []
+    return urls[0] if urls else ""
 
 
-def _next_remote(lowered: str, start: int) -> int:
-    """Where the next line begins that may hold a header of a remote: configurations list hundreds of branches."""
-    hit = lowered.find("[remote", start)
-    while hit >= 0:
-        line = max(start, lowered.rfind("\n", 0, hit) + 1)
-        before = lowered[line:hit].strip("\xef\xbb\xbf \t\r\f\v")
-        if not before:
-            return hit
-        if before.startswith("["):
-            return line
-        hit = lowered.find("[remote", hit + 1)
-    return len(lowered)
-
-
-def _section(text: str, at: int) -> tuple[str, int]:
-    end = _line_end(text, at)
-    head = text[at + 1 : end]
-    quote = head.find('"')
-    close = head.find("]")
-    if close >= 0 and not 0 <= quote < close:
-        return head[:close].strip().lower(), at + close + 2
-    name = []
-    index = quote + 1
-    while quote >= 0 and index < len(head) and head[index] != '"':
-        index += head[index] == "\\"
-        name.append(head[index : index + 1])
-        index += 1
-    close = head.find("]", index)
-    if close < 0:
-        return "", end
-    return head[:quote].strip().lower() + "." + "".join(name), at + close + 2
-
-
-def _entry(text: str, at: int) -> tuple[str, str, int]:
-    start = at
-    while at < len(text) and (text[at].isalnum() or text[at] == "-"):
-        at += 1
-    key = text[start:at].lower()
-    while text[at : at + 1] in (" ", "\t"):
-        at += 1
-    if text[at : at + 1] != "=":
-        return "", "", _line_end(text, at)
-    value, at = _value(text, at + 1)
-    return key, value, at
-
-
-def _value(text: str, at: int) -> tuple[str, int]:
-    out: list[str] = []
-    kept = 0
-    quoted = False
-    while at < len(text):
-        char = text[at]
-        at += 1
-        if char == "\n":
-            break
-        if char == "\\":
-            after = text[at : at + 1]
-            at += 1
-            if after == "\n":
-                continue
-            out.append(_ESCAPES.get(after, "\\" + after))
+def _value(text: str) -> str:
+    """A value without its quotes, escapes and comment."""
+    if not set(text) & set('"\\#;'):
+        return text
+    out = []
+    is_quoted = is_escaped = False
+    for char in text:
+        if is_escaped:
+            out.append(_ESCAPES.get(char, "\\" + char))
+            is_escaped = False
+        elif char == "\\":
+            is_escaped = True
         elif char == '"':
-            quoted = not quoted
-        elif quoted or char not in " \t#;":
-            out.append(char)
-        elif char in "#;":
-            at = _line_end(text, at)
+            is_quoted = not is_quoted
+        elif char in "#;" and not is_quoted:
             break
         else:
-            if out:
-                out.append(char)
-            continue
-        kept = len(out)
-    return "".join(out[:kept]), at
-
-
-def _line_end(text: str, at: int) -> int:
-    end = text.find("\n", at)
-    return len(text) if end < 0 else end
+            out.append(char)
+    return "".join(out).strip()

@@ -1,4 +1,4 @@
-"""One name for a repository, whichever way its address is written: ssh, https, scp-like, a path."""
+"""One name for a repository, however its address is written: ssh, https, scp-like, a path."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import os
 
 from ..base import settings
 
-_HEX = frozenset("0123456789abcdef")
 _SSH = ("ssh", "git+ssh", "ssh+git")
 _DEFAULT_PORTS = {"https": "443", "http": "80", "git": "9418", "ftp": "21", "ftps": "990"}
 _SAME_HOST = {
@@ -28,11 +27,10 @@ def normalize(url: str, base: str = "") -> str:
     url = url.strip()
     if not url or len(url) > settings.REMOTE_MAX_CHARS:
         return ""
-    if not _is_windows_path(url):
-        helper, separator, address = url.partition("::")
-        if separator and _is_word(helper):  # `<helper>::<address>`, see gitremote-helpers(7)
-            inner = _spelled(address, base)
-            return _visible(helper.lower() + "::" + inner) if inner else ""
+    helper, separator, address = url.partition("::")
+    if separator and _is_word(helper):  # `<helper>::<address>`, see gitremote-helpers(7)
+        inner = _spelled(address, base)
+        return _visible(helper.lower() + "::" + inner) if inner else ""
     return _visible(_spelled(url, base))
 
 
@@ -50,13 +48,11 @@ def _spelled(url: str, base: str) -> str:
 
 
 def _network(scheme: str, rest: str) -> str:
-    authority, path = _split(rest.partition("?")[0].partition("#")[0])
-    host, port = _host_port(authority)
-    if port and not _is_port(port) and "@" in rest:
+    host, port, path = _parts(rest)
+    if not (port.isascii() and port.isdigit()) and port and "@" in rest:
         # A password with a raw `/`, `?` or `#` in it: none of it may end up in the name.
-        authority, path = _split(rest.rpartition("@")[2].partition("?")[0].partition("#")[0])
-        host, port = _host_port(authority)
-    if port and not _is_port(port):
+        host, port, path = _parts(rest.rpartition("@")[2])
+    if port and not (port.isascii() and port.isdigit()):
         return ""
     if scheme in _SSH or port.lstrip("0") == _DEFAULT_PORTS.get(scheme):
         port = ""
@@ -64,18 +60,28 @@ def _network(scheme: str, rest: str) -> str:
     return name if not name or scheme in _SSH or scheme in _DEFAULT_PORTS else scheme + "://" + name
 
 
+def _parts(rest: str) -> tuple[str, str, str]:
+    """Host, port and path of a URL after its scheme."""
+    authority, _, path = rest.partition("?")[0].partition("#")[0].partition("/")
+    authority = authority.rpartition("@")[2].lower()
+    if authority.startswith("["):
+        host, _, port = authority.partition("]")
+        return host + "]", port[1:], path
+    host, _, port = authority.partition(":")
+    return host, port, path
+
+
 def _scp(url: str, head: str) -> str:
     """`user@host:path`, `host:path`, `[host:port]:path`; a port says nothing about the repository."""
-    after_user = url[head.rfind("@") + 1 :] if ":" in head[head.rfind("@") :] else url
-    if head.startswith("["):
+    at = head.rfind("@")
+    if ":" in head[at:] and not url.startswith("["):
+        url = url[at + 1 :]
+    if url.startswith("["):
         inner, _, path = url[1:].partition("]")
         host = inner.rpartition("@")[2]
-        if host.count(":") > 1:
-            host = "[" + host + "]"
-        return _named(host.lower() if host[:1] == "[" else host.partition(":")[0].lower(), "", path.lstrip(":"))
-    if after_user.startswith("["):
-        return _scp(after_user, after_user.partition("/")[0])
-    host, _, path = after_user.partition(":")
+        host = "[" + host + "]" if host.count(":") > 1 else host.partition(":")[0]
+        return _named(host.lower(), "", path.lstrip(":"))
+    host, _, path = url.partition(":")
     return _named(host.rpartition("@")[2].lower(), "", path)
 
 
@@ -104,47 +110,18 @@ def _azure(host: str, parts: list[str]) -> tuple[str, list[str]]:
     return host, parts
 
 
-def _split(rest: str) -> tuple[str, str]:
-    authority, _, path = rest.partition("/")
-    return authority, path
-
-
-def _host_port(authority: str) -> tuple[str, str]:
-    authority = authority.rpartition("@")[2].lower()
-    if authority.startswith("["):
-        host, _, port = authority.partition("]")
-        return host + "]", port[1:]
-    host, _, port = authority.partition(":")
-    return host, port
-
-
-def _is_port(text: str) -> bool:
-    return text.isascii() and text.isdigit()
-
-
 def _is_word(text: str) -> bool:
-    return text.isascii() and text[:1].isalnum() and text.replace("+", "").replace("-", "").replace(".", "").isalnum()
+    bare = text.replace("+", "").replace("-", "").replace(".", "")
+    return text.isascii() and text[:1].isalnum() and bare.isalnum()
 
 
 def _file_url(rest: str) -> str:
-    try:
-        host, path = _split(_percent_decoded(rest))
-    except UnicodeError:
-        return ""
+    from urllib.parse import unquote
+
+    host, _, path = unquote(rest, errors="surrogateescape").partition("/")
     if _is_windows_path(path):
         return _windows_path(path)
     return _local("/" + path if host.lower() in ("", "localhost") else "//" + host + "/" + path)
-
-
-def _percent_decoded(text: str) -> str:
-    first, *rest = text.split("%")
-    out = first.encode("utf-8", "surrogateescape")
-    for part in rest:
-        code = part[:2].lower()
-        is_code = len(code) == 2 and _HEX.issuperset(code)
-        out += bytes([int(code, 16)]) if is_code else b"%"
-        out += part[2 if is_code else 0 :].encode("utf-8", "surrogateescape")
-    return out.decode("utf-8", "surrogateescape")
 
 
 def _is_windows_path(path: str) -> bool:
@@ -178,10 +155,9 @@ def _local(path: str) -> str:
 
 
 def _visible(text: str) -> str:
+    """Text with its unprintable characters percent-encoded."""
     if text.isprintable():
         return text
-    return "".join([char if char.isprintable() else _percent_encoded(char) for char in text])
-
-
-def _percent_encoded(char: str) -> str:
-    return "".join(["%%%02X" % byte for byte in char.encode("utf-8", "surrogatepass")])
+    codes = [char.encode("utf-8", "surrogatepass").hex().upper() for char in text]
+    pairs = ["".join(["%" + code[at : at + 2] for at in range(0, len(code), 2)]) for code in codes]
+    return "".join([char if char.isprintable() else pair for char, pair in zip(text, pairs)])
