@@ -20,8 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from baselines import Bm25, Fts5  # noqa: E402
 from development import Project, Prompt, load  # noqa: E402
 
-from harness_memory.recall import cache, ranking  # noqa: E402
-from harness_memory.recall.document import NOTE, SESSION, Document  # noqa: E402
+from harness_memory.recall import document, index, ranking  # noqa: E402
 
 Ranker = Callable[[Prompt], List[str]]
 
@@ -35,23 +34,22 @@ def hit_share(found: Sequence[str], relevant: Sequence[str], depth: int = 5) -> 
     return len(set(found[:depth]) & set(relevant)) / min(depth, len(relevant))
 
 
-def source_of(documents: list[dict[str, Any]]) -> cache.Source:
+def source_of(documents: list[dict[str, Any]]) -> index.Source:
     """The documents as recall's cache holds them."""
     indexed = []
     for each in documents:
-        kind = NOTE if each["type"] == "project" else SESSION
-        document = Document(each["id"], kind, each["title"], each["text"], files=each.get("files", ()))
-        document.time = each["ts"]
-        indexed.append(document)
-    return cache.Source(cache.Segment(cache.dump(None, indexed, (), {})), [], set())
+        kind = index.NOTE if each["type"] == "project" else index.SESSION
+        files = each.get("files", ())
+        indexed.append(document.index(each["id"], kind, each["title"], each["text"], files, time=each["ts"]))
+    return index.Source(index.Segment(index.dump(None, indexed, (), {})), [], set())
 
 
-def ranked(source: cache.Source, prompt: Prompt) -> list[str]:
+def ranked(source: index.Source, prompt: Prompt) -> list[str]:
     scores = ranking.score(source, ranking.Query(prompt.text, **prompt.context), prompt.now)
     return [source.record(number).id for number in ranking.best(source, scores, len(scores))]
 
 
-def picked(source: cache.Source, prompt: Prompt) -> list[str]:
+def picked(source: index.Source, prompt: Prompt) -> list[str]:
     query = ranking.Query(prompt.text, **prompt.context)
     return [source.record(number).id for number in ranking.pick(source, query, prompt.now, lambda number: False)]
 

@@ -67,6 +67,8 @@ ARCHIVE_LOCK = "archive.lock"
 NOTES_ARCHIVE_DIR = "notes"
 USED_DIR = "used"
 RECALL_DIR = "recall"
+RECALL_INDEX = "index"
+RECALL_LOG = "recent.jsonl"
 TRIGGERS_FILE = "triggers.json"
 TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
 DRAFTS_DIR = "drafts"
@@ -256,6 +258,7 @@ RECALL_UNITS = 1200
 RECALL_LINE_CHARS = 200
 RECALL_FILES_SHOWN = 4
 RECALL_FILES_KEPT = 12
+RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
 RECALL_REFRESH_SECONDS = 0.3  # for a prompt to take in new documents
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 

@@ -11,8 +11,8 @@ from ..memory import archive
 from ..notes import shelf
 from ..project import identity
 from ..recall import cache, ranking
-from ..recall.document import ARCHIVED, NOTE, SESSION, path_term
-from ..recall.terms import terms
+from ..recall.index import ARCHIVED, NOTE, SESSION
+from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from . import arguments
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..notes.note import Note
-    from ..recall.cache import Source
+    from ..recall.index import Source
 
 _LIMIT = 10
 _EXAMINED = 500  # of the best matches

@@ -10,7 +10,7 @@ from ..base.text import cut
 from ..inject import compose as inject
 from ..inject import receipt
 from ..recall import cache, ranking
-from ..recall.document import ARCHIVED, NOTE, SESSION
+from ..recall.index import ARCHIVED, NOTE, SESSION
 from ..recall.terms import terms
 from ..session.sessions import day_and_id
 from . import reply
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..recall.cache import Record
+    from ..recall.index import Record
     from ..session.capture import Capture
     from ..session.sessions import Session
     from .context import HookContext

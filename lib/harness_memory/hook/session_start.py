@@ -52,10 +52,14 @@ def _register(scene: HookContext, session: Session, process: dict[str, Any]) -> 
 
 
 def _refresh_recall(scene: HookContext) -> None:
-    from ..recall import cache
-
+    """Bring recall's index up to date when it is missing or its log is long; a prompt does the rest."""
     run = scene.run
-    if cache.is_due(scene.project.dir) and scene.left() > 0:
+    folder = os.path.join(scene.project.dir, settings.STATE_DIR, settings.RECALL_DIR)
+    log = os.path.join(folder, settings.RECALL_LOG)
+    is_due = not os.path.exists(os.path.join(folder, settings.RECALL_INDEX))
+    if is_due or (os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES):
+        from ..recall import cache
+
         with health.noted(run.root, "recall"):
             cache.open_source(run.root, scene.project.dir, run.now, scene.ends, is_whole=True)
 

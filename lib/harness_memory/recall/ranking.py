@@ -6,8 +6,8 @@ from bisect import bisect_left
 from math import log, sqrt
 
 from . import tuning
-from .document import KINDS, NOTE, pair_code, path_term
-from .terms import terms
+from .index import KINDS, NOTE
+from .terms import pair_code, path_term, terms
 from .vocabulary import FRAMING
 
 TYPE_CHECKING = False
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from .cache import Source
+    from .index import Source
 
     Scores = dict[int, float]
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from zlib import crc32
+
 from .stem import stem
 from .vocabulary import STOP
 
 _JOINERS = "_./-"
+_PATH_MARK = "="  # no term of a text starts with it
 _WHOLE_MAX_CHARS = 64
 _ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
 _ASCII.update({ord("\\"): "/", ord("'"): ""})
@@ -25,6 +28,16 @@ def terms(text: str) -> list[str]:
         else:
             _add_chunk(result, chunk.strip("./-"))
     return result
+
+
+def pair_code(first: str, second: str) -> int:
+    """A number for two neighbouring terms."""
+    return crc32(("%s %s" % (first, second)).encode("utf-8", "surrogatepass"))
+
+
+def path_term(path: str) -> str:
+    """The term for all documents about a path; its count is the number of paths in the document."""
+    return _PATH_MARK + path.replace("\\", "/").strip("/").lower()
 
 
 def _add_word(result: list[str], word: str) -> None:

@@ -1,0 +1,205 @@
+"""Documents as postings in one file, read term by term.
+
+A line of magic, a line of JSON `{"state", "sizes", "crc"}`, then the sections of `_SECTIONS` in this machine's byte
+order: columns of the documents; their ids, one a line; the ends of all terms, posting lists, sets of pairs and records;
+then these themselves. Terms are sorted. A posting list is document numbers (4 bytes each), then counts (1 byte each).
+A record is JSON: [id, kind, day, line, files].
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from bisect import bisect_left
+from itertools import accumulate
+from zlib import crc32
+
+from .. import __version__
+from ..base import jsontext, settings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from typing import Any
+
+    from .document import Document
+
+SESSION, NOTE, ARCHIVED = KINDS = ("session", "note", "archived")
+_MAGIC = b"harness-recall %s.%d %s" % (__version__.encode(), settings.RECALL_FORMAT, sys.byteorder.encode())
+_COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("kinds", "B"))
+_BLOBS = ("terms", "postings", "pairs", "records")
+_SECTIONS = (*(name for name, _ in _COLUMNS), "ids", *(name + " ends" for name in _BLOBS), *_BLOBS)
+_COUNT_MAX = 255
+
+
+class Record:
+    """What recall shows of a document."""
+
+    __slots__ = ("day", "files", "id", "kind", "line")
+
+    def __init__(self, id: str, kind: str, day: str, line: str, files: list[str]) -> None:
+        self.id = id
+        self.kind = kind
+        self.day = day
+        self.line = line
+        self.files = files
+
+    def to_row(self) -> list[Any]:
+        return [self.id, self.kind, self.day, self.line, self.files]
+
+
+class Segment:
+    """The file, or its start with a descriptor `fd` for the rest. Damage is a ValueError or an IndexError."""
+
+    def __init__(self, data: bytes, fd: int = -1) -> None:
+        line = data.index(b"\n") + 1
+        start = data.index(b"\n", line) + 1
+        if data[: line - 1] != _MAGIC:
+            raise ValueError("written by another version or on another machine")
+        header = jsontext.loads(data[line : start - 1])
+        starts = [*accumulate(header["sizes"], initial=start)]
+        size = os.fstat(fd).st_size if fd >= 0 else len(data)
+        if starts[-1] != size or (len(data) == size and crc32(memoryview(data)[start:]) != header["crc"]):
+            raise ValueError("damaged")
+        self._spans = dict(zip(_SECTIONS, zip(starts, starts[1:])))
+        missing = self._spans["terms"][1] - len(data)
+        self._data = data + os.read(fd, missing) if missing > 0 else data
+        self.fd = fd
+        self.state: dict[str, Any] = header["state"]
+        self.columns: dict[str, Any] = {name: self._column(name, code) for name, code in _COLUMNS}
+        self._ends = {name: self._column(name + " ends", "I") for name in _BLOBS}
+        self.count = len(self.columns["lengths"])
+
+    def _column(self, name: str, code: str) -> Any:
+        begin, end = self._spans[name]
+        return memoryview(self._data)[begin:end].cast(code)  # type: ignore[call-overload]
+
+    def ids(self) -> list[str]:
+        """The id of each document; "" for one that is gone."""
+        begin, end = self._spans["ids"]
+        return self._data[begin:end].decode("utf-8", "replace").split("\n") if self.count else []
+
+    def item(self, name: str, number: int) -> bytes:
+        ends, start = self._ends[name], self._spans[name][0]
+        begin, end = start + (ends[number - 1] if number else 0), start + ends[number]
+        if end <= len(self._data):
+            return self._data[begin:end]
+        os.lseek(self.fd, begin, os.SEEK_SET)
+        return os.read(self.fd, end - begin)
+
+    def __len__(self) -> int:
+        """Number of terms; `bisect` needs this and `__getitem__`."""
+        return len(self._ends["terms"])
+
+    def __getitem__(self, number: int) -> bytes:
+        return self.item("terms", number)
+
+    def find(self, term: str) -> int:
+        """The number of a term; -1 when no document has it."""
+        word = term.encode("utf-8", "surrogatepass")
+        number = bisect_left(self, word)
+        return number if number < len(self) and self[number] == word else -1
+
+    def holders(self, number: int) -> int:
+        ends = self._ends["postings"]
+        return int(ends[number] - (ends[number - 1] if number else 0)) // 5
+
+    def postings(self, number: int) -> tuple[Sequence[int], bytes]:
+        data = self.item("postings", number)
+        split = len(data) // 5 * 4
+        return memoryview(data)[:split].cast("I"), data[split:]
+
+
+class Source:
+    """Documents as `ranking` reads them, by number: those of a segment, then recent ones."""
+
+    def __init__(self, base: Segment | None, recent: Sequence[Document], dead: set[int]) -> None:
+        """`dead` are numbers of the segment whose documents are gone or replaced."""
+        self._base = base
+        self._recent = recent
+        self._dead = dead
+        self._first = base.count if base else 0
+        self._lists: dict[str, list[tuple[int, int]]] = {}
+        self._numbers: dict[str, int] = {}
+        columns = base.columns if base else {name: memoryview(b"") for name, _ in _COLUMNS}
+        self.lengths: list[int] = columns["lengths"].tolist() + [each.length for each in recent]
+        self.times: list[float] = columns["times"].tolist() + [each.time for each in recent]
+        self.kinds = columns["kinds"].tobytes() + bytes([KINDS.index(each.record.kind) for each in recent])
+        self.count = len(self.lengths)
+        self.average = sum(self.lengths) / self.count if self.count else 1.0
+
+    def _find(self, term: str) -> int:
+        number = self._numbers.get(term)
+        if number is None:
+            number = self._numbers[term] = self._base.find(term) if self._base else -1
+        return number
+
+    def holders(self, term: str) -> int:
+        number = self._find(term)
+        in_base = self._base.holders(number) if self._base and number >= 0 else 0
+        return in_base + sum([term in each.counts for each in self._recent])
+
+    def postings(self, term: str) -> list[tuple[int, int]]:
+        """(document number, count) of each document with the term, by rising number."""
+        result = self._lists.get(term)
+        if result is None:
+            number = self._find(term)
+            result = [*zip(*self._base.postings(number))] if self._base and number >= 0 else []
+            if self._dead:
+                result = [each for each in result if each[0] not in self._dead]
+            recent = enumerate(self._recent, self._first)
+            result += [(number, each.counts[term]) for number, each in recent if term in each.counts]
+            self._lists[term] = result
+        return result
+
+    def pairs(self, number: int) -> Iterable[int]:
+        if self._base and number < self._first:
+            return frozenset(memoryview(self._base.item("pairs", number)).cast("I"))
+        return self._recent[number - self._first].pairs
+
+    def record(self, number: int) -> Record:
+        if self._base and number < self._first:
+            return Record(*jsontext.loads(self._base.item("records", number)))
+        return self._recent[number - self._first].record
+
+    def close(self) -> None:
+        if self._base and self._base.fd >= 0:
+            os.close(self._base.fd)
+            self._base.fd = -1
+
+
+def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int], state: dict[str, Any]) -> bytes:
+    """The file of a segment and more documents. Dead ones keep their number and lose their id."""
+    from array import array
+
+    columns = {name: array(code, base.columns[name] if base else ()) for name, code in _COLUMNS}
+    ids = base.ids() if base else []
+    for number in dead:
+        ids[number] = ""
+    count = len(ids)
+    blobs = {name: [base.item(name, number) for number in range(count)] if base else [] for name in _BLOBS[2:]}
+    lists: dict[bytes, tuple[bytearray, bytearray]] = {}
+    if base:
+        for number in range(len(base)):
+            numbers, counts = base.postings(number)
+            lists[base[number]] = (bytearray(numbers), bytearray(counts))
+    for number, each in enumerate(documents, count):
+        ids.append(each.record.id)
+        row = (each.length, each.time, each.stamp, KINDS.index(each.record.kind))
+        for column, value in zip(columns.values(), row):
+            column.append(value)
+        blobs["pairs"].append(array("I", each.pairs).tobytes())
+        blobs["records"].append(jsontext.compact(each.record.to_row()).encode("utf-8", "replace"))
+        code = number.to_bytes(4, sys.byteorder)
+        for term, occurrences in each.counts.items():
+            posting = lists.setdefault(term.encode("utf-8", "surrogatepass"), (bytearray(), bytearray()))
+            posting[0].extend(code)
+            posting[1].append(min(occurrences, _COUNT_MAX))
+    blobs["terms"] = sorted(lists)
+    blobs["postings"] = [b"".join(lists[word]) for word in blobs["terms"]]
+    sections = [*(column.tobytes() for column in columns.values()), "\n".join(ids).encode("utf-8", "replace")]
+    sections += [array("I", accumulate(map(len, blobs[name]))).tobytes() for name in _BLOBS]
+    sections += [b"".join(blobs[name]) for name in _BLOBS]
+    body = b"".join(sections)
+    header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
+    return b"\n".join([_MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])
