@@ -1,4 +1,4 @@
-"""A text in the person's own editor: a draft that is kept when what they save cannot be written."""
+"""Text from a person: standard input, or their own editor."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import sys
 
 from ..base import clock, files, settings
 from ..base.redact import redact
-from ..base.text import block
+from ..memory import briefing
 from . import arguments
 from .output import line, short
 from .refusal import Refusal
@@ -21,8 +21,23 @@ if TYPE_CHECKING:
     from .scopes import Scopes
 
 
+def standard_input(usage: str) -> tuple[str, bool]:
+    """The text on standard input without secrets, and whether it held any."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("the text is read from standard input: harness memory %s < FILE" % usage)
+    text = _checked(sys.stdin.buffer.read(settings.CURATED_MAX_BYTES + 1))
+    return redact(text), redact(text) != text
+
+
+def _checked(data: bytes) -> str:
+    lines, problem = briefing.parse(data)
+    if problem or not lines:
+        raise Refusal("the text is %s; nothing was written" % (problem or "empty"))
+    return "\n".join(lines) + "\n"
+
+
 def edit(at: Scopes, name: str, before: str, write: Callable[[str], object]) -> int:
-    """Open `before` in the editor and `write` what is saved; Refusal names the draft when that fails."""
+    """Open `before` in the editor and `write` what is saved; when that fails, the draft stays and is named."""
     arguments.private_root()
     drafts = os.path.join(at.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR)
     draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(at.now)))
@@ -32,16 +47,17 @@ def edit(at: Scopes, name: str, before: str, write: Callable[[str], object]) -> 
     except BaseException:
         files.remove(draft)
         raise
+    data = files.read(draft) or b""
     try:
-        text = block((files.read(draft, settings.CURATED_MAX_BYTES) or b"").decode("utf-8-sig")) + "\n"
-        if text.strip() and text.strip() != before.strip():
+        if data.strip() in (b"", before.strip().encode("utf-8")):
+            print("Nothing changed.")
+        else:
+            text = _checked(data)
             clean = redact(text)
             files.write_text(draft, clean)
             print("Secrets in it were redacted.\n" if clean != text else "", end="")
             write(clean)
-        else:
-            print("Nothing changed.")
-    except (Refusal, OSError, UnicodeDecodeError) as error:
+    except (Refusal, OSError) as error:
         raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
     files.remove(draft)
     return 0

@@ -7,7 +7,7 @@ import sys
 from ..base import files, settings
 from ..base.placeholder import MARK
 from ..base.redact import redact
-from ..base.text import block, brief, cut, one_line
+from ..base.text import brief, cut, one_line
 from ..notes import freshness, index, lint, similar, wording
 from ..notes import note as notes
 from ..notes import shelf as notebook
@@ -101,46 +101,45 @@ def remember(argv: list[str]) -> int:
     parser.add_argument("--topic", metavar="T", help="the note it belongs to, by name; made when missing")
     _add_content(parser)
     args = parser.parse_args(argv)
-    at = Scopes(args)
-    topic, *facts = _cleaned(args, [args.topic or "", *args.facts])
-    pairs = [(fact, wording.corrected(fact, at.day) if args.fix else fact) for fact in facts if fact]
-    if not pairs:
-        raise Refusal("the fact is empty; nothing was noted")
-    scope, kind = _scope_and_type(args)
-    with at.writing(scope) as writing:
-        known = writing.shelf.note(notes.slug_of(topic)) if topic else _nearest(writing.shelf, facts, args.type)
-        name = topic or _topic_name(pairs[0][1])
-        made = known or notes.new(name, type=kind, day=at.day, description=pairs[0][1], session=at.session)
-        if not made.slug:
-            raise Refusal("no topic can be made of that. Name one: --topic T")
-        keys = {similar.key(fact.text) for fact in made.facts}
-        new = [fact for said, fact in pairs if not keys & {similar.key(said), similar.key(fact)}]
-        for fact in new:
-            notes.add_fact(made, fact)
-        if known and made.fields.get("verified"):
-            made.fields["verified"] = at.day
-        _apply_options(at, made, args)
-        return _save(at, writing, made, args, "Noted" if new else "Known already, and verified today")
+    return _add_facts(Scopes(args), args, args.topic or "", "")
 
 
 def _add(at: Scopes, args: argparse.Namespace) -> int:
-    name, *facts = _cleaned(args, [args.name, *args.facts])
-    scope, kind = _scope_and_type(args)
-    made = notes.new(name, type=kind, day=at.day, session=at.session)
-    if not made.slug:
-        raise Refusal('"%s" cannot name a note: it has no letters' % line(name))
-    for fact in facts:
-        notes.add_fact(made, fact)
-    if not facts:
-        page = notes.parse(made.slug, _standard_input(args, "note add %s < FILE" % line(name)))
-        made.fields.update(page.fields)
-        made.body, made.problems = page.body, page.problems
+    text = "" if args.facts else _standard_input(args, "note add %s" % line(args.name))
+    return _add_facts(at, args, args.name, text, is_new=True)
+
+
+def _add_facts(at: Scopes, args: argparse.Namespace, name: str, text: str, *, is_new: bool = False) -> int:
+    """Add facts, or the text of a page, to the note of that name; a new one must not exist."""
+    said = [one_line(each) for each in (name, *args.facts)]
+    name, *facts = map(redact, said)  # before anything is named after a secret
+    args.is_redacted = bool(text and args.is_redacted) or [name, *facts] != said
+    pairs = [(fact, wording.corrected(fact, at.day) if args.fix else fact) for fact in facts if fact]
+    if not pairs and not text:
+        raise Refusal("the fact is empty; nothing was noted")
+    scope = args.scope or ("user" if args.type == "user" else "project")
+    kind = args.type or ("user" if scope == "user" else "project")
     with at.writing(scope) as writing:
-        if writing.shelf.note(made.slug):
-            more = 'harness memory remember "FACT" --topic %s' % made.slug
-            raise Refusal("the note %s/%s exists. Add to it: %s" % (scope, made.slug, more))
+        known = writing.shelf.note(notes.slug_of(name)) if name else _nearest(writing.shelf, facts, args.type)
+        if known and is_new:
+            more = 'harness memory remember "FACT" --topic %s' % known.slug
+            raise Refusal("the note %s exists. Add to it: %s" % (known.ref, more))
+        made = known or notes.new(name or _topic_name(pairs[0][1]), type=kind, day=at.day, session=at.session)
+        if not made.slug:
+            raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
+        if text:
+            page = notes.parse(made.slug, text)
+            made.fields.update(page.fields)
+            made.body, made.problems = page.body, page.problems
+        keys = {similar.key(fact.text) for fact in made.facts}
+        new = [fact for fact, right in pairs if not keys & {similar.key(fact), similar.key(right)}]
+        for fact, right in pairs:
+            if fact in new:
+                notes.add_fact(made, right)
+        if known and made.fields.get("verified"):
+            made.fields["verified"] = at.day
         _apply_options(at, made, args)
-        return _save(at, writing, made, args, "Noted")
+        return _save(at, writing, made, args, "Noted" if new or text else "Known already, and verified today")
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
@@ -160,11 +159,6 @@ def _topic_name(fact: str) -> str:
     """The first words of a fact that mean something; a negation does."""
     words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in fact.split(" ")]
     return " ".join([word for word in words if not similar.is_filler(word)][:_TOPIC_WORDS])
-
-
-def _scope_and_type(args: argparse.Namespace) -> tuple[str, str]:
-    scope = args.scope or ("user" if args.type == "user" else "project")
-    return scope, args.type or ("user" if scope == "user" else "project")
 
 
 def _apply_options(at: Scopes, made: Note, args: argparse.Namespace) -> None:
@@ -193,7 +187,7 @@ def _add_superseded(made: Note, olds: list[Note]) -> None:
 
 def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
     """Write a note, the former version into the archive, and print what lint finds in it."""
-    shelf = made_shelf = writing.shelf
+    shelf = writing.shelf
     made.scope = shelf.scope
     for row, what in made.problems:
         raise Refusal("line %d: %s; nothing was written" % (row, what))
@@ -205,7 +199,7 @@ def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, do
     if not files.is_same(shelf.path(made.slug), notes.render(made).encode("utf-8", "replace")):
         writing.archive(made.slug, at.now)
     writing.put(made)
-    saved = made_shelf.note(made.slug) or made
+    saved = shelf.note(made.slug) or made
     book = notebook.open_book(at.shelves)
     findings = [*lint.check_note(saved, at.project.root, at.day)]
     findings += [each for each in lint.check_pairs(book, last=saved.ref) if each.path == saved.path]
@@ -227,26 +221,9 @@ def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, do
     return 0
 
 
-def _cleaned(args: argparse.Namespace, texts: list[str]) -> list[str]:
-    """Texts without secrets, before anything is named after them."""
-    clean = [redact(one_line(text)) for text in texts]
-    args.is_redacted = clean != [one_line(text) for text in texts]
-    return clean
-
-
 def _standard_input(args: argparse.Namespace, usage: str) -> str:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("the text is read from standard input: harness memory %s" % usage)
-    data = sys.stdin.buffer.read(settings.NOTE_MAX_BYTES + 1)
-    if len(data) > settings.NOTE_MAX_BYTES or not data.strip():
-        what = "larger than %d bytes" % settings.NOTE_MAX_BYTES if data.strip() else "empty"
-        raise Refusal("standard input is %s; nothing was written" % what)
-    try:
-        text = block(data.decode("utf-8-sig"))
-    except UnicodeDecodeError as error:
-        raise Refusal("standard input is not UTF-8 at byte %d; nothing was written" % error.start) from None
-    args.is_redacted = redact(text) != text
-    return redact(text)
+    text, args.is_redacted = editor.standard_input(usage)
+    return text
 
 
 def _edit(at: Scopes, args: argparse.Namespace) -> int:
@@ -255,7 +232,7 @@ def _edit(at: Scopes, args: argparse.Namespace) -> int:
     if not any((*flags, args.type, args.fix)):
         if sys.stdin is None or sys.stdin.isatty():
             return edit_note(at, shelf, note, args)
-        return _write_page(at, shelf, note, _standard_input(args, "note edit NAME < FILE"), args)
+        return _write_page(at, shelf, note, _standard_input(args, "note edit NAME"), args)
     with at.writing(shelf.scope) as writing:
         _, note = at.find_readable(note.ref)  # as it is under the lock
         if args.name:

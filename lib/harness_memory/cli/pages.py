@@ -1,21 +1,17 @@
 """`briefing` and `profile`, pages that people keep and sessions are given; `edit` opens one, or a note, in an editor.
 
-A page has former versions beside it: `briefing.md`, `briefing.md.1` the one before, `briefing.md.2`. Every step is one
-atomic rename: a process killed at any point leaves the present version and those before it. `.0` exists only while
-two versions change places.
+A page has former versions beside it: `briefing.md`, `briefing.md.1` the one before, `briefing.md.2`. Each is written
+or renamed in one step: a process killed at any point leaves the present version and those before it.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
-import sys
 import time
-from contextlib import contextmanager
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
-from ..base.redact import redact
 from ..inject import sections
 from ..memory import briefing as curated
 from ..project import identity
@@ -27,7 +23,6 @@ from .scopes import Scopes, add_scope
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
     from typing import Any
 
     from ..project.identity import Project
@@ -36,15 +31,14 @@ _LOCK_SECONDS = 5.0
 
 
 class Page:
-    """At most `limit` lines of it are injected, `kept` former versions stay."""
+    """The briefing, or the profile of a skill; a session is given the first `limit` lines."""
 
-    __slots__ = ("command", "kept", "limit", "path", "project")
+    __slots__ = ("command", "limit", "path", "project")
 
     def __init__(self, project: Project, skill: str = "") -> None:
         self.project = project
-        self.command = "harness memory " + ("profile set " + skill if skill else "briefing set")
+        self.command = "profile set " + skill if skill else "briefing set"
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
-        self.kept = 1 if skill else 2
         name = os.path.join(settings.PROFILES_DIR, skill + ".md") if skill else settings.BRIEFING_FILE
         self.path = os.path.join(project.dir, name)
 
@@ -52,50 +46,32 @@ class Page:
     def name(self) -> str:
         return os.path.basename(self.path)
 
-    def former(self, number: int = 1) -> str:
+    def former(self, number: int) -> str:
         return "%s.%d" % (self.path, number)
 
-    def text(self) -> str:
-        lines = curated.read(self.path).lines
+    def text(self, path: str = "") -> str:
+        lines = curated.read(path or self.path).lines
         return "\n".join(lines) + "\n" if lines else ""
 
-    @contextmanager
-    def alone(self) -> Iterator[str]:
-        """Under the page's lock, in a memory that is on record: the present text. Finishes a swap that was killed."""
+    def replace(self, text: str, expected: str | None = None) -> str:
+        """Write a new version and keep the two before, if the page is still as `expected`; the text before."""
         arguments.private_root()
         identity.record(self.project, clock.iso(time.time()))
         lock = Lock(self.path + settings.LOCK_SUFFIX, _LOCK_SECONDS, "another process writes the page. Try again")
         with lock:
-            if files.is_there(self.former(0)) and not files.is_there(self.former()):
-                files.move(self.former(0), self.former())
-            files.remove(self.former(0))
-            try:
-                yield self.text()
-            finally:
-                lock.discard()
-
-    def replace(self, text: str) -> None:
-        """Write a new version and keep the one before; the caller is `alone`."""
-        if files.is_there(self.path) and not files.is_same(self.former(), files.read(self.path) or b""):
-            for number in range(self.kept - 1, 0, -1):
-                if files.is_there(self.former(number)):
-                    files.move(self.former(number), self.former(number + 1))
-            self._copy(self.former())
-        files.write_text(self.path, text, durable=True)
-
-    def swap(self) -> None:
-        """The present version and the one before change places; the caller is `alone`."""
-        if files.is_there(self.path):
-            self._copy(self.former(0))
-        files.move(self.former(), self.path)
-        if files.is_there(self.former(0)):
-            files.move(self.former(0), self.former())
-
-    def _copy(self, target: str) -> None:
-        """With its time: the date of a version is when it was written."""
-        info = os.stat(self.path)
-        files.write(target, files.read(self.path) or b"", durable=True)
-        os.utime(target, ns=(info.st_atime_ns, info.st_mtime_ns))
+            before, data = self.text(), files.read(self.path)
+            if expected not in (None, before):
+                raise Refusal("%s has changed since the editor was opened" % self.name)
+            if data is not None and text != before and not files.is_same(self.former(1), data):
+                if files.is_there(self.former(1)):
+                    files.move(self.former(1), self.former(2))
+                written = os.stat(self.path).st_mtime
+                files.write(self.former(1), data, durable=True)
+                os.utime(self.former(1), (written, written))
+            if data is None or text != before:
+                files.write_text(self.path, text, durable=True)
+            lock.discard()
+        return before
 
 
 def briefing(argv: list[str]) -> int:
@@ -106,16 +82,15 @@ def briefing(argv: list[str]) -> int:
     actions = arguments.Actions("briefing", about, examples)
     actions.add("show", "print the page")
     _add_force(actions.add("set", "read the page from standard input, show what changes, keep two versions"))
-    actions.add("rollback", "change places with the version before; once more undoes that")
+    actions.add("rollback", "write the version before again; once more undoes that")
     actions.add("history", "the versions")
     args = actions.parse(argv, "show")
     page = Page(arguments.locate(args))
     if args.action == "rollback":
-        if not os.path.lexists(page.former()) and not os.path.lexists(page.former(0)):
-            raise Refusal("no earlier version: %s does not exist" % short(page.former()))
-        with page.alone() as before:
-            page.swap()
-        return _report(page, args, before, is_changed=True, is_redacted=False)
+        text = page.text(page.former(1))
+        if not text:
+            raise Refusal("no earlier version: %s does not exist" % short(page.former(1)))
+        return _report(page, args, page.replace(text), is_redacted=False)
     if args.action == "history":
         paths = [path for path in (page.path, page.former(1), page.former(2)) if os.path.lexists(path)]
         return _list("VERSION", [os.path.basename(path) for path in paths], paths, args, "No %s yet." % page.name)
@@ -161,12 +136,7 @@ def edit(argv: list[str]) -> int:
     before = page.text()
 
     def write(text: str) -> None:
-        _check(text.encode("utf-8"))
-        with page.alone() as current:
-            if current != before:
-                raise Refusal("%s has changed since the editor was opened" % page.name)
-            page.replace(text)
-        _report(page, args, before, is_changed=True, is_redacted=False)
+        _report(page, args, page.replace(text, before), is_redacted=False)
 
     return editor.edit(at, page.name[: -len(".md")], before, write)
 
@@ -185,7 +155,7 @@ def _skill(text: str) -> str:
 def _show(page: Page, args: argparse.Namespace) -> int:
     data = files.read(page.path)
     if data is None:
-        raise Refusal("no %s here yet. Write one: %s < FILE" % (page.name, page.command))
+        raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
     if args.json:
         emit_json({**_facts(page.path), "text": page.text()})
     else:
@@ -214,43 +184,28 @@ def _facts(path: str) -> dict[str, Any]:
 
 
 def _set(page: Page, args: argparse.Namespace) -> int:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("the text is read from standard input: %s < FILE" % page.command)
-    given = _check(sys.stdin.buffer.read(settings.CURATED_MAX_BYTES + 1))
-    text = redact(given)
+    text, is_redacted = editor.standard_input(page.command)
     lines = text.count("\n")
     if lines > page.limit and not args.force:
         what = "%d lines, and a session is given the first %d" % (lines, page.limit)
         raise Refusal("%s; nothing was changed. Shorten it, or take it as it is: --force" % what)
-    with page.alone() as before:
-        is_changed = text != before or not os.path.lexists(page.path)
-        if is_changed:
-            page.replace(text)
-    return _report(page, args, before, is_changed=is_changed, is_redacted=text != given)
+    return _report(page, args, page.replace(text), is_redacted=is_redacted)
 
 
-def _check(data: bytes) -> str:
-    """The text of a page; Refusal when it cannot be one."""
-    lines, problem = curated.parse(data)
-    if problem or not lines:
-        raise Refusal("the text is %s; nothing was changed" % (problem or "empty"))
-    return "\n".join(lines) + "\n"
-
-
-def _report(page: Page, args: argparse.Namespace, before: str, *, is_changed: bool, is_redacted: bool) -> int:
+def _report(page: Page, args: argparse.Namespace, before: str, *, is_redacted: bool) -> int:
     text = page.text()
     names = (page.name + " (before)", page.name)
     diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
     lines = text.count("\n")
     if args.json:
-        emit_json({"file": page.path, "changed": is_changed, "lines": lines, "redacted": is_redacted, "diff": diff})
+        emit_json({"file": page.path, "changed": text != before, "lines": lines, "redacted": is_redacted, "diff": diff})
         return 0
     if is_redacted:
         print("Secrets in it were redacted.")
-    if not is_changed:
+    if text == before:
         print("Nothing changed: %s is the same." % short(page.path))
         return 0
-    more = "; the one before is %s" % os.path.basename(page.former()) if os.path.lexists(page.former()) else ""
+    more = "; the one before is %s" % os.path.basename(page.former(1)) if os.path.lexists(page.former(1)) else ""
     print("%s\n\nWritten: %s (%s)%s" % (passage(diff), short(page.path), count(lines, "line"), more))
     if lines > page.limit:
         print("A session is given the first %d lines." % page.limit)

@@ -81,12 +81,12 @@ class Scopes:
         """Notes of that very name or file, else those whose name begins so."""
         if word.endswith(".md"):
             word = os.path.basename(word.replace("\\", "/"))[: -len(".md")]
-        slug, dashed = notes.slug_of(word), notes.dashed(word)
+        slug = notes.slug_of(word)
         places = [shelf for shelf in self.shelves if slug and scope in (None, shelf.scope)]
         names = [(shelf, name) for shelf in places for name in shelf.slugs()]
         # A file made by hand may have a name that is not a slug.
         exact = [(shelf, name) for shelf, name in names if notes.slug_of(name) == slug]
-        likely = exact or [(shelf, name) for shelf, name in names if notes.dashed(name).startswith(dashed)]
+        likely = exact or [(shelf, name) for shelf, name in names if notes.slug_of(name).startswith(slug)]
         return [(shelf, note) for shelf, name in likely for note in [shelf.note(name)] if note]
 
     def select(self, args: argparse.Namespace) -> list[tuple[Note, str]]:

@@ -43,10 +43,9 @@ def plan(shelf: Shelf) -> tuple[list[Change], list[Note]]:
     told = sorted(lint.statements(book), key=lambda each: (index.rank(each[0]), each[1].first))
     gone: set[int] = set()
     for pair in similar.pairs([fact.text for _, fact in told]):
-        if pair.kind in (similar.SAME, similar.WITHIN) and not gone & {pair.first, pair.second}:
-            loser = pair.second if pair.kind == similar.SAME else pair.shorter
-            (note, fact), (winner, kept) = told[loser], told[pair.first + pair.second - loser]
-            gone.add(loser)
+        if pair.spare >= 0 and not gone & {pair.first, pair.second}:
+            (note, fact), (winner, kept) = told[pair.spare], told[pair.first + pair.second - pair.spare]
+            gone.add(pair.spare)
             changes[note.slug].dropped.append(fact)
             what = 'dropped: "%s", as %s says "%s"'
             where = winner.slug if winner is not note else "it"

@@ -13,6 +13,7 @@ unused          neither used nor verified for six months: a proposal, never remo
 from __future__ import annotations
 
 import time
+from typing import NamedTuple
 
 from ..base import clock, files, settings
 from ..base.redact import redact
@@ -34,20 +35,16 @@ _SHOWN_CHARS = 80
 _MERGE = "merge them: harness memory compact"
 
 
-class Finding:
-    __slots__ = ("is_safe", "kind", "line", "path", "remedy", "what")
-
-    def __init__(self, path: str, line: int, kind: str, what: str, remedy: str, is_safe: bool = False) -> None:
-        self.path = path
-        self.line = line
-        self.kind = kind
-        self.what = what
-        self.remedy = remedy
-        self.is_safe = is_safe  # `--fix` does it
+class Finding(NamedTuple):
+    path: str
+    line: int
+    kind: str
+    what: str
+    remedy: str
+    is_safe: bool = False  # `--fix` does it
 
     def as_json(self) -> dict[str, Any]:
-        where = {"file": self.path, "line": self.line, "kind": self.kind}
-        return {**where, "what": self.what, "remedy": self.remedy, "fixable": self.is_safe}
+        return dict(zip(("file", "line", "kind", "what", "remedy", "fixable"), self))
 
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
@@ -112,7 +109,9 @@ def _check_statement(note: Note, line: int, text: str, day: str) -> Iterator[Fin
         what = 'tells a story ("%s"): %s' % (story.text, shown)
         yield Finding(note.path, line, "narrative", what, "state the fact alone" + fact, story.is_safe)
     for date in wording.relative_dates(text, day):
-        if not (story and story.is_safe and date.start < story.end):  # goes with the opening of the story
+        if not (
+            story and story.is_safe and date.match.start() < story.match.end()
+        ):  # goes with the opening of the story
             what = '"%s" is only right on the day it was written: %s' % (date.text, shown)
             remedy = 'write "%s" (if written on %s)' % (date.instead, day)
             yield Finding(note.path, line, "relative-date", what, remedy, date.is_safe and _is_dated(note, day))

@@ -20,6 +20,7 @@ Frontmatter may be missing or incomplete: missing fields are derived, `problems`
 from __future__ import annotations
 
 from ..base import settings, shape, yaml
+from ..base.placeholder import MARK
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
 from ..session.sessions import DEVICE_NAMES
@@ -108,6 +109,11 @@ class Note:
         return list(self.fields.get("supersedes") or ())
 
     @property
+    def superseded_refs(self) -> list[str]:
+        """A bare slug is of the note's own scope."""
+        return [word if "/" in word else "%s/%s" % (self.scope, word) for word in self.supersedes]
+
+    @property
     def files(self) -> list[tuple[str, str]]:
         """(path, hash or "") of each file it is about."""
         items = [item.rpartition(_HASH) for item in self.fields.get("files") or ()]
@@ -175,31 +181,25 @@ def render(note: Note) -> str:
 
 
 def new(name: str, *, type: str, day: str, description: str = "", session: str = "") -> Note:
-    from .similar import unmarked
-
-    fields = {
-        "name": brief(name, settings.NOTE_NAME_CHARS),
-        "description": brief(description, settings.NOTE_DESCRIPTION_CHARS),
-        "type": type,
-        "created": day,
-        "verified": day,
-        "session": session,
-    }
     clean = redact(name)
-    return Note(slug_of(unmarked(clean)) or slug_of(clean), {key: value for key, value in fields.items() if value}, [])
+    note = Note(slug_of(without_marks(clean)) or slug_of(clean), {}, [])
+    note.fields = {"type": type, "created": day, "verified": day, "session": session}
+    note.fields["name"] = brief(name, settings.NOTE_NAME_CHARS)
+    note.fields["description"] = brief(description, settings.NOTE_DESCRIPTION_CHARS)
+    return note
 
 
 def slug_of(name: str) -> str:
     """The file name of a topic, valid on every system."""
-    slug = dashed(name)
+    slug = "-".join("".join([char if char.isalnum() else " " for char in name.lower()]).split())
+    slug = slug.encode("utf-8", "replace")[: settings.NOTE_NAME_CHARS].decode("utf-8", "ignore").strip("-")
     return slug + "-note" if slug in DEVICE_NAMES else slug
 
 
-def dashed(name: str) -> str:
-    """Letters and digits of any script, and dashes."""
-    slug = "-".join("".join([char if char.isalnum() else " " for char in name.lower()]).split())
-    data = slug.encode("utf-8", "replace")[: settings.NOTE_NAME_CHARS]
-    return data.decode("utf-8", "ignore").strip("-")
+def without_marks(text: str) -> str:
+    """Without the marks of redacted secrets, which say nothing about a topic."""
+    head, *rest = text.split(MARK)
+    return " ".join([head, *(part.partition("]")[2] for part in rest)])
 
 
 def file_item(path: str, code: str) -> str:

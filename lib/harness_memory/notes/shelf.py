@@ -104,10 +104,9 @@ class Book:
         for note in readable.values():
             if nearest.setdefault(note.slug, note) is not note:
                 self.overridden[note.ref] = nearest[note.slug]
-        edges = {ref: [_target(note, word) for word in note.supersedes] for ref, note in readable.items()}
-        for ref, targets in edges.items():
-            # Notes that supersede each other in a circle all hold.
-            self.superseded.update({each: readable[ref] for each in targets if ref not in _reached(each, edges)})
+        targets = {ref: note.superseded_refs for ref, note in readable.items()}
+        for ref, note in readable.items():  # of two that supersede each other both hold
+            self.superseded.update({each: note for each in targets[ref] if ref not in targets.get(each, ())})
 
     @property
     def holding(self) -> list[Note]:
@@ -123,21 +122,6 @@ class Book:
 
 def open_book(places: list[Shelf]) -> Book:
     return Book([note for shelf in places for note in shelf.read()])
-
-
-def _target(note: Note, word: str) -> str:
-    """The ref that a note supersedes: a bare slug is of its own scope."""
-    return word if "/" in word else "%s/%s" % (note.scope, word)
-
-
-def _reached(start: str, edges: dict[str, list[str]]) -> set[str]:
-    seen = {start}
-    todo = [start]
-    while todo:
-        more = [ref for ref in edges.get(todo.pop(), ()) if ref not in seen]
-        seen.update(more)
-        todo += more
-    return seen
 
 
 # Writing -----------------------------------------------------------------------------------------

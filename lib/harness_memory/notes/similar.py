@@ -13,6 +13,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from typing import NamedTuple
+
+from .note import without_marks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +27,6 @@ NEAR = "near"
 OTHERWISE = "otherwise"
 
 _WORD = re.compile(r"\w+(?:[.\-/'’]\w+)*")
-_MARK = re.compile(r"\[redacted:[^\]\n]{0,60}\]")
 _STOP = frozenset((
     "a", "an", "the", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "these", "those", "to",
     "of", "in", "on", "at", "by", "and", "or", "so", "as", "we", "our", "i", "my", "you",
@@ -41,16 +43,13 @@ _COMPARED = 64  # of all that share a word: a thousand lines of one form are a t
 _SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
 
 
-class Pair:
-    """Two statements by number, the earlier first; of WITHIN `shorter` is the one that says less."""
+class Pair(NamedTuple):
+    """Two statements by number, the earlier first, and which of them adds nothing to the other, or -1."""
 
-    __slots__ = ("first", "kind", "second", "shorter")
-
-    def __init__(self, kind: str, first: int, second: int, shorter: int = -1) -> None:
-        self.kind = kind
-        self.first = first
-        self.second = second
-        self.shorter = shorter
+    kind: str
+    first: int
+    second: int
+    spare: int = -1
 
 
 class _Statement:
@@ -64,12 +63,7 @@ class _Statement:
 
 
 def words(text: str) -> list[str]:
-    return [word.replace("’", "'") for word in _WORD.findall(unmarked(text).lower())]
-
-
-def unmarked(text: str) -> str:
-    """Without the marks of redacted secrets, which say nothing about a topic."""
-    return _MARK.sub(" ", text)
+    return [word.replace("’", "'") for word in _WORD.findall(without_marks(text).lower())]
 
 
 def key(text: str) -> str:
@@ -94,19 +88,16 @@ def pairs(texts: list[str]) -> list[Pair]:
     for number, text in enumerate(texts):
         first = firsts.setdefault(key(text), number)
         if first != number:
-            alike[first, number] = Pair(SAME, first, number)
+            alike[first, number] = Pair(SAME, first, number, number)
         elif key(text):
             statements.append(_Statement(number, words(text)))
     for one, other in _candidates(statements):
-        kind, shorter = _judged(one, other)
+        kind, spare = _judged(one, other)
         if kind:
-            alike[one.number, other.number] = Pair(kind, one.number, other.number, shorter)
-    doubts = Counter(
-        number for pair in alike.values() if pair.kind == OTHERWISE for number in (pair.first, pair.second)
-    )
+            alike[one.number, other.number] = Pair(kind, one.number, other.number, spare)
+    doubts = Counter(number for numbers, pair in alike.items() if pair.kind == OTHERWISE for number in numbers)
     series = {number for number, count in doubts.items() if count > _SERIES}
-    kept = [pair for pair in alike.values() if pair.kind != OTHERWISE or not series & {pair.first, pair.second}]
-    return sorted(kept, key=lambda pair: (pair.first, pair.second))
+    return [alike[key] for key in sorted(alike) if alike[key].kind != OTHERWISE or not series.intersection(key)]
 
 
 def _candidates(statements: list[_Statement]) -> Iterator[tuple[_Statement, _Statement]]:
@@ -127,7 +118,7 @@ def _candidates(statements: list[_Statement]) -> Iterator[tuple[_Statement, _Sta
 
 
 def _judged(one: _Statement, other: _Statement) -> tuple[str, int]:
-    """How two statements are alike ("" when they are not), and the shorter when one is within the other."""
+    """How two statements are alike ("" when they are not), and the one that adds nothing, or -1."""
     shared = len(one.bag & other.bag)
     share = shared / max(1, len(one.bag) + len(other.bag) - shared)
     if one.values != other.values:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import NamedTuple
 
 from ..base import clock, settings
 
@@ -42,16 +43,16 @@ _RELATIVE = re.compile(
 )
 
 
-class Hit:
-    """Where in a statement, its words, and what to write instead ("" when a person must decide)."""
+class Hit(NamedTuple):
+    """Words of a statement, and what to write instead ("" when a person must decide)."""
 
-    __slots__ = ("end", "instead", "is_safe", "start", "text")
+    match: re.Match[str]
+    instead: str
+    is_safe: bool
 
-    def __init__(self, match: re.Match[str], instead: str, is_safe: bool) -> None:
-        self.start, self.end = match.span()
-        self.text = match.group(0).strip()
-        self.instead = instead
-        self.is_safe = is_safe
+    @property
+    def text(self) -> str:
+        return self.match.group(0).strip()
 
 
 def story(text: str) -> Hit | None:
