@@ -90,7 +90,7 @@ def test_the_digest_holds_what_is_new(world: World) -> None:
     assert (first["last"], first["new"]) == (None, 1)
     assert first["sessions"][0]["what_was_done"] == "Totals are rounded once, at the end."
     page = world.memory("consolidate").stdout
-    for text in ("asked: Correct the totals", "done: Totals are rounded once", "files: totals.py"):
+    for text in ("Correct the totals", "Totals are rounded once", "totals.py"):
         assert text in page
     world.memory("consolidate", "--done")
     (episode,) = (world.project / "episodes").iterdir()

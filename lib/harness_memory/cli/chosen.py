@@ -133,7 +133,7 @@ def _removed(at: Scopes, word: str, scope: str) -> list[Note]:
     for shelf in at.shelves:
         if not (slug and shelf.home and scope in ("", shelf.scope)):
             continue
-        folder = notebook.archive_folder(shelf)
+        folder = shelf.archive
         for name in files.names(folder):
             known = notebook.archived_slug(name)
             if known.startswith(slug) and known not in shelf.slugs():

@@ -238,7 +238,7 @@ def forget_note(shelf: Shelf, note: Note, reach: list[Shelf]) -> None:
     with notebook.Writing(shelf):
         files.erase(shelf.path(note.slug))
     for home in {each.home for each in (shelf, *reach) if each.home}:
-        folder = notebook.archive_folder(notebook.Shelf("", "", home))
+        folder = notebook.Shelf("", "", home).archive
         for name in files.listed(folder):
             if notebook.archived_slug(name) == note.slug:
                 files.erase(os.path.join(folder, name))

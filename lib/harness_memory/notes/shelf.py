@@ -21,9 +21,9 @@ from . import index
 from . import note as notes
 from .note import Note
 
-_ENDING = ".md"
 _LOCK_SECONDS = 5.0
 _BUSY = "another process writes the notes; nothing was changed. Try again"
+_STAMPED = ".2026-11-16T060048.123Z.md"
 
 
 class Shelf:
@@ -37,15 +37,22 @@ class Shelf:
         self.home = home
 
     def path(self, slug: str) -> str:
-        return os.path.join(self.folder, slug + _ENDING)
+        return os.path.join(self.folder, slug + ".md")
 
     @property
     def index(self) -> str:
         return os.path.join(self.home, settings.NOTES_INDEX_FILE)
 
+    @property
+    def archive(self) -> str:
+        return os.path.join(self.home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
+
+    def used(self, slug: str) -> str:
+        """An empty file whose time says when the note was last read."""
+        return os.path.join(self.home, settings.STATE_DIR, settings.USED_DIR, slug)
+
     def slugs(self) -> list[str]:
-        names = files.listed(self.folder)
-        return [name[: -len(_ENDING)] for name in names if name.endswith(_ENDING) and name[0] != "."]
+        return [name[: -len(".md")] for name in files.listed(self.folder) if name.endswith(".md") and name[0] != "."]
 
     def read(self) -> list[Note]:
         return [note for note in map(self.note, self.slugs()) if note]
@@ -101,11 +108,11 @@ class Book:
         self.superseded: dict[str, Note] = {}
         readable = {note.ref: note for note in all_notes if not note.is_unreadable}
         nearest: dict[str, Note] = {}
-        for note in readable.values():
-            if nearest.setdefault(note.slug, note) is not note:
-                self.overridden[note.ref] = nearest[note.slug]
         targets = {ref: note.superseded_refs for ref, note in readable.items()}
-        for ref, note in readable.items():  # of two that supersede each other both hold
+        for ref, note in readable.items():
+            if nearest.setdefault(note.slug, note) is not note:
+                self.overridden[ref] = nearest[note.slug]
+            # Of two that supersede each other both hold.
             self.superseded.update({each: note for each in targets[ref] if ref not in targets.get(each, ())})
 
     @property
@@ -122,9 +129,6 @@ class Book:
 
 def open_book(places: list[Shelf]) -> Book:
     return Book([note for shelf in places for note in shelf.read()])
-
-
-# Writing -----------------------------------------------------------------------------------------
 
 
 class Writing:
@@ -159,77 +163,63 @@ class Writing:
     def archive(self, slug: str, now: float) -> str:
         """Copy a note into the archive before it changes; the path of the copy."""
         data = files.read(self.shelf.path(slug))
-        return _keep(self.shelf, slug, data, now) if data is not None and self.shelf.home else ""
+        if data is None or not self.shelf.home:
+            return ""
+        path = self._archived(slug, now)
+        files.write(path, data, durable=True)
+        return path
 
     def remove(self, slug: str, now: float) -> str:
-        """Move a note into the archive, a local one out of the store; its path there."""
-        path = _archive_path(self.shelf, slug, now) if self.shelf.home else ""
-        if path:
-            files.ensure_dir(os.path.dirname(path))
-            files.move(self.shelf.path(slug), path)
-            files.remove(_used_path(self.shelf, slug))
-        else:
+        """Move a note into the archive and name its path there; delete a local one."""
+        if not self.shelf.home:
             files.erase(self.shelf.path(slug))
+            return ""
+        path = self._archived(slug, now)
+        files.ensure_dir(self.shelf.archive)
+        files.move(self.shelf.path(slug), path)
+        files.remove(self.shelf.used(slug))
         return path
+
+    def _archived(self, slug: str, now: float) -> str:
+        return os.path.join(self.shelf.archive, "%s.%s.md" % (slug, clock.fine_stamp(now)))
 
     def refresh(self) -> bool:
         """Bring MEMORY.md up to date; True when its text changed."""
         shelf = self.shelf
-        all_notes = shelf.read() if shelf.home else []
-        text = _index_text(shelf, all_notes)
+        all_notes = shelf.read()
+        text = expected_index(shelf, all_notes)
         if text is None:
             return False
-        try:
-            before = files.read(shelf.index) or b""
-        except OSError:
-            before = b""
-        if before and not index.is_ours(before):
-            _keep(shelf, "MEMORY", before, files.made(shelf.index))
+        is_changed = not files.is_same(shelf.index, text)
+        head = files.read_head(shelf.index, 64)
+        if head and not index.is_ours(head):
+            files.ensure_dir(shelf.archive)
+            files.move(shelf.index, self._archived("MEMORY", files.made(shelf.index)))
         if text:
             # Also when unchanged: triggers and housekeeping compare the time of the index with that of the notes.
             files.write(shelf.index, text)
             if any(note.triggers for note in all_notes):
                 files.touch(os.path.join(os.path.dirname(shelf.home), settings.TRIGGERS_MARK))
-        else:
-            files.remove(shelf.index)
-            try:
-                os.rmdir(files.inside(shelf.folder))  # an empty folder would stay newer than its missing index
-            except OSError:
-                pass
-        return before != text
+            return is_changed
+        files.remove(shelf.index)
+        try:
+            os.rmdir(files.inside(shelf.folder))  # an empty folder would stay newer than its missing index
+        except OSError:
+            pass
+        return True
 
 
-def expected_index(shelf: Shelf) -> bytes | None:
+def expected_index(shelf: Shelf, all_notes: list[Note] | None = None) -> bytes | None:
     """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
-    return _index_text(shelf, shelf.read())
-
-
-def _index_text(shelf: Shelf, all_notes: list[Note]) -> bytes | None:
+    all_notes = shelf.read() if all_notes is None else all_notes
     if all_notes and shelf.home:
         return index.render(Book(all_notes).holding)[0].encode("utf-8", "replace")
     return b"" if shelf.home and index.is_ours(files.read_head(shelf.index, 64)) else None
 
 
-# Archive and use ---------------------------------------------------------------------------------
-
-
-def archive_folder(shelf: Shelf) -> str:
-    return os.path.join(shelf.home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
-
-
 def archived_slug(name: str) -> str:
     """`parser` of `parser.2026-11-16T060048.123Z.md`."""
-    return name[: -len(".2026-11-16T060048.123Z.md")]
-
-
-def _archive_path(shelf: Shelf, slug: str, now: float) -> str:
-    return os.path.join(archive_folder(shelf), "%s.%s%s" % (slug, clock.fine_stamp(now), _ENDING))
-
-
-def _keep(shelf: Shelf, slug: str, data: bytes, now: float) -> str:
-    path = _archive_path(shelf, slug, now)
-    files.write(path, data, durable=True)
-    return path
+    return name[: -len(_STAMPED)]
 
 
 def is_plain(path: str) -> bool:
@@ -237,19 +227,14 @@ def is_plain(path: str) -> bool:
 
 
 def mark_used(shelf: Shelf, slug: str) -> None:
-    """A session or a person read this note; `lint` and `list --unused` go by it."""
-    if shelf.home:
-        try:
-            files.touch(_used_path(shelf, slug))
-        except OSError:
-            pass
+    """A session or a person read this note."""
+    try:
+        if shelf.home:
+            files.touch(shelf.used(slug))
+    except OSError:
+        pass  # a store that cannot be written can be read
 
 
 def last_used(shelf: Shelf, note: Note) -> float:
     """When a note was last read, verified or written."""
-    verified = clock.parse(note.day + "T00:00:00Z") or files.modified(note.path)
-    return max(verified, files.modified(_used_path(shelf, note.slug)) if shelf.home else 0.0)
-
-
-def _used_path(shelf: Shelf, slug: str) -> str:
-    return os.path.join(shelf.home, settings.STATE_DIR, settings.USED_DIR, slug)
+    return max(clock.parse(note.day + "T00:00:00Z") or files.modified(note.path), files.modified(shelf.used(note.slug)))
