@@ -11,7 +11,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import sessions
-from . import arguments
+from . import arguments, resolve
 from .output import line
 from .refusal import Refusal
 
@@ -61,15 +61,14 @@ class Scopes:
         named, _, rest = word.partition("/")
         if named in settings.NOTE_SCOPES and rest:
             scope, word = named, rest
-        matches = self.matching(word, scope)
-        if len({note.slug for _, note in matches}) == 1:
-            return matches[0]
-        where = " of scope %s" % scope if scope else ""
-        if matches:
-            rows = "\n".join("  %s" % line(note.ref) for _, note in matches)
-            raise Refusal('several notes%s match "%s"; give more of the name:\n%s' % (where, line(word), rows))
-        lists = "harness memory list%s --notes" % (", or" if what != "note" else "")
-        raise Refusal('no %s "%s"%s here. See: %s' % (what, line(word), where, lists))
+        nearest: dict[str, tuple[Shelf, str]] = {}
+        for shelf, slug in self.matching(word, scope):
+            nearest.setdefault(slug, (shelf, slug))
+        shelf, slug = resolve.one(_slug(word), nearest.values(), _ids, what, lambda each: each[1], "list --notes")
+        note = shelf.note(slug)
+        if note is None:
+            raise Refusal("%s/%s was just removed" % (shelf.scope, slug))
+        return shelf, note
 
     def find_readable(self, word: str, scope: str | None = None) -> tuple[Shelf, Note]:
         shelf, note = self.find(word, scope)
@@ -77,17 +76,10 @@ class Scopes:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
         return shelf, note
 
-    def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, Note]]:
-        """Notes of that very name or file, else those whose name begins so."""
-        if word.endswith(".md"):
-            word = os.path.basename(word.replace("\\", "/"))[: -len(".md")]
-        slug = notes.slug_of(word)
-        places = [shelf for shelf in self.shelves if slug and scope in (None, shelf.scope)]
-        names = [(shelf, name) for shelf in places for name in shelf.slugs()]
-        # A file made by hand may have a name that is not a slug.
-        exact = [(shelf, name) for shelf, name in names if notes.slug_of(name) == slug]
-        likely = exact or [(shelf, name) for shelf, name in names if notes.slug_of(name).startswith(slug)]
-        return [(shelf, note) for shelf, name in likely for note in [shelf.note(name)] if note]
+    def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, str]]:
+        """Notes of that very name or file, else those whose name begins so: the shelf and the slug of each."""
+        places = [shelf for shelf in self.shelves if scope in (None, shelf.scope)]
+        return resolve.matches(_slug(word), [(shelf, slug) for shelf in places for slug in shelf.slugs()], _ids)
 
     def select(self, args: argparse.Namespace) -> list[tuple[Note, str]]:
         """Notes that the options of a verb ask for, best rank first, each with why it does not hold, or ""."""
@@ -111,6 +103,14 @@ class Scopes:
             and (until is None or day < until)
             and (unused is None or bool(shelf.home and lint.unused(shelf, [note], self.now, unused)))
         )
+
+
+def _slug(word: str) -> str:
+    return notes.slug_of(os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word)
+
+
+def _ids(note: tuple[Shelf, str]) -> tuple[str]:
+    return (notes.slug_of(note[1]),)  # a file made by hand may have a name that is not a slug
 
 
 def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:
