@@ -237,7 +237,7 @@ def test_status_of_a_session_that_was_asked_nothing_yet(world: World) -> None:
     support.run_hook("session_start", session.start(), home=world.home, env=env)
     assert now() == (False, "waiting for a prompt")
     support.run_hook("user_prompt_submit", session.prompt("Write the docs"), home=world.home, env=env)
-    assert now() == (True, "at work")
+    assert now() == (True, "working")
     session.transcript().turn("Write the docs", "Wrote them.")
     support.run_hook("stop", session.stop("Wrote them."), home=world.home, env=env)
     support.run_hook("session_start", session.start("resume"), home=world.home, env=env)
@@ -392,7 +392,7 @@ def test_show_says_how_it_ended_in_plain_words(world: World, reason: str, said: 
 
 
 @pytest.mark.parametrize(
-    ("data", "said"), [(b"{oops", "no valid JSON"), (b'{"schema": 99}', "newer version"), (b"\xff", "not UTF-8")]
+    ("data", "said"), [(b"{oops", "not JSON"), (b'{"schema": 99}', "newer version"), (b"\xff", "not JSON")]
 )
 def test_show_of_a_damaged_episode(worked: World, data: bytes, said: str) -> None:
     row = worked.json("list")[0]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 
 from ..base import settings
-from . import arguments, look
+from . import arguments, show
 from .notes import list_notes
 from .refusal import Refusal
 from .scopes import add_scope
@@ -40,7 +40,7 @@ def list_all(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if not (args.notes or args.type or args.scope or args.unused is not None):
         args.limit = args.limit or _SESSIONS
-        return look.list_sessions(args)
+        return show.list_sessions(args)
     if args.all_projects or args.status or args.branch:
         raise Refusal("notes have no status or branch, and are listed for one project")
     return list_notes(args)

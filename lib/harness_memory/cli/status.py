@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from .. import __version__
-from ..base import clock, config, files, jsontext, settings
+from ..base import clock, config, files, settings
 from ..inject import receipt
-from ..notes import shelf
+from ..memory import threads
 from ..session import capture, episode, liveness, sessions
 from . import arguments, installs, records, resolve
 from .output import ago, columns, count, cut, emit_json, line, local, short, table
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from ..project.identity import Project
     from .records import Record
 
-_TASKS_SHOWN = 4
+_SHOWN = 4
 _STEPS_SHOWN = 2
-_TOLD_SHOWN = 3
+_GIVEN_SHOWN = 3
 _OCCASIONS = {
     "startup": "at start",
     "clear": "at start",
@@ -30,25 +30,24 @@ _OCCASIONS = {
     "fork": "on forking",
     "compact": "after compaction",
 }
+_WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
 
 
 def status(argv: list[str]) -> int:
-    about = "What is remembered of this project, what is in progress, who is at work, and whether the hooks are on."
+    about = "What is remembered of this project, what is in progress, which sessions run, and whether the hooks are on."
     args = arguments.parser("status", about, "status\nstatus --project ~/src/other\nstatus --json").parse_args(argv)
-    project = arguments.locate(args)
-    facts = _status(project, arguments.root(), arguments.directory(args))
+    facts = _facts(arguments.locate(args), arguments.root(), arguments.directory(args))
     if args.json:
         emit_json(facts)
     else:
-        print("\n".join(_status_page(facts)))
+        print("\n".join(_page(facts)))
     return 0
 
 
-def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
+def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
     known = records.load_all(project.dir)
     last = resolve.last(known)
-    work = _view(project.dir, settings.CURRENT_WORK_FILE)
-    threads = _objects(_view(project.dir, settings.CONVERSATION_FILE).get("threads"))
+    work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
     places = installs.in_force(directory, project.root)
     return {
         "version": __version__,
@@ -56,18 +55,14 @@ def _status(project: Project, root: str, directory: str) -> dict[str, Any]:
         "memory": project.dir,
         "exists": os.path.isdir(project.dir),
         "sessions": len(known),
-        "episodes": sum(map(shelf.is_plain, _episode_paths(project.dir))),
-        "open_threads": sum(1 for thread in threads if thread.get("status") == "open"),
-        "in_progress": _objects(work.get("active_tasks")),
-        "live": _live(project.dir),
-        "last": {**last.brief(), "told": _told(last)} if last else None,
+        "episodes": len(episode.names(project.dir)),
+        "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
+        "in_progress": work["active_tasks"] if work else [],
+        "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
+        "last": {**last.brief(), "told": _given(last)} if last else None,
         "hooks": _hooks(root, places),
         "guard": installs.guard(root, places, directory).as_json(),
     }
-
-
-def _episode_paths(project_dir: str) -> list[str]:
-    return [os.path.join(project_dir, settings.EPISODES_DIR, name) for name in episode.names(project_dir)]
 
 
 def _hooks(root: str, places: list[str]) -> dict[str, Any]:
@@ -84,110 +79,89 @@ def _hooks(root: str, places: list[str]) -> dict[str, Any]:
     }
 
 
-def _told(record: Record) -> list[dict[str, Any]]:
+def _given(record: Record) -> list[dict[str, Any]]:
     """What was injected into a session: when, why, how much."""
     log = receipt.load(record.session.dir)["log"] if record.session else []
     return [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log if isinstance(entry, dict)]
 
 
-def _live(project_dir: str) -> list[dict[str, Any]]:
-    """Sessions that have not ended; `is_alive` is null where that cannot be known."""
-    found = []
-    for marker in sessions.live_markers(project_dir):
-        process = marker.get("process")
-        process = process if isinstance(process, dict) else {}
-        session = sessions.load(_work_path(project_dir, marker))
-        meta = session.meta if session else {}
-        found.append(
-            {
-                "id": session.id if session else sessions.safe_id(marker["claude_session"])[:8],
-                "session_id": marker["claude_session"],
-                "status": meta.get("status"),
-                "started": meta.get("started"),
-                "branch": meta.get("branch"),
-                "pid": process.get("pid"),
-                "is_alive": liveness.is_alive(process),
-                "is_at_work": meta.get("status") == settings.ACTIVE and _is_asked(session),
-            }
-        )
-    return found
+def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
+    """A session that has not ended; `is_alive` is null where that cannot be known."""
+    process = marker.get("process")
+    process = process if isinstance(process, dict) else {}
+    session = sessions.at_marker(project_dir, marker)
+    meta = session.meta if session else {}
+    # ACTIVE alone also means that it started, or was resumed.
+    is_asked = session is not None and capture.load(session.dir).turn in (capture.ASKED, capture.WORKING)
+    return {
+        "id": session.id if session else sessions.safe_id(marker["claude_session"])[:8],
+        "session_id": marker["claude_session"],
+        "status": meta.get("status"),
+        "started": meta.get("started"),
+        "branch": meta.get("branch"),
+        "pid": process.get("pid"),
+        "is_alive": liveness.is_alive(process),
+        "is_at_work": meta.get("status") == settings.ACTIVE and is_asked,
+    }
 
 
-def _is_asked(session: sessions.Session | None) -> bool:
-    """A prompt is being worked on: ACTIVE alone also means started, or taken up again."""
-    return session is not None and capture.load(session.dir).turn in (capture.ASKED, capture.WORKING)
-
-
-def _work_path(project_dir: str, marker: dict[str, Any]) -> str:
-    """Where a marker says its session is; only names are taken from it, never a way out of the store."""
-    day, _, name = str(marker.get("work", "")).partition("/")
-    return os.path.join(project_dir, settings.WORK_DIR, sessions.safe_id(day), sessions.safe_id(name))
-
-
-def _status_page(facts: dict[str, Any]) -> list[str]:
+def _page(facts: dict[str, Any]) -> list[str]:
     project = facts["project"]
     branch = "  (on %s)" % project["branch"] if project["branch"] else ""
     counts = [count(facts[key], key[:-1].replace("_", " ")) for key in ("sessions", "episodes", "open_threads")]
     rows = [["Project", line(project["name"] + branch)], ["Folder", short(project["root"])]]
     rows.append(["Memory", short(facts["memory"])])
     rows.append(["", ", ".join(counts) if facts["exists"] else "nothing yet: it begins with the next session here"])
-    rows += [["Now" if i == 0 else "", text] for i, text in enumerate(_live_lines(facts["live"]))]
-    lines = table(rows)
-    lines += _progress_lines(facts["in_progress"])
-    lines += _last_lines(facts["last"]) if facts["last"] else []
-    return [*lines, "", *_hook_lines(facts["hooks"], facts["guard"]["line"])]
+    live = _some([_live_line(one) for one in facts["live"]]) or ["no session is running here"]
+    rows += [["" if at else "Now", text] for at, text in enumerate(live)]
+    last = _last_lines(facts["last"]) if facts["last"] else []
+    return [*table(rows), *_progress_lines(facts["in_progress"]), *last, "", *_hook_lines(facts)]
+
+
+def _some(lines: list[str], most: int = _SHOWN, indent: str = "") -> list[str]:
+    """The first few lines, and how many more there are."""
+    more = ["%sand %d more" % (indent, len(lines) - most)] if len(lines) > most else []
+    return [*lines[:most], *more]
+
+
+def _live_line(one: dict[str, Any]) -> str:
+    state = "working" if one["is_at_work"] else "waiting for a prompt"
+    if one["is_alive"] is False:
+        state = "died; the next session start archives it"
+    where = " on %s" % one["branch"] if one["branch"] else ""
+    return line("%s since %s%s: %s" % (one["id"], local(one["started"]), where, state))
 
 
 def _last_lines(last: dict[str, Any]) -> list[str]:
     status = records.shown_status(last["status"], last["alive"])
-    parts = [local(last["started"]), last["id"], status, _minutes(last["minutes"]), last["branch"]]
-    lines = ["", "Last session", "  " + line(" · ".join(part for part in parts if part))]
+    minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
+    parts = [local(last["started"]), last["id"], status, minutes, last["branch"]]
+    given = ["~%s tokens %s" % (each["tokens"], _occasion(str(each["why"]))) for each in last["told"]]
+    lines = ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
     lines += ["  " + cut(line(last["headline"]), columns() - 2)] if last["headline"] else []
-    return [*lines, "  told: " + _told_line(last["told"])]
-
-
-def _told_line(told: list[dict[str, Any]]) -> str:
-    items = ["~%s tokens %s" % (entry["tokens"], _occasion(str(entry["why"]))) for entry in told[:_TOLD_SHOWN]]
-    items += ["%d times more" % (len(told) - _TOLD_SHOWN)] if len(told) > _TOLD_SHOWN else []
-    return line(", ".join(items)) or "nothing"
+    return [*lines, "  given: " + (line(", ".join(_some(given, _GIVEN_SHOWN))) or "nothing")]
 
 
 def _occasion(why: str) -> str:
     return _OCCASIONS.get(why) or "for " + why
 
 
-def _live_lines(live: list[dict[str, Any]]) -> list[str]:
-    lines = []
-    for one in live:
-        state = "at work" if one["is_at_work"] else "waiting for a prompt"
-        if one["is_alive"] is False:
-            state = "died; the next session start archives it"
-        where = " on %s" % one["branch"] if one["branch"] else ""
-        lines.append(line("%s since %s%s: %s" % (one["id"], local(one["started"]), where, state)))
-    shown = lines[:_TASKS_SHOWN]
-    more = len(lines) - len(shown)
-    return [*shown, *(["and %d more" % more] if more else [])] or ["no session is running here"]
-
-
 def _progress_lines(tasks: list[dict[str, Any]]) -> list[str]:
-    if not tasks:
-        return []
-    lines = ["", "In progress"]
-    for task in tasks[:_TASKS_SHOWN]:
+    lines = ["", "In progress"] if tasks else []
+    for task in tasks[:_SHOWN]:
         blocked = "  BLOCKED" if task.get("status") == "blocked" else ""
-        lines.append("  * " + cut(line(task.get("description") or task.get("id") or "?"), columns() - 14) + blocked)
-        steps = task.get("next_steps")
-        steps = steps if isinstance(steps, list) else []
-        lines += ["      next: " + cut(line(step), columns() - 12) for step in steps[:_STEPS_SHOWN]]
-        lines += ["      and %d more" % (len(steps) - _STEPS_SHOWN)] if len(steps) > _STEPS_SHOWN else []
-    more = len(tasks) - _TASKS_SHOWN
+        lines.append("  * " + cut(line(task["description"] or task["id"]), columns() - 14) + blocked)
+        steps = ["      next: " + cut(line(step), columns() - 12) for step in task.get("next_steps") or []]
+        lines += _some(steps, _STEPS_SHOWN, "      ")
+    more = len(tasks) - _SHOWN
     return [*lines, "  and %d more in STATE/%s" % (more, settings.CURRENT_WORK_FILE)] if more > 0 else lines
 
 
-def _hook_lines(hooks: dict[str, Any], guard: str) -> list[str]:
+def _hook_lines(facts: dict[str, Any]) -> list[str]:
+    hooks = facts["hooks"]
     runs = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in hooks["last_runs"].items() if when]
-    state = [["Hooks", line(_hook_state(hooks))], ["Guard", line(guard)]]
-    return table([*state, ["Last runs", ", ".join(runs) or "none yet"]])
+    rows = [["Hooks", line(_hook_state(hooks))], ["Guard", line(facts["guard"]["line"])]]
+    return table([*rows, ["Last runs", ", ".join(runs) or "none yet"]])
 
 
 def _hook_state(hooks: dict[str, Any]) -> str:
@@ -203,21 +177,5 @@ def _hook_state(hooks: dict[str, Any]) -> str:
     if hooks["elsewhere"]:
         return "not on here, only in %s" % ", ".join(short(path) for path in hooks["elsewhere"])
     if hooks["is_plugin"]:
-        return "in no settings file of this machine, but they have run: as a plugin, probably"
+        return "not in any settings file of this machine, but they have run: probably as a plugin"
     return "no install on record: python3 install.py (or see: harness memory doctor)"
-
-
-def _view(project_dir: str, name: str) -> dict[str, Any]:
-    try:
-        value = jsontext.loads(files.read(os.path.join(project_dir, settings.STATE_DIR, name)) or b"{}")
-    except (OSError, ValueError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _minutes(value: int | None) -> str:
-    return "" if value is None else "%d min" % value

@@ -59,7 +59,7 @@ def task(argv: list[str]) -> int:
     if args.json:
         emit_json(after.as_json())
     else:
-        print("%s: %s  (%s)" % (line(after.task_id), line(after.title), after.state))
+        print("%s: %s  (%s)" % (line(after.id), line(after.title), _state(after)))
     return 0
 
 
@@ -74,10 +74,10 @@ def _change(project: Project, args: argparse.Namespace) -> Task:
     with views.lock(project.dir):
         changed = _new(project, args) if args.action == "start" else _find(project.dir, args.name)
         if args.action == "done":
-            changed.status, changed.remaining, changed.blockers = tasks.DONE, [], []
+            changed.status, changed.next_steps, changed.blockers = tasks.DONE, [], []
         else:
             changed.status = tasks.IN_PROGRESS
-            changed.remaining = changed.remaining if args.next is None else _items(args.next)
+            changed.next_steps = changed.next_steps if args.next is None else _items(args.next)
             changed.blockers = changed.blockers if args.blocked is None else _items(args.blocked)
         # Every change leaves a note: its date decides between a person and later checkpoints.
         changed.note(now, present(project.dir), brief(args.note, settings.ITEM_CHARS) or _NOTES[args.action])
@@ -92,15 +92,15 @@ def _items(texts: list[str]) -> list[str]:
 
 
 def _new(project: Project, args: argparse.Namespace) -> Task:
-    known = tasks.load_files(project.dir)
+    known = tasks.load(project.dir)
     if args.id:
         named = brief(args.id, settings.SKILL_CHARS)
         task_id = named if sessions.safe_id(named) == named else _dashed(named)
     else:
         stem = _dashed(redact(args.name))
         ids = (stem, *("%s-%d" % (stem, number) for number in range(2, 1000)))
-        task_id = next(each for each in ids if tasks.file_name(each) not in known)
-    if tasks.file_name(task_id) in known:
+        task_id = next(each for each in ids if tasks.path_of(project.dir, each) not in known)
+    if tasks.path_of(project.dir, task_id) in known:
         raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id)
     title = brief(args.name, settings.SUMMARY_LINE_CHARS)
     return Task({"task_id": task_id, "title": title, "branch": project.branch})
@@ -112,9 +112,9 @@ def _dashed(text: str) -> str:
 
 
 def _find(project_dir: str, word: str) -> Task:
-    known = tasks.load_all(project_dir)
-    shown = "{0.task_id}  {0.title}".format
-    return resolve.one(word, known, lambda each: (each.task_id,), "task", shown, "task list --all")
+    known = [each for each in tasks.load(project_dir).values() if each]
+    shown = "{0.id}  {0.title}".format
+    return resolve.one(word, known, lambda each: (each.id,), "task", shown, "task list --all")
 
 
 def present(project_dir: str) -> str:
@@ -127,18 +127,18 @@ def present(project_dir: str) -> str:
 
 
 def _list(project_dir: str, args: argparse.Namespace) -> int:
-    files = tasks.load_files(project_dir)
-    damaged = [os.path.join(tasks.directory(project_dir), name) for name, each in files.items() if not each]
-    known = sorted(filter(None, files.values()), key=lambda each: each.updated, reverse=True)
+    loaded = tasks.load(project_dir)
+    damaged = [path for path, each in loaded.items() if not each]
+    known = sorted(filter(None, loaded.values()), key=lambda each: each.last_activity, reverse=True)
     today = time.strftime("%Y-%m-%d")
-    shown = [each for each in known if args.all or each.is_open or local(each.updated)[:10] == today]
+    shown = [each for each in known if args.all or each.is_open or local(each.last_activity)[:10] == today]
     if args.json:
         emit_json([{**each.as_json(), "is_open": each.is_open} for each in shown])
     elif shown:
         rows = [["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"]]
         for each in shown:
-            numbers = [str(len(each.checkpoints)), str(len(each.remaining))]
-            rows.append([line(each.task_id), each.state, local(each.updated), *numbers, line(each.title)])
+            numbers = [str(len(each.checkpoints)), str(len(each.next_steps))]
+            rows.append([line(each.id), _state(each), local(each.last_activity), *numbers, line(each.title)])
         print("\n".join(table(rows, right=(3, 4), is_cut=True)))
         if len(known) > len(shown):
             print("%s earlier: --all" % count(len(known) - len(shown), "task"))
@@ -147,3 +147,9 @@ def _list(project_dir: str, args: argparse.Namespace) -> int:
     for path in damaged:
         complain("%s is damaged. See: harness memory verify" % short(path))
     return 1 if damaged else 0
+
+
+def _state(each: Task) -> str:
+    if not each.is_open:
+        return tasks.DONE
+    return "blocked" if each.blockers else tasks.IN_PROGRESS

@@ -30,7 +30,7 @@ def open_work(argv: list[str]) -> int:
     limit = "at most N (default: %d)" % _LIMIT
     parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
     args = parser.parse_args(argv)
-    items = [item for directory in arguments.project_dirs(args) for item in _open_items(directory)]
+    items = [item for directory in arguments.project_dirs(args) for item in _items(directory)]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
     if args.json:
         emit_json(items[: args.limit])
@@ -41,27 +41,16 @@ def open_work(argv: list[str]) -> int:
     return 0
 
 
-def _open_items(project_dir: str) -> list[dict[str, Any]]:
-    """Open tasks, and open threads that belong to no open task."""
-    open_tasks = [task for task in tasks.load_all(project_dir) if task.is_open]
-    covered = {session for task in open_tasks for session in task.sessions}
-    items = []
-    for task in open_tasks:
-        more = {"sessions": task.sessions, "next_steps": task.remaining, "blockers": task.blockers}
-        item = {"kind": "task", "id": task.task_id, "title": task.title, "branch": task.branch or None, **more}
-        items.append({**item, "opened": task.created, "last_activity": task.updated})
-    for each in threads.load(project_dir):
-        if each.is_open and not covered.issuperset(each.sessions):
-            more = {"sessions": each.sessions, "next_steps": each.next_steps, "blockers": []}
-            item = {"kind": "thread", "id": each.id, "title": each.title, "branch": each.branch, **more}
-            items.append({**item, "opened": each.opened_at, "last_activity": each.last_activity})
-    project = os.path.basename(project_dir)
-    return [{"project": project, **item, "age_days": _age_days(str(item["opened"]))} for item in items]
-
-
-def _age_days(instant: str) -> int:
-    now = time.time()
-    return max(0, int((now - (clock.parse(instant) or now)) // settings.DAY_SECONDS))
+def _items(project_dir: str) -> list[dict[str, Any]]:
+    known = [task for task in tasks.load(project_dir).values() if task]
+    keys = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
+    items, now = [], time.time()
+    for work in views.open_work(known, threads.load(project_dir)):
+        age = now - (clock.parse(work.opened_at) or now)
+        head = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
+        fields = {key: getattr(work, key) for key in keys}
+        items.append({**head, **fields, "age_days": max(0, int(age // settings.DAY_SECONDS))})
+    return items
 
 
 def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[str]:
@@ -112,14 +101,12 @@ def _change(project_dir: str, args: argparse.Namespace) -> Thread:
     if args.action == "rename" and not title:
         raise Refusal("the title is empty; nothing was changed")
     chosen = _find(threads.load(project_dir), args.id)
-    at = clock.iso(time.time())
     with views.lock(project_dir):
         if args.action == "rename":
-            threads.rename(project_dir, chosen, at, title)
-        elif args.action == "close":
-            threads.close(project_dir, chosen, at)
+            threads.rename(project_dir, chosen, title)
         else:
-            threads.reopen(project_dir, chosen, at)
+            act = threads.close if args.action == "close" else threads.reopen
+            act(project_dir, chosen, clock.iso(time.time()))
         views.update(project_dir)
     return _find(threads.load(project_dir), chosen.id)
 

@@ -7,49 +7,35 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsonl, jsontext, settings
+from ..base import clock, files, jsonl, jsontext, settings, shape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 SIGNALS = ("positive", "negative", "neutral")
-
-
-def path(project_dir: str) -> str:
-    return os.path.join(project_dir, *settings.RATINGS_PATH)
+_SPEC = {"skill": "text", "rating": "number"}
 
 
 def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float, signal: str = "") -> bool:
-    """False when the log's lock was not to be had: nothing was written."""
+    """False when another process holds the lock of the log: nothing was written."""
     at = clock.iso(now)
+    signal = signal or SIGNALS[2 if rating == 3 else rating < 3]
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
-    record.update(signal=signal or signal_of(rating), note=note, at=at)
-    return jsonl.append(path(project_dir), record)
-
-
-def signal_of(rating: int) -> str:
-    return "neutral" if rating == 3 else "positive" if rating > 3 else "negative"
+    return jsonl.append(_path(project_dir), {**record, "signal": signal, "note": note, "at": at})
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
-    """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are left out."""
-    found: list[dict[str, Any]] = []
-    for line in files.read_tail(path(project_dir), limit).split(b"\n"):
+    """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are skipped."""
+    ratings = []
+    for line in files.read_tail(_path(project_dir), limit).split(b"\n"):
         try:
-            record: Any = jsontext.loads(line) if line else None
+            record = jsontext.loads(line)
         except ValueError:
             continue
-        if is_rating(record):
-            found.append(record)
-    return found
-
-
-def is_rating(record: object) -> bool:
-    if not isinstance(record, dict) or not isinstance(record.get("skill"), str):
-        return False
-    rating = record.get("rating")
-    return isinstance(rating, (int, float)) and not isinstance(rating, bool) and 1 <= rating <= 5
+        if shape.problem(record, _SPEC) == "" and 1 <= record["rating"] <= 5:
+            ratings.append(record)
+    return ratings
 
 
 def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:
@@ -60,15 +46,17 @@ def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:
 
 def trend(ratings: list[float]) -> str:
     """Whether the latest ratings are better or worse than those before; "" when there are too few."""
-    recent, before = ratings[-settings.RECENT_RATINGS :], ratings[: -settings.RECENT_RATINGS]
-    if not before:
-        half = len(ratings) // 2
-        before, recent = ratings[:half], ratings[half:]
     if len(ratings) < 4:
         return ""
-    change = mean(recent) - mean(before)
+    most = settings.RECENT_RATINGS
+    recent = most if len(ratings) > most else (len(ratings) + 1) // 2
+    change = mean(ratings[-recent:]) - mean(ratings[:-recent])
     return "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
 
 
 def mean(ratings: list[float]) -> float:
     return sum(ratings) / len(ratings) if ratings else 0.0
+
+
+def _path(project_dir: str) -> str:
+    return os.path.join(project_dir, *settings.RATINGS_PATH)

@@ -17,13 +17,14 @@ from ..session.sessions import safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from .rows import Row
 
 DONE = "done"
 IN_PROGRESS = "in_progress"
-SPEC: dict[str, Any] = {
+SPEC = {
     "task_id": "text",
     "title?": "text",
     "created?": "text",
@@ -39,47 +40,52 @@ _ENTRY = {"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["
 
 
 class Task:
-    """A task; `more` holds fields that are not ours."""
+    """A piece of work with the same attributes as a Thread; `stored` is what its file holds."""
 
     __slots__ = (
-        *("blockers", "branch", "checkpoints", "created", "more", "remaining", "sessions", "status"),
-        *("task_id", "title", "updated"),
+        *("blockers", "branch", "checkpoints", "id", "last_activity", "next_steps", "opened_at", "sessions"),
+        *("status", "stored", "title"),
     )
 
     def __init__(self, value: dict[str, Any]) -> None:
-        self.task_id: str = value["task_id"]
+        self.stored = value
+        self.id: str = value["task_id"]
         self.title: str = value.get("title") or ""
-        self.created: str = value.get("created") or ""
-        self.updated: str = value.get("updated") or ""
+        self.opened_at: str = value.get("created") or ""
+        self.last_activity: str = value.get("updated") or ""
         self.sessions: list[str] = value.get("sessions") or []
         self.checkpoints: list[dict[str, Any]] = value.get("checkpoints") or []
-        self.remaining: list[str] = value.get("remaining") or []
+        self.next_steps: list[str] = value.get("remaining") or []
         self.blockers: list[str] = value.get("blockers") or []
         self.branch: str = value.get("branch") or ""
         self.status: str = value.get("status") or ""
-        self.more = {key: item for key, item in value.items() if key not in self.__slots__}
 
     @property
     def is_open(self) -> bool:
         """A task is open while something remains, unless a person said otherwise."""
-        return self.status != DONE if self.status else bool(self.remaining)
+        return self.status != DONE if self.status else bool(self.next_steps)
 
     @property
-    def state(self) -> str:
-        return "blocked" if self.is_open and self.blockers else IN_PROGRESS if self.is_open else DONE
+    def is_grown(self) -> bool:
+        """Whether episodes say more than its file."""
+        return self.as_json() != Task(self.stored).as_json()
+
+    @property
+    def finished(self) -> str:
+        return self.last_activity
 
     def as_json(self) -> dict[str, Any]:
-        keys = ("task_id", "title", "created", "updated", "sessions", "checkpoints", "remaining", "blockers")
-        said = {key: getattr(self, key) for key in ("branch", "status") if getattr(self, key)}
-        return {**{key: getattr(self, key) for key in keys}, **said, **self.more}
+        dates = {"created": self.opened_at, "updated": self.last_activity, "sessions": self.sessions}
+        work = {"checkpoints": self.checkpoints, "remaining": self.next_steps, "blockers": self.blockers}
+        said = {"branch": self.branch, "status": self.status}
+        value = {"task_id": self.id, "title": self.title, **dates, **work, **{k: v for k, v in said.items() if v}}
+        return {**value, **{key: item for key, item in self.stored.items() if key not in value and key not in said}}
 
     def note(self, now: float, session: str, note: str) -> None:
         """Add a note of a person or of the model."""
-        self.created = self.created or clock.iso(now)
-        self.updated = clock.iso(now)
-        if session and session not in self.sessions:
-            self.sessions = [*self.sessions, session]
         at = clock.fine_iso(now)
+        self.opened_at, self.last_activity = self.opened_at or clock.iso(now), clock.iso(now)
+        self.sessions = [*dict.fromkeys([*self.sessions, *filter(None, [session])])]
         self._add({"date": at[:10], "note": note, "session": session, "at": at})
 
     def grow(self, entry: dict[str, Any], row: Row) -> None:
@@ -91,15 +97,15 @@ class Task:
         self._add(point)
         noted = dict.fromkeys(str(old["session"]) for old in self.checkpoints if old.get("session"))
         self.sessions = [*(old for old in self.sessions if old not in noted), *noted]
-        self.created = min(filter(None, (self.created, row.started)))
+        self.opened_at = min(filter(None, (self.opened_at, row.started)))
         if self.checkpoints[-1] is not point:
-            self.title = self.title or entry["title"] or self.task_id
+            self.title = self.title or entry["title"] or self.id
             return
-        self.title = entry["title"] or self.title or self.task_id
-        self.updated = clock.unstamp(at)
+        self.title = entry["title"] or self.title or self.id
+        self.last_activity = clock.unstamp(at)
         self.blockers = entry.get("blockers") or []
         if entry.get("remaining") is not None:
-            self.remaining, self.status = entry["remaining"], ""
+            self.next_steps, self.status = entry["remaining"], ""
 
     def _add(self, point: dict[str, Any]) -> None:
         self.checkpoints = sorted([*self.checkpoints, point], key=_moment)
@@ -112,39 +118,31 @@ def _moment(point: dict[str, Any]) -> tuple[str, str]:
     return (at or str(point.get("date") or ""))[:22], artifact
 
 
-def load_all(project_dir: str) -> list[Task]:
-    """Every readable task, by file name."""
-    return [task for task in load_files(project_dir).values() if task]
-
-
-def load_files(project_dir: str) -> dict[str, Task | None]:
-    """Each file name of a task, and its task; None where the file is damaged."""
+def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | None]:
+    """Each task by the path of its file, grown by what the episodes say of it; None where the file is damaged."""
     names = [name for name in files.listed(directory(project_dir)) if name.endswith(".json") and name[0] != "."]
-    values = {name: files.load_json(os.path.join(directory(project_dir), name), SPEC) for name in names}
-    return {name: Task(value) if value else None for name, value in values.items()}
-
-
-def grown(project_dir: str, episodes: list[Row]) -> tuple[list[Task], dict[str, Task]]:
-    """All readable tasks with what these episodes say of them, by file name; and by path those that differ on disk."""
-    tasks = load_files(project_dir)
-    before = {name: task.as_json() for name, task in tasks.items() if task}
+    paths = [os.path.join(directory(project_dir), name) for name in names]
+    values = {path: files.load_json(path, SPEC) for path in paths}
+    tasks = {path: Task(value) if value else None for path, value in values.items()}
     for row in episodes:
         for entry in row.tasks:
             if shape.problem(entry, _ENTRY) == "":
-                task = tasks.setdefault(file_name(entry["id"]), Task({"task_id": entry["id"]}))
-                if task:  # a damaged file stays as it is
+                task = tasks.setdefault(path_of(project_dir, entry["id"]), Task({"task_id": entry["id"]}))
+                if task:
                     task.grow(entry, row)
-    found = {name: task for name, task in sorted(tasks.items()) if task}
-    different = {name: task for name, task in found.items() if task.as_json() != before.get(name)}
-    return [*found.values()], {os.path.join(directory(project_dir), name): task for name, task in different.items()}
+    return dict(sorted(tasks.items()))
 
 
 def save(project_dir: str, task: Task) -> None:
-    files.write_json(os.path.join(directory(project_dir), file_name(task.task_id)), task.as_json(), durable=True)
+    files.write_json(path_of(project_dir, task.id), task.as_json(), durable=True)
 
 
 def directory(project_dir: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+
+
+def path_of(project_dir: str, task_id: str) -> str:
+    return os.path.join(directory(project_dir), file_name(task_id))
 
 
 def file_name(task_id: str) -> str:

@@ -29,19 +29,20 @@ SPEC = {
     "schema": "count",
     "thread": "text",
     "at": "text",
-    "status": {OPEN, CLOSED, ""},
     "title": "text",
     "dismissed": ["text"],
+    "status": {OPEN, CLOSED, ""},
 }
 
 
 class Thread:
-    """A chain of sessions as one piece of work."""
+    """A chain of sessions as one piece of work; its attributes are its fields in the view, in their order."""
 
     __slots__ = (
-        *("branch", "channels", "closed_at", "id", "last_activity", "model", "next_steps", "opened_at"),
-        *("sessions", "status", "summary", "title"),
+        *("last_activity", "id", "status", "sessions", "title", "summary", "next_steps", "channels", "opened_at"),
+        *("branch", "model", "closed_at"),
     )
+    blockers: list[str] = []  # noqa: RUF012  (never changed: a session cannot name any)
 
     def __init__(self, episodes: list[Row]) -> None:
         chain = sorted(episodes, key=lambda row: (row.started, row.is_child, row.id))
@@ -50,14 +51,11 @@ class Thread:
         self.id = last.thread
         self.status = OPEN if last.next_steps else CLOSED
         self.title = titles[-1] if titles else chain[0].headline
-        self.summary = last.summary
-        self.next_steps = last.next_steps
+        self.summary, self.next_steps = last.summary, last.next_steps
         self.channels = sorted({row.channel for row in chain if row.channel})
-        self.opened_at = chain[0].started
-        self.last_activity = last.ended
+        self.opened_at, self.last_activity = chain[0].started, last.ended
         self.sessions = [row.id for row in chain]
-        self.branch = last.branch
-        self.model = last.model
+        self.branch, self.model = last.branch, last.model
         self.closed_at = ""  # by a person
 
     @property
@@ -66,7 +64,6 @@ class Thread:
 
     @property
     def finished(self) -> str:
-        """When a closed thread was closed: by a person, or by its last session."""
         return self.closed_at or self.last_activity
 
     def apply(self, fact: dict[str, Any]) -> None:
@@ -78,20 +75,8 @@ class Thread:
             self.status = OPEN
 
     def as_json(self) -> dict[str, Any]:
-        value = {
-            "last_activity": self.last_activity,
-            "id": self.id,
-            "status": self.status,
-            "sessions": self.sessions,
-            "title": self.title,
-            "summary": self.summary,
-            "next_steps": self.next_steps,
-            "channels": self.channels,
-            "opened_at": self.opened_at,
-            "branch": self.branch,
-            "model": self.model,
-        }
-        return {**value, "closed_at": self.closed_at} if self.closed_at else value
+        keys = self.__slots__ if self.closed_at else self.__slots__[:-1]
+        return {key: getattr(self, key) for key in keys}
 
 
 def load(project_dir: str) -> list[Thread]:
@@ -120,9 +105,8 @@ def reopen(project_dir: str, thread: Thread, at: str) -> None:
     _write(project_dir, thread, at=max(at, thread.last_activity), status=OPEN, dismissed=[])
 
 
-def rename(project_dir: str, thread: Thread, at: str, title: str) -> None:
-    fact = files.load_json(path(project_dir, thread.id), SPEC) or {}
-    _write(project_dir, thread, at=fact.get("at") or at, title=title)
+def rename(project_dir: str, thread: Thread, title: str) -> None:
+    _write(project_dir, thread, title=title)
 
 
 def path(project_dir: str, thread_id: str) -> str:

@@ -19,20 +19,19 @@ from . import rows, threads
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
-    from typing import Any
+    from typing import Any, Union
 
     from .rows import Row
     from .tasks import Task
     from .threads import Thread
 
+    Work = Union[Task, Thread]
+
 _BUSY = "another session is updating the views. Try again"
 _INDEX_HEAD = "# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
-_STATE = settings.STATE_DIR
-PATHS = (
-    settings.INDEX_FILE,
-    os.path.join(_STATE, settings.CONVERSATION_FILE),
-    os.path.join(_STATE, settings.CURRENT_WORK_FILE),
-)
+_IN_STATE = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
+_TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
+PATHS = (settings.INDEX_FILE, *(os.path.join(settings.STATE_DIR, name) for name in _IN_STATE))
 
 
 def refresh(
@@ -50,7 +49,7 @@ def refresh(
         return True
     with Lock(_lock_path(project_dir), wait_seconds) as held:
         if held:
-            update(project_dir, changed, is_full=is_full)
+            update(project_dir, rows.load(project_dir, changed, is_full=is_full)[0])
     return held
 
 
@@ -59,7 +58,7 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
     if not _has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):
-        return update(project_dir, is_fresh=True)
+        return update(project_dir, rows.load(project_dir, is_fresh=True)[0])
 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> Lock:
@@ -67,59 +66,66 @@ def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> 
     return Lock(_lock_path(project_dir), wait_seconds, _BUSY)
 
 
-def update(
-    project_dir: str, changed: Collection[str] = (), *, is_full: bool = True, is_fresh: bool = False
-) -> list[str]:
-    """The work of `refresh`, for a caller that holds the lock; the paths that changed."""
-    episodes, _ = rows.load(project_dir, changed, is_full=is_full, is_fresh=is_fresh)
-    texts = _rendered(project_dir, episodes)
-    written = [path for path, text in texts.items() if _write(os.path.join(project_dir, path), text)]
-    if episodes or os.path.exists(rows.path(project_dir)):
+def update(project_dir: str, episodes: list[Row] | None = None) -> list[str]:
+    """Write what differs, for a caller that holds the lock; the paths that changed."""
+    episodes = rows.load(project_dir)[0] if episodes is None else episodes
+    texts = _render(project_dir, episodes)
+    changed = [path for path in texts if files.write_if_changed(os.path.join(project_dir, path), texts[path])]
+    if episodes or files.is_there(rows.path(project_dir)):
         rows.save(project_dir, episodes)
-    return written
+    return changed
 
 
 def stale(project_dir: str) -> list[tuple[str, str]]:
     """The path of each view that is not what `rebuild` would write, and what is wrong with it."""
-    texts = _rendered(project_dir, rows.load(project_dir, is_fresh=True)[0])
-    paths = {path: os.path.join(project_dir, path) for path in texts}
-    wrong = [path for path, text in texts.items() if not files.is_same(paths[path], text.encode("utf-8", "replace"))]
-    return [(path, "is stale" if os.path.lexists(paths[path]) else "is missing") for path in wrong]
+    texts = _render(project_dir, rows.load(project_dir, is_fresh=True)[0])
+    wrong = [path for path, text in texts.items() if not files.is_same(os.path.join(project_dir, path), text)]
+    return [(path, "is stale" if _is_there(project_dir, path) else "is missing") for path in wrong]
 
 
-def _has_work(project_dir: str) -> bool:
-    """Whether a session or a task was ever recorded here; else there is nothing to show."""
-    folders = (settings.EPISODES_DIR, settings.INDEX_FILE, os.path.join(_STATE, settings.PROGRESS_DIR))
-    return any(files.is_there(os.path.join(project_dir, name)) for name in folders)
+def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
+    """Open tasks, then open threads that belong to no open task."""
+    open_tasks = [task for task in tasks if task.is_open]
+    covered = {session for task in open_tasks for session in task.sessions}
+    return [*open_tasks, *(each for each in chains if each.is_open and not covered.issuperset(each.sessions))]
 
 
 def _is_current(project_dir: str) -> bool:
     """Whether no episode changed since the views were written, and each of them exists."""
     episodes, is_current = rows.load(project_dir)
-    is_there = all(os.path.exists(os.path.join(project_dir, path)) for path in PATHS)
-    return is_current and (is_there or not episodes)
+    return is_current and (not episodes or all(_is_there(project_dir, path) for path in PATHS))
 
 
-def _rendered(project_dir: str, episodes: list[Row]) -> dict[str, str]:
-    """The text of each view and of each task that an episode changed; none for a project without any work."""
+def _has_work(project_dir: str) -> bool:
+    """Whether a session or a task was ever recorded here; else there is nothing to show."""
+    return any(_is_there(project_dir, name) for name in (settings.EPISODES_DIR, settings.INDEX_FILE, _TASKS_PATH))
+
+
+def _is_there(project_dir: str, name: str) -> bool:
+    return files.is_there(os.path.join(project_dir, name))
+
+
+def _lock_path(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK)
+
+
+def _render(project_dir: str, episodes: list[Row]) -> dict[str, bytes]:
+    """The text of each task that the episodes change, and of each view, by path."""
     if not _has_work(project_dir):
         return {}
-    tasks, different = _tasks(project_dir, episodes)
     chains = threads.group(project_dir, episodes)
-    name = os.path.basename(project_dir).rpartition("-")[0]
+    tasks: dict[str, Task] = {}
+    if any(row.tasks for row in episodes) or _is_there(project_dir, _TASKS_PATH):
+        from .tasks import load
+
+        tasks = {path: task for path, task in load(project_dir, episodes).items() if task}
+    project = os.path.basename(project_dir).rpartition("-")[0]
     index = _INDEX_HEAD + "".join([row.line + "\n" for row in reversed(episodes)])
-    texts = (index, _conversation(chains), jsontext.pretty(_current_work(chains, tasks, name)))
-    progress = {os.path.relpath(path, project_dir): jsontext.pretty(task.as_json()) for path, task in different.items()}
-    return {**progress, **dict(zip(PATHS, texts))}
-
-
-def _tasks(project_dir: str, episodes: list[Row]) -> tuple[list[Task], dict[str, Task]]:
-    folder = os.path.join(project_dir, _STATE, settings.PROGRESS_DIR)
-    if not any(row.tasks for row in episodes) and not files.is_directory(folder):
-        return [], {}
-    from . import tasks
-
-    return tasks.grown(project_dir, episodes)
+    work = jsontext.pretty(_current_work([*tasks.values()], chains, project))
+    grown = {os.path.relpath(path, project_dir): task for path, task in tasks.items() if task.is_grown}
+    texts = {path: jsontext.pretty(task.as_json()) for path, task in grown.items()}
+    texts.update(zip(PATHS, (index, _conversation(chains), work)))
+    return {path: text.encode("utf-8", "replace") for path, text in texts.items()}
 
 
 def _conversation(chains: list[Thread]) -> str:
@@ -136,45 +142,28 @@ def _conversation(chains: list[Thread]) -> str:
     return '%s,\n  "threads": [%s]\n}\n' % (top, "\n%s\n  " % lines if lines else "")
 
 
-def _current_work(chains: list[Thread], tasks: list[Task], project: str) -> dict[str, Any]:
+def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict[str, Any]:
     """What is in progress. "Today" is the day of the latest activity: a view does not depend on the clock."""
-    ends = [task.updated for task in tasks] + [thread.finished for thread in chains]
-    updated = max(ends, default="")
-    begins, ends_before = _local_day(updated)
+    work: list[Work] = [*tasks, *chains]
+    updated = max([each.finished for each in work], default="")
+    begins, ends = _local_day(updated)
+    completed = [each for each in work if not each.is_open and begins <= each.finished < ends]
     active = [
-        _active(task.task_id, task.title, task.created, project, task.branch, task.blockers, task.remaining)
-        for task in tasks
-        if task.is_open
+        {
+            "id": each.id,
+            "description": each.title,
+            "status": "blocked" if each.blockers else "in_progress",
+            "started": each.opened_at,
+            "project": project,
+            "branch": each.branch,
+            "blockers": each.blockers,
+            "next_steps": each.next_steps,
+        }
+        for each in open_work(tasks, chains)[: settings.ACTIVE_TASKS_SHOWN]
     ]
-    completed = [(task.task_id, task.title, task.updated) for task in tasks if not task.is_open]
-    covered = {session for task in tasks if task.is_open for session in task.sessions}
-    for each in chains:
-        if not each.is_open:
-            completed.append((each.id, each.title, each.finished))
-        elif not covered.issuperset(each.sessions):
-            active.append(_active(each.id, each.title, each.opened_at, project, each.branch, [], each.next_steps))
-    shown = [dict(zip(("id", "description", "completed"), one)) for one in completed if begins <= one[2] < ends_before]
-    return {
-        "schema": settings.SCHEMA,
-        "updated": updated,
-        "active_tasks": active[: settings.ACTIVE_TASKS_SHOWN],
-        "completed_today": shown[: settings.ACTIVE_TASKS_SHOWN],
-    }
-
-
-def _active(
-    key: str, title: str, started: str, project: str, branch: str, blockers: list[str], next_steps: list[str]
-) -> dict[str, Any]:
-    return {
-        "id": key,
-        "description": title,
-        "status": "blocked" if blockers else "in_progress",
-        "started": started,
-        "project": project,
-        "branch": branch,
-        "blockers": blockers,
-        "next_steps": next_steps,
-    }
+    done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in completed]
+    value = {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active}
+    return {**value, "completed_today": done[: settings.ACTIVE_TASKS_SHOWN]}
 
 
 def _local_day(instant: str) -> tuple[str, str]:
@@ -188,11 +177,3 @@ def _local_day(instant: str) -> tuple[str, str]:
     except (OverflowError, OSError, ValueError):  # a year that the platform does not know
         return instant[:10] + "T00:00:00Z", instant[:10] + "T24:00:00Z"
     return clock.iso(begins), clock.iso(ends)
-
-
-def _write(path: str, text: str) -> bool:
-    return files.write_if_changed(path, text.encode("utf-8", "replace"))
-
-
-def _lock_path(project_dir: str) -> str:
-    return os.path.join(project_dir, _STATE, settings.VIEWS_LOCK)

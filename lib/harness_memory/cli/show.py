@@ -1,0 +1,148 @@
+"""Sessions for a person: the list of them, and `show` for one in full."""
+
+from __future__ import annotations
+
+from ..base import files, settings
+from ..session import episode
+from . import arguments, records, resolve
+from .output import cut, emit_json, line, local, passage, short, table
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+
+    from .records import Record
+
+_REASONS = {  # the client's words for how a session ended, in ours
+    "other": "ended",
+    "prompt_input_exit": "exited",
+    "clear": "cleared",
+    "resume": "resumed elsewhere",
+    "logout": "logged out",
+}
+
+
+def list_sessions(args: argparse.Namespace) -> int:
+    directories = arguments.project_dirs(args)
+    is_narrowed = (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
+    if len(directories) == 1 and not is_narrowed:
+        shown, number = records.load_newest(directories[0], args.limit)
+    else:
+        known = [record for directory in directories for record in records.load_all(directory)]
+        known = sorted(_wanted(known, args), key=lambda record: (record.started, record.id), reverse=True)
+        shown, number = known[: args.limit], len(known)
+    if args.json:
+        emit_json([record.brief() for record in shown])
+    elif shown:
+        print("\n".join(_listing(shown, args.all_projects)))
+        if number > len(shown):
+            print("%d more: --limit %d" % (number - len(shown), number))
+    else:
+        print("No sessions%s." % (" that match" if is_narrowed else " are remembered here yet"))
+    return 0
+
+
+def _wanted(known: list[Record], args: argparse.Namespace) -> list[Record]:
+    known = known if args.session is None else resolve.matching(known, args.session)
+    known = [each for each in known if args.status in (None, each.state) and args.branch in (None, each.branch)]
+    since, until = args.since or 0.0, args.until if args.until is not None else float("inf")
+    return [each for each in known if since <= each.seen < until]
+
+
+def _listing(shown: list[Record], with_project: bool) -> list[str]:
+    rows = [["PROJECT", "ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]]
+    for record in shown:
+        minutes = "-" if record.minutes is None else str(record.minutes)
+        row = [record.id, local(record.started), record.state, minutes, record.branch or "-", str(len(record.files))]
+        project = cut(arguments.project_name(record.project_dir), 24)
+        row = [project, *(cut(line(cell), 30) for cell in row), line(record.headline) or "(nothing asked yet)"]
+        rows.append(row)
+    if not with_project:
+        return table([row[1:] for row in rows], right=(3, 5), is_cut=True)
+    return table(rows, right=(4, 6), is_cut=True)
+
+
+def show(argv: list[str]) -> int:
+    about = (
+        "One session in full: what was asked and done, what is still open, where its files are. Or a note, by its name."
+    )
+    parser = arguments.parser("show", about, "show last\nshow a1b2c3d4\nshow a1b --json\nshow cart-totals")
+    words = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
+    parser.add_argument("session", metavar="ID", help=words)
+    args = parser.parse_args(argv)
+    project_dir = arguments.locate(args).dir
+    likely = resolve.likely(project_dir, args.session)
+    if not likely:
+        from . import notes
+        from .scopes import Scopes
+
+        at = Scopes(args)
+        if at.matching(args.session.rpartition("/")[2]):
+            return notes.show_note(at, *at.find(args.session), is_json=args.json)
+        _refuse_archived(project_dir, args.session)
+    record = resolve.session(likely or records.load_all(project_dir), args.session, "session or note")
+    damage = _damage(record)
+    if args.json:
+        value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}
+        emit_json({**value, "paths": record.paths, "artifacts": record.artifacts})
+    else:
+        print("\n".join([passage(_page(record, damage)), "", *table(_fact_rows(record))]))
+    return 0
+
+
+def _refuse_archived(project_dir: str, word: str) -> None:
+    from ..memory import archive
+
+    entries = [entry for _, entry in archive.entries(arguments.root(), project_dir)]
+    archived = resolve.matches(word, entries, lambda entry: (str(entry["id"]), str(entry["session_id"])))
+    if archived:
+        id = line(archived[-1]["id"])
+        raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (id, id))
+
+
+def _damage(record: Record) -> str:
+    """What is wrong with an episode that exists but cannot be used."""
+    path = record.paths.get("episode")
+    if record.episode or not path:
+        return ""
+    value, problem = files.read_json(path)
+    return "Its episode is damaged (%s). See: harness memory verify" % line(problem or episode.problem(value))
+
+
+def _page(record: Record, damage: str) -> str:
+    """summary.md, or the same made from what there is."""
+    if record.episode:
+        return episode.summary_page(record.episode).rstrip()
+    try:
+        written = (files.read_text(record.paths.get(settings.SUMMARY_FILE, "")) or "").strip() if damage else ""
+    except OSError:
+        written = ""
+    title = "# %s" % (line(record.headline) or "Session %s" % record.id)
+    parts = [damage, written] if written else [title, str(record.meta.get("summary") or "").strip(), damage]
+    return "\n\n".join(filter(None, parts))
+
+
+def _fact_rows(record: Record) -> list[list[str]]:
+    meta, value = record.meta, record.episode or {}
+    ended = meta.get("ended") or value.get("ended")
+    tags = value.get("tags") or meta.get("tags")
+    rows = [
+        ["Session", "%s  (%s)" % (record.id, record.claude_id)],
+        ["Status", _status(record)],
+        ["Time", "%s to %s (local time)" % (local(record.started), local(ended) if ended else "now")],
+        ["Branch", record.branch],
+        ["Tags", ", ".join(map(str, tags)) if isinstance(tags, list) else ""],
+        ["Thread", value["thread"] if value and value["thread"] != record.id else ""],
+    ]
+    paths = [*record.paths.values(), *record.artifacts]
+    rows = [[name, line(text)] for name, text in rows if text]
+    return rows + [["" if at else "Files", short(path)] for at, path in enumerate(paths)]
+
+
+def _status(record: Record) -> str:
+    reason = str(record.meta.get("reason") or "")
+    reason = _REASONS.get(reason, reason)
+    if record.state == settings.DIED:
+        reason = "its process is gone; the next session start archives it"
+    return record.state + (" (%s)" % reason if reason else "")

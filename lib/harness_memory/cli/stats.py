@@ -1,0 +1,90 @@
+"""`stats`: what sessions were given, what of it was used, and what it cost."""
+
+from __future__ import annotations
+
+import time
+
+from ..base import settings
+from ..inject import receipt
+from ..notes import shelf as notebook
+from ..session import sessions
+from . import arguments, chart
+from .output import count, emit_json, line, table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_CHARTED = 30
+_NAMES_SHOWN = 10
+_KINDS = {
+    "session": "recalled session",
+    "note": "recalled note",
+    "archived": "recalled from an archive",
+    "trigger": "note by its trigger",
+    "menu": "line of the menu",
+    "index": "line of the notes' index",
+}
+_USES = ("read", "edited", "named")
+
+
+def stats(argv: list[str]) -> int:
+    about = "What sessions were given and whether they used it: read it, edited one of its files, or named it."
+    parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json")
+    arguments.add_all_projects(parser)
+    args = parser.parse_args(argv)
+    directories = arguments.project_dirs(args)
+    receipts = [each for path in directories for each in _receipts(path)]
+    items = [item for each in receipts for item in each["items"] if not item.get("held")]
+    kinds = {kind: _share([item for item in items if item["kind"] == kind]) for kind in _KINDS}
+    tokens = [sum(int(entry.get("tokens") or 0) for entry in each["log"]) for each in receipts]
+    value = {
+        "sessions": len(receipts),
+        "kinds": {kind: share for kind, share in kinds.items() if share["items"]},
+        "tokens": tokens,
+        "tokens_mean": round(sum(tokens) / len(tokens)) if tokens else 0,
+        "unused_notes": _unused(directories),
+    }
+    if args.json:
+        emit_json(value)
+    else:
+        print("\n".join(_page(value)))
+    return 0
+
+
+def _receipts(project_dir: str) -> list[dict[str, Any]]:
+    """The receipts of sessions that were given something, the earliest first."""
+    loaded = [sessions.load(directory) for directory in sessions.all_directories(project_dir)]
+    known = sorted(filter(None, loaded), key=lambda session: session.started)
+    return [each for each in (receipt.load(session.dir) for session in known) if each["log"]]
+
+
+def _share(items: list[dict[str, Any]]) -> dict[str, int]:
+    uses = {use: sum(item["used"] == use for item in items) for use in _USES}
+    return {"items": len(items), "used": sum(uses.values()), **uses}
+
+
+def _unused(project_dirs: list[str]) -> list[str]:
+    """Notes not used, verified or written for half a year."""
+    before = time.time() - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
+    shelves = [notebook.project_shelf(path) for path in project_dirs] + [notebook.user_shelf(arguments.root())]
+    return [note.ref for shelf in shelves for note in shelf.read() if notebook.last_used(shelf, note) < before]
+
+
+def _page(value: dict[str, Any]) -> list[str]:
+    if not value["sessions"]:
+        return ["No session was given anything yet."]
+    tokens, unused = value["tokens"], value["unused_notes"]
+    lines = ["%s, %d tokens each on average" % (count(value["sessions"], "session"), value["tokens_mean"])]
+    if len(tokens) > 1:
+        bars = chart.sparkline(tokens[-_CHARTED:], 0, max(tokens))
+        lines.append("tokens, newest last: %s (%d to %d)" % (bars, min(tokens), max(tokens)))
+    rows = [["", "GIVEN", "USED", "READ", "EDITED", "NAMED", ""]]
+    for kind, share in value["kinds"].items():
+        numbers = [str(share[key]) for key in ("items", "used", *_USES)]
+        rows.append([_KINDS[kind], *numbers, chart.bar(share["used"], share["items"])])
+    lines += ["", *table(rows, right=(1, 2, 3, 4, 5))] if len(rows) > 1 else []
+    if unused:
+        more = ", and %d more" % (len(unused) - _NAMES_SHOWN) if len(unused) > _NAMES_SHOWN else ""
+        lines += ["", "Unused for half a year: %s%s" % (", ".join(map(line, unused[:_NAMES_SHOWN])), more)]
+    return lines
