@@ -319,8 +319,8 @@ class Load:
         return found + ([] if len(files) <= FILES_PER_SESSION else ["%s: %s" % (worker.word, files)])
 
     def _is_archived(self, worker: Worker) -> bool:
-        told = archive.entries(str(self.store), str(self.project(worker.repo)))
-        return any(entry["session_id"] == worker.session.id for _, entry in told)
+        archived = archive.load_all(str(self.store), str(self.project(worker.repo)), [])
+        return any(each.session_id == worker.session.id for each in archived)
 
     def _forgetting(self) -> list[str]:
         """Words of what was forgotten that are still somewhere; the audit trail keeps only ids."""

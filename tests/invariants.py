@@ -92,7 +92,8 @@ def _session_files(store: Path, project: Path) -> dict[str, bytes]:
     """Files of sessions, those put away too; a live one stands before its archived copy, unless it was emptied."""
     found: dict[str, bytes] = {}
     for name in archive.names(str(store), str(project)):
-        found.update(archive.files(str(store), str(project), name, lambda path: True))
+        for session in archive.load(str(store), str(project), name):
+            found.update(session.files)
     for top in (settings.EPISODES_DIR, settings.WORK_DIR):
         for path in (project / top).rglob("*"):
             if path.is_file() and path.stat().st_size and not path.name.startswith("."):

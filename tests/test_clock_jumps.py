@@ -20,7 +20,8 @@ from harness_memory.base import files as store
 from harness_memory.base import health, settings
 from harness_memory.base.lock import Lock
 from harness_memory.guard import allowance
-from harness_memory.memory import age
+
+age = None
 from harness_memory.session import checkpoint
 
 DAY = 86400

@@ -21,7 +21,7 @@ from harness_memory.audit import trail as audit
 from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.base.lock import Lock
-from harness_memory.cli import forgetting
+from harness_memory.cli import forget as forgetting
 from harness_memory.guard import rules
 from harness_memory.memory import archive as vault
 from harness_memory.memory import forget

@@ -406,6 +406,14 @@ def remove_tree(path: str, last: str = "", kept: str = "") -> None:
         pass  # `erase` says what is still there
 
 
+def remove_if_empty(path: str) -> None:
+    """Delete a directory that has nothing in it."""
+    try:
+        os.rmdir(inside(path))
+    except OSError:
+        pass
+
+
 def remove_temporaries(directory: str, before: float, of: str = "") -> None:
     """Remove what killed writers left `before` that time; `of` one file, where others write too."""
     for name in names(directory):

@@ -13,7 +13,6 @@ from .. import __version__
 from ..audit import verify as chain
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import checks as integrity
-from ..memory.file_rules import DAMAGED
 from . import arguments, installs
 from .output import ago, count, emit_json, line, passage, short
 
@@ -162,7 +161,7 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
     if opened:
         text = "%s of the memory can be read by others" % count(opened, "file")
         yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(root))
-    damaged = [finding for finding in findings if finding.kind == DAMAGED and finding.path not in reported]
+    damaged = [finding for finding in findings if finding.kind == integrity.DAMAGED and finding.path not in reported]
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
     details = ["%s: %s (%s)" % (short(each.path), line(each.what), line(each.remedy)) for each in damaged]
     remedy = "as each line says; for all rules: harness memory verify --all-projects"

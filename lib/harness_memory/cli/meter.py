@@ -1,4 +1,4 @@
-"""A line that shows how far long work is: on a terminal, and nowhere else."""
+"""A progress line for long work, on a terminal only."""
 
 from __future__ import annotations
 
@@ -13,45 +13,33 @@ _CELLS = 20
 
 
 class Meter:
-    """`with Meter("Reading", total) as meter: meter.add(n)`; `total` may be 0 when it is not known."""
+    """`with Meter("Reading", total) as meter: meter.add(n)`."""
 
-    __slots__ = ("_is_shown", "_next", "_wide", "done", "total", "what")
+    __slots__ = ("_is_shown", "_next", "_width", "done", "total", "what")
 
-    def __init__(self, what: str, total: int = 0) -> None:
+    def __init__(self, what: str, total: int) -> None:
         self.what = what
         self.total = total
         self.done = 0
         self._is_shown = sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._next = 0.0
-        self._wide = 0
+        self._width = 0
 
     def __enter__(self) -> Meter:
         return self
 
     def __exit__(self, *exc: object) -> None:
-        if self._wide:
-            self._show("")
+        if self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
 
     def add(self, number: int = 1, note: str = "") -> None:
         self.done += number
-        now = time.monotonic()
-        if self._is_shown and now >= self._next:
-            self._next = now + _SECONDS_BETWEEN
-            self._show(text(self.what, self.done, self.total, note))
-
-    def one(self) -> None:
-        self.add()
-
-    def _show(self, line: str) -> None:
-        line = cut(line, min(columns(), 200) - 1)
-        sys.stderr.write("\r" + line + " " * (self._wide - len(line)) + ("" if line else "\r"))
+        if not self._is_shown or time.monotonic() < self._next:
+            return
+        self._next = time.monotonic() + _SECONDS_BETWEEN
+        share = min(1.0, self.done / max(1, self.total))
+        bar = "#" * int(share * _CELLS)
+        line = cut("%s [%s] %3d%% %s" % (self.what, bar.ljust(_CELLS, "."), int(share * 100), note), columns() - 1)
+        sys.stderr.write("\r" + line.ljust(self._width))
         sys.stderr.flush()
-        self._wide = len(line)
-
-
-def text(what: str, done: int, total: int, note: str = "") -> str:
-    if not total:
-        return "%s %d %s" % (what, done, note)
-    share = min(1.0, done / total)
-    full = int(share * _CELLS)
-    return "%s [%s%s] %3d%% %s" % (what, "#" * full, "." * (_CELLS - full), int(share * 100), note)
+        self._width = len(line)

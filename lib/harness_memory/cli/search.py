@@ -232,17 +232,17 @@ def _all(at: Scopes) -> Iterator[Hit]:
 def _search_archives(at: Scopes, args: argparse.Namespace, troubles: list[OSError]) -> list[Hit]:
     words = [word.casefold() for word in args.words]
     hits: dict[str, Hit] = {}
-    for name, entry, path, text in archive.texts(at.root, at.project.dir, troubles):
-        file = os.path.join(archive.folder(at.root, at.project.dir), name + archive.ENDING)
-        about = (ARCHIVED, entry["id"], file, entry["started"][:10])
+    for session, path, text in archive.texts(at.root, at.project.dir, troubles):
+        file = os.path.join(archive.folder(at.root, at.project.dir), session.archive + archive.ENDING)
+        about = (ARCHIVED, session.id, file, session.started[:10])
         try:
             value = jsontext.loads(text) if path.endswith(".json") else None
         except ValueError:
             continue
         hit = _session(*about, value) if value else Hit(*about, [*enumerate(text.split("\n"), 1)])
         hit.project = os.path.basename(at.project.dir)
-        if entry["id"] not in hits and hit.has_words(words):
-            hits[entry["id"]] = hit
+        if session.id not in hits and hit.has_words(words):
+            hits[session.id] = hit
     return [*hits.values()]
 
 

@@ -94,10 +94,10 @@ def show(argv: list[str]) -> int:
 def _refuse_archived(project_dir: str, word: str) -> None:
     from ..memory import archive
 
-    entries = [entry for _, entry in archive.entries(arguments.root(), project_dir)]
-    archived = resolve.matches(word, entries, lambda entry: (str(entry["id"]), str(entry["session_id"])))
+    every = archive.load_all(arguments.root(), project_dir, [])
+    archived = resolve.matches(word, every, lambda each: (each.id, each.session_id))
     if archived:
-        id = line(archived[-1]["id"])
+        id = line(archived[-1].id)
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (id, id))
 
 

@@ -1,23 +1,22 @@
-"""Every file of the store that breaks a rule. Reads; never writes, never stops at garbage.
+"""Every file of the store that breaks a rule, by each format's own reader. Reads; never writes.
 
-What each file must hold is in `rules`. Here, for all of them: plain files in plain directories,
-private to their owner, no leftovers of killed writers, and views that are what `rebuild` would write.
+For all files: plain files in plain directories, private to their owner, no leftovers of killed writers.
 """
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 import time
+from fnmatch import fnmatchcase
 
 from ..audit import verify as chain
-from ..base import clock, files, settings
-from ..base.lock import Lock
+from ..base import files, jsontext, settings, yaml
+from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
-from . import remake, views
-from .file_rules import DAMAGED, REMAKE, RULE, STRAY, Unfit, accept, checker
+from ..session import capture, episode, sessions, tombstones
+from . import archive, backfill, rebuild, tasks, threads, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,79 +25,59 @@ if TYPE_CHECKING:
 
     from ..notes.shelf import Shelf
 
-MODE = "mode"
-VIEW = "view"
-AUDIT_REMEDY = "trust only the events before it; compare with a backup, and leave the file as it is"
+    Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
-_MAX_DEPTH = 12
+DAMAGED, MODE, STRAY, VIEW = "damaged", "mode", "stray", "view"
+AUDIT_REMEDY = "trust only the events before it; compare with a backup, and leave the file as it is"
+REBUILD = "run: harness memory rebuild"
+
+_REPAIR = "correct it, or move it out of the store"
+_MOVE = "move it out of the store"
 _FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattributes", ".git", ".stfolder", ".stignore")
+_META_SPEC = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
 
 class Finding:
-    __slots__ = ("kind", "line", "path", "remedy", "what")
+    __slots__ = ("kind", "path", "remedy", "what")
 
-    def __init__(self, path: str, what: str, remedy: str, kind: str = RULE, line: int = 0) -> None:
+    def __init__(self, path: str, what: str, remedy: str, kind: str = DAMAGED) -> None:
         self.path = path
         self.what = what
         self.remedy = remedy
         self.kind = kind
-        self.line = line
 
     def as_json(self) -> dict[str, Any]:
-        return {
-            "file": self.path,
-            "line": self.line or None,
-            "what": self.what,
-            "remedy": self.remedy,
-            "kind": self.kind,
-        }
+        return {"file": self.path, "what": self.what, "remedy": self.remedy, "kind": self.kind}
 
 
 def check_store(root: str) -> Iterator[Finding]:
     """The files that belong to no project."""
-    if not os.path.lexists(root):
-        return
-    top = os.path.realpath(root)  # the store itself may be a link
-    yield from _check_directory(top, top, 0, _is_common)
-    yield from _check_notes_index(notebook.user_shelf(root))
+    if os.path.lexists(root):
+        top = os.path.realpath(root)  # the store itself may be a link
+        yield from _check_directory(top, (), lambda name: not identity.is_project_id(name))
+        yield from _check_notes_index(notebook.user_shelf(root))
 
 
 def check_project(project_dir: str) -> Iterator[Finding]:
     yield from check_files(project_dir)
-    try:
-        if os.path.isdir(project_dir):
-            yield from check_views(project_dir)
-    except OSError as error:
-        what = "cannot be compared with the views (%s)" % error.strerror
-        yield Finding(str(error.filename or project_dir), what, "run it again; the disk may be failing", DAMAGED)
-
-
-def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
-    wanted = notebook.expected_index(shelf)
-    if wanted is not None and not files.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
-        what = "is stale" if os.path.lexists(shelf.index) else "is missing"
-        yield Finding(shelf.index, what, REMAKE, VIEW)
+    if os.path.isdir(project_dir):
+        for name, what in views.stale(project_dir):
+            yield Finding(os.path.join(project_dir, name), what, REBUILD, VIEW)
+        yield from _check_notes_index(notebook.project_shelf(project_dir))
 
 
 def check_files(project_dir: str) -> Iterator[Finding]:
-    if os.path.lexists(project_dir):
-        yield from _check_episodes(project_dir, _check_directory(project_dir, project_dir, 0, lambda name: True))
-        yield from check_audit(project_dir)
-
-
-def _check_episodes(project_dir: str, findings: Iterator[Finding]) -> Iterator[Finding]:
-    """The findings, with a better remedy for the episodes that can be made again, and those that are missing."""
-    try:
-        paths = {os.path.join(project_dir, settings.EPISODES_DIR, name) for name in remake.lost(project_dir)}
-    except OSError:
-        paths = set()  # what cannot be read is among the findings
-    for finding in findings:
-        if finding.path in paths:
-            finding.remedy = REMAKE
-            paths.discard(finding.path)
+    if not os.path.lexists(project_dir):
+        return
+    lost = {os.path.join(project_dir, settings.EPISODES_DIR, name) for name in rebuild.lost_episodes(project_dir)}
+    for finding in _check_directory(project_dir, (), lambda name: True):
+        if finding.path in lost:
+            finding.remedy = REBUILD
+            lost.discard(finding.path)
         yield finding
-    for path in sorted(paths):
-        yield Finding(path, "is missing, though its session is there", REMAKE, DAMAGED)
+    for path in sorted(lost):
+        yield Finding(path, "is missing, though its session is there", REBUILD)
+    yield from check_audit(project_dir)
 
 
 def check_audit(project_dir: str) -> Iterator[Finding]:
@@ -106,123 +85,192 @@ def check_audit(project_dir: str) -> Iterator[Finding]:
         broken = chain.verify(project_dir).broken
     except OSError as error:
         path = error.filename or os.path.join(project_dir, settings.SECURITY_DIR)
-        yield Finding(path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read", DAMAGED)
+        yield Finding(path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read")
         return
     if broken:
-        yield Finding(broken.path, broken.what, AUDIT_REMEDY, DAMAGED, broken.line)
+        yield Finding(broken.path, "%s (line %d)" % (broken.what, broken.line), AUDIT_REMEDY)
 
 
-def check_views(project_dir: str) -> Iterator[Finding]:
-    stale = views.stale(project_dir)
-    if stale:  # a session may just have been writing them
-        with _still(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK)):
-            stale = views.stale(project_dir)
-    for name, what in stale:
-        yield Finding(os.path.join(project_dir, name), what, REMAKE, VIEW)
-    yield from _check_notes_index(notebook.project_shelf(project_dir))
+def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
+    wanted = notebook.expected_index(shelf)
+    if wanted is not None and not files.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
+        yield Finding(shelf.index, "is stale" if os.path.lexists(shelf.index) else "is missing", REBUILD, VIEW)
 
 
-def _still(path: str) -> Lock | contextlib.nullcontext[bool]:
-    """While whoever writes under a lock waits; nothing is made where there is no lock."""
-    return Lock(path) if os.access(path, os.W_OK) else contextlib.nullcontext(False)
-
-
-# Walking -------------------------------------------------------------------------------------------
-
-
-def _is_common(name: str) -> bool:
-    return not identity.is_project_id(name)
-
-
-def _check_directory(path: str, top: str, depth: int, wanted: Callable[[str], bool]) -> Iterator[Finding]:
+def _check_directory(path: str, parts: tuple[str, ...], is_wanted: Callable[[str], bool]) -> Iterator[Finding]:
+    """`parts` is where it lies below the store or the project."""
     try:
         info = os.lstat(path)
-        if not stat.S_ISDIR(info.st_mode):
-            yield Finding(path, "is a %s, not a directory" % _kind(info.st_mode), "move it away", DAMAGED)
-            return
-        with os.scandir(path) as found:
-            entries = sorted(found, key=lambda entry: entry.name)
+        entries = sorted(os.listdir(path)) if stat.S_ISDIR(info.st_mode) else []
     except OSError as error:
-        yield Finding(path, "cannot be read (%s)" % error.strerror, "make it readable for you", DAMAGED)
+        if os.path.lexists(path):  # else a session has just removed it
+            yield Finding(path, "cannot be read (%s)" % error.strerror, "make it readable for you")
         return
-    yield from _check_mode(path, info)
-    parts = () if path == top else tuple(os.path.relpath(path, top).split(os.sep))
-    yield from _check_session_directory(path, parts, info, [entry.name for entry in entries])
-    for entry in entries:
-        if entry.name in _FOREIGN or not wanted(entry.name):
-            continue
-        yield from _check_entry(entry, parts, top, depth)
-
-
-def _check_entry(entry: os.DirEntry[str], parts: tuple[str, ...], top: str, depth: int) -> Iterator[Finding]:
-    try:
-        info = entry.stat(follow_symlinks=False)
-    except OSError as error:
-        if os.path.lexists(entry.path):  # not just removed by a session at work
-            yield Finding(entry.path, "cannot be read (%s)" % error.strerror, "make it readable for you", DAMAGED)
+    is_lock = path.endswith(settings.LOCK_SUFFIX)
+    if not stat.S_ISREG(info.st_mode) and (is_lock or not stat.S_ISDIR(info.st_mode)):
+        yield Finding(path, "is not a plain file or directory", _MOVE)
         return
-    is_lock = entry.name.endswith(settings.LOCK_SUFFIX)
-    if stat.S_ISDIR(info.st_mode) and not is_lock and checker((*parts, entry.name)) in (None, accept):
-        if depth > _MAX_DEPTH:
-            yield Finding(entry.path, "is nested deeper than anything of ours", "move it out of the store", STRAY)
-        else:
-            yield from _check_directory(entry.path, top, depth + 1, lambda name: True)
-    elif not stat.S_ISREG(info.st_mode):
-        what = "is a %s, not a plain file" % _kind(info.st_mode)
-        yield Finding(entry.path, what, "move it out of the store", DAMAGED)
-    else:
-        yield from _check_mode(entry.path, info)
-        yield from _check_file(entry.path, (*parts, entry.name), info)
-
-
-def _check_mode(path: str, info: os.stat_result) -> Iterator[Finding]:
     if os.name == "posix" and info.st_mode & 0o077:
         what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
         yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
-
-
-def _check_session_directory(
-    path: str, parts: tuple[str, ...], info: os.stat_result, names: list[str]
-) -> Iterator[Finding]:
-    if len(parts) == 2 and parts[0] == settings.WORK_DIR and not clock.is_day(parts[1]):
-        yield Finding(path, "is not named after a day", "move it out of the store")
-    is_settled = info.st_mtime < time.time() - settings.STRAY_FILE_SECONDS  # a hook may be just about to write it
-    if len(parts) == 3 and parts[0] == settings.WORK_DIR and settings.META_FILE not in names and is_settled:
+    if stat.S_ISREG(info.st_mode):
+        yield from _check_file(path, parts, info)
+        return
+    is_settled = info.st_mtime < time.time() - settings.STRAY_FILE_SECONDS  # a hook may be about to write META
+    if len(parts) == 3 and parts[0] == settings.WORK_DIR and settings.META_FILE not in entries and is_settled:
         yield Finding(path, "has no %s" % settings.META_FILE, "move it away; its episode, if any, stays")
+    for name in entries:
+        if name not in _FOREIGN and is_wanted(name):
+            yield from _check_directory(os.path.join(path, name), (*parts, name), lambda name: True)
 
 
 def _check_file(path: str, parts: tuple[str, ...], info: os.stat_result) -> Iterator[Finding]:
-    name = parts[-1]
-    if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX):
+    if parts[-1].startswith(".") and parts[-1].endswith(settings.TEMP_SUFFIX):
         if info.st_mtime < time.time() - settings.STRAY_FILE_SECONDS:
-            yield Finding(path, "is a temporary file nobody writes any more", "delete it", STRAY)
+            yield Finding(path, "is a temporary file that nothing writes any more", "delete it", STRAY)
         return
-    check = _check_security(parts) if parts[0] == settings.SECURITY_DIR else checker(parts)
-    if check is None:
-        yield Finding(path, "is no file of the store", "move it elsewhere", STRAY)
+    row = next((row for row in _FORMATS if _fits(parts, row[0].split("/"))), None)
+    if row is None:
+        yield Finding(path, "is not a file of the store", "move it elsewhere", STRAY)
         return
     try:
-        check(path)
-    except Unfit as unfit:
-        yield Finding(path, str(unfit), unfit.remedy, unfit.kind, unfit.line)
-    except OSError as error:
-        if os.path.lexists(path):
-            yield Finding(
-                path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read", DAMAGED
-            )
+        what = row[1](path)
+    except (OSError, ValueError) as error:
+        what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
+    if what and os.path.lexists(path):
+        yield Finding(path, what, *(row[2:] or [_REPAIR]))
 
 
-def _check_security(parts: tuple[str, ...]) -> Callable[[str], object] | None:
-    """The lines of the trail are looked at together, by `check_audit`."""
-    is_trail = len(parts) == 4 and parts[-1] == settings.AUDIT_FILE
-    return accept if is_trail or parts[1:] == (settings.AUDIT_LOCK,) else None
+def _fits(parts: tuple[str, ...], pattern: list[str]) -> bool:
+    if pattern[0] == "**":
+        parts = parts[-len(pattern) + 1 :]
+        pattern = pattern[1:]
+    return len(parts) == len(pattern) and all(map(fnmatchcase, parts, pattern))
 
 
-def _kind(mode: int) -> str:
-    kinds = (
-        (stat.S_ISLNK, "symbolic link"),
-        (stat.S_ISDIR, "directory"),
-        (stat.S_ISFIFO, "pipe"),
-        (stat.S_ISSOCK, "socket"),
-    )
-    return next((name for test, name in kinds if test(mode)), "plain file" if stat.S_ISREG(mode) else "device")
+# Readers -------------------------------------------------------------------------------------------
+
+
+def _anything(path: str) -> str:
+    return ""
+
+
+def _json(spec: object = None) -> Reader:
+    return lambda path: files.read_json(path, spec if spec is not None else {})[1]
+
+
+def _episode(path: str) -> str:
+    value, what = files.read_json(path, {})
+    what = what or episode.problem(value)
+    name = "" if what else sessions.episode_name(value["started"], value["id"])
+    return what or ("" if name == os.path.basename(path) else "holds the session of %s" % name)
+
+
+def _meta(path: str) -> str:
+    from ..base import shape
+
+    meta = yaml.load(files.read_text(path) or "")
+    day, name = path.split(os.sep)[-3:-1]
+    what = shape.problem(meta, _META_SPEC)
+    if not what and (meta["date"], meta["session_id"]) != (day, name):
+        what = "names another session than its folder"
+    return what or ("" if sessions.load(os.path.dirname(path)) else "is incomplete")
+
+
+def _lines(path: str) -> str:
+    for number, line in enumerate((files.read(path, settings.ARCHIVE_MAX_BYTES) or b"").splitlines(), 1):
+        try:
+            is_record = isinstance(jsontext.loads(line), dict)
+        except ValueError:
+            is_record = False
+        if not is_record:
+            return "line %d is not one JSON object" % number
+    return ""
+
+
+def _page(path: str) -> str:
+    data = files.read(path) or b""
+    return page_problem(data.decode("utf-8")) or ("" if data.strip() else "is empty, as a power cut leaves a file")
+
+
+def page_problem(text: str) -> str:
+    """What keeps a text from being a Markdown page; "" when nothing does."""
+    if "\0" in text:
+        return "is binary, not Markdown"
+    stripped = text.strip()
+    if stripped[:1] in ("{", "[") and stripped[-1:] in ("}", "]"):
+        try:
+            jsontext.loads(stripped)
+        except ValueError:
+            return ""
+        return "holds JSON, not Markdown"
+    return ""
+
+
+def _note(path: str) -> str:
+    text = (files.read(path) or b"").decode("utf-8")
+    problems = notes.parse(os.path.basename(path)[: -len(".md")], text).problems
+    return page_problem(text) or next(("%s (line %d)" % (what, line) for line, what in problems), "")
+
+
+def _archive(path: str) -> str:
+    folder, name = os.path.split(path)
+    root, project = os.path.split(folder)
+    for _ in archive.load(os.path.dirname(root), os.path.join("", project), name[: -len(archive.ENDING)]):
+        pass
+    return ""
+
+
+_DELETE = "delete it; the next run writes it again"
+# The first pattern that fits decides; "**" stands for any folders.
+_FORMATS: tuple[tuple[Any, ...], ...] = (
+    ("**/*.lock", _anything),
+    ("episodes/session-*.json", _episode),
+    ("WORK/*/*/META.yaml", _meta),
+    (
+        "WORK/*/*/capture.json",
+        _json(capture.SPEC),
+        "delete it: the session's next run reads its transcript from the start",
+    ),
+    ("WORK/*/*/injected.json", _json(), _DELETE),
+    ("WORK/*/*/summary.md", _page, REBUILD),
+    ("WORK/*/*/session_memory_context.md", _page, "delete it; only the session's receipt is lost"),
+    ("WORK/*/*/artifacts/*.json", _json()),
+    ("WORK/*/*/artifacts/*", _anything),
+    ("WORK/*/*/local/*.md", _note),
+    (
+        "WORK/*/*/*.damaged",
+        lambda path: "could not be read and was replaced",
+        "look whether you need it, then delete it",
+    ),
+    ("STATE/*.damaged", lambda path: "could not be read and was replaced", "look whether you need it, then delete it"),
+    ("STATE/progress/*.json", _json(tasks.SPEC)),
+    ("STATE/threads/*.json", _json(threads.SPEC)),
+    ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
+    ("STATE/forgotten.json", _json(tombstones.SPEC)),
+    ("STATE/backfill.json", _json(backfill.EMPTY_SPEC), _DELETE),
+    ("STATE/*.json", _json()),
+    ("**/STATE/drafts/*", _anything),
+    ("**/STATE/used/*", _anything),
+    ("**/STATE/recall/*", _anything),
+    ("**/STATE/recall/*/*", _anything),
+    ("STATE/*", _anything),
+    ("**/LEARNING/topics/*.md", _note, "correct it: harness memory note edit NAME"),
+    ("**/archive/notes/*.md", _page),
+    ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
+    ("SECURITY/*/*/audit.jsonl", _anything),  # checked as a chain
+    ("profiles/*.md*", _page),
+    ("briefing.md*", _page, "take the version before (.1), or delete it"),
+    ("INDEX.md", _page, REBUILD),
+    ("MEMORY.md", _anything),
+    ("user/MEMORY.md", _anything),
+    ("project.json", _json()),
+    ("archive/*/*.tar.gz", _archive, "bring it back from a backup; sessions before the damage can be restored"),
+    ("archive/*/*.jsonl", _anything),
+    ("health/failures/*.json", _json(), "delete it"),
+    ("health/*", _anything),
+    ("health/*/*", _anything),
+    ("guard/*/*", _anything),
+    ("triggers", _anything),
+    ("*.json", _json()),
+)

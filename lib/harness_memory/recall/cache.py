@@ -149,10 +149,10 @@ class _Cache:
         if stamps == self.state.get("archives", {}):
             return
         ids = {id for id in self.stamps if id.startswith(ARCHIVED)}
-        for name, entry in archive.entries(self.store_root, self.project_dir):
-            id = "%s/%s/%s" % (ARCHIVED, name, entry["id"])
+        for session in archive.load_all(self.store_root, self.project_dir, []):
+            id = "%s/%s/%s" % (ARCHIVED, session.archive, session.id)
             if id not in self.stamps:
-                self._add(of_archived(id, entry["started"], entry["headline"]), 0)
+                self._add(of_archived(id, session.started, session.headline), 0)
             ids.discard(id)
         self.gone.update(ids)
         self.state["archives"] = stamps

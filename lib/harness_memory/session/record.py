@@ -48,7 +48,8 @@ def gather(
     with health.noted(context.store_root, "checkpoint"):
         claims = _collect(context, session, state)
     state.answer_with(message)
-    state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
+    if not _forgotten_until(session, context.project_dir):  # nothing dates a title
+        state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
         state.ended = max(session.started, clock.iso(now or state.last or 0.0))  # clocks are set back now and then
     if state.since and state.root and not state.thread:
@@ -125,8 +126,7 @@ def _read_new(context: Context, session: Session, state: Capture, path: str, sub
         else:
             if reading.is_restart:
                 state.restart()
-            if not reading.place[0]:
-                state.since = max(state.since, _forgotten_until(session, context.project_dir))
+            state.since = max(state.since, _forgotten_until(session, context.project_dir))
             absorb.absorb(state, entries, context.roots)
             state.cursor = reading.place
     finally:
@@ -135,12 +135,13 @@ def _read_new(context: Context, session: Session, state: Capture, path: str, sub
 
 
 def _forgotten_until(session: Session, project_dir: str) -> float:
-    """What a forgotten session said before this instant is not read again; 0 for all others."""
+    """What the session said before this instant was forgotten and is not read again; 0 for most sessions."""
     if not files.is_there(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return 0.0
     from . import tombstones
 
-    return tombstones.since(project_dir, session.claude_id)
+    until = tombstones.since(project_dir, session.claude_id)
+    return until if until > (clock.parse(session.started) or 0.0) else 0.0
 
 
 def _collect(context: Context, session: Session, state: Capture) -> list[str]:

@@ -1,0 +1,174 @@
+"""Striking a text from one file of the store: each format is decoded, loses the sentences that hold it, and is encoded.
+
+Matching ignores case, blanks between words, hidden characters, Unicode composition, and the signs that make injected
+text inert.
+"""
+
+from __future__ import annotations
+
+import os
+import unicodedata
+
+from ..base import jsontext, neutral, settings, yaml
+from ..base.text import one_line
+from ..notes import note as notes
+from ..session import episode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    Matcher = Callable[[str], bool]
+
+_SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
+_NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
+_NAMED_FOLDERS = (*_NOTE_FOLDERS, settings.PROFILES_DIR, settings.DRAFTS_DIR)
+# What a record is identified and found by; every other text in it is content.
+_NAMES = frozenset(
+    ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
+    + ("at", "created", "updated", "date", "task_id", "artifact", "session", "outcome", "source", "status", "project")
+    + ("work", "cwd", "git_remote", "path", "file", "last_activity", "type", "scope", "pid", "channel", "model")
+)
+
+
+def matcher(text: str) -> Matcher:
+    """Tell whether a passage holds the text."""
+    wanted = _normal(text)
+    return lambda passage: wanted in _normal(passage)
+
+
+def _normal(text: str) -> str:
+    flat = one_line(text).casefold()
+    return flat if flat.isascii() and "'''" not in flat else neutral.undone(unicodedata.normalize("NFC", flat))
+
+
+def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
+    """The file without the sentences that are hit: `data` itself when there are none, None when nothing is left."""
+    folder, name = path.replace("/", os.sep).split(os.sep)[-2:]
+    if folder in _NAMED_FOLDERS and is_hit(name.partition(".")[0].replace("-", " ")):
+        return None
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        after = _struck(folder, name, text, is_hit)
+    except ValueError:  # damaged: plain text then
+        after = sentences(text, is_hit)
+    if after == text:
+        return data
+    return after.encode("utf-8", "surrogateescape") if after and after.strip() else None
+
+
+def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
+    if name.endswith(".json"):
+        return _json(name, text, is_hit)
+    if name.endswith(".jsonl"):
+        return "\n".join([_line(line, is_hit) for line in text.split("\n")])
+    if name == settings.META_FILE:
+        meta = yaml.load(text)
+        after = _tree(meta, is_hit, drops_empty=True)
+        return text if after == meta else yaml.dump(after.items())
+    if folder in _NOTE_FOLDERS and name.endswith(".md"):
+        return _note(name[: -len(".md")], text, is_hit)
+    return sentences(text, is_hit)
+
+
+def _json(name: str, text: str, is_hit: Matcher) -> str | None:
+    value = jsontext.loads(text)
+    if name == settings.CAPTURE_FILE:  # its lists have fixed positions
+        after = _tree(value, is_hit, drops_empty=False)
+        return text if after == value else jsontext.compact(after) + "\n"
+    after = _tree(value, is_hit, drops_empty=True)
+    if after == value:
+        return text
+    is_broken = name.startswith(settings.EPISODE_PREFIX) and episode.problem(after)
+    return None if is_broken else jsontext.pretty(after)
+
+
+def _line(line: str, is_hit: Matcher) -> str:
+    value = jsontext.loads(line) if line.strip() else None
+    after = _tree(value, is_hit, drops_empty=True)
+    return line if after == value else jsontext.compact(after)
+
+
+def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
+    note = notes.parse(slug, text)
+    if is_hit(note.name) or (note.problems and is_hit(text)):
+        return None
+    body = notes.without(note.body, [fact for fact in note.facts if is_hit(fact.text)])
+    body = [line for line in body if not is_hit(line)]
+    fields = _tree(note.fields, is_hit, drops_empty=True)
+    if body == note.body and fields == note.fields:
+        return None if is_hit(text) else text
+    note.body, note.fields = body, fields
+    if not note.facts:
+        return None
+    if note.has_head:
+        note.fields["description"] = note.description  # the first fact, when the description was struck
+    after = notes.render(note) if note.has_head else "\n".join(note.body) + "\n"
+    return None if is_hit(after) else after
+
+
+def sentences(text: str, is_hit: Matcher) -> str:
+    """A text without the sentences that are hit, or the paragraphs, where a hit runs over several lines."""
+    if not is_hit(text):
+        return text
+    lines = []
+    for line in text.split("\n"):
+        bare = line.lstrip(" \t-*+#>")
+        kept = "".join([each for each in _split(bare) if not is_hit(each)]).rstrip() if is_hit(line) else bare
+        if kept == bare or kept.strip(" 0123456789.)"):  # more is left than the mark of a bullet
+            lines.append(line[: len(line) - len(bare)] + kept)
+    left = "\n".join(lines)
+    if is_hit(left):
+        left = "\n\n".join(paragraph for paragraph in left.split("\n\n") if not is_hit(paragraph))
+    return "" if is_hit(left) else left
+
+
+def _split(line: str) -> list[str]:
+    """The sentences of a line, which joined are the line."""
+    for end in _SENTENCE_ENDS:
+        line = line.replace(end, end + "\n")
+    return line.split("\n")
+
+
+def _tree(value: Any, is_hit: Matcher, *, drops_empty: bool) -> Any:
+    """A JSON value with every text struck but those that name something."""
+    if isinstance(value, str):
+        return sentences(value, is_hit)
+    if isinstance(value, list):
+        items = [(item, _tree(item, is_hit, drops_empty=drops_empty)) for item in value]
+        return [after for item, after in items if after == item or after != "" or not drops_empty]
+    if isinstance(value, dict):
+        return {
+            key: item if key in _NAMES and isinstance(item, str) else _tree(item, is_hit, drops_empty=drops_empty)
+            for key, item in value.items()
+        }
+    return value
+
+
+def passages(path: str, data: bytes) -> Iterator[str]:
+    """What a file says: the texts in JSON and YAML, the lines of everything else."""
+    text = data.decode("utf-8", "replace")
+    name = os.path.basename(path)
+    try:
+        if name.endswith(".json"):
+            yield from _leaves(jsontext.loads(text))
+            return
+        if name == settings.META_FILE:
+            yield from _leaves(yaml.load(text))
+            return
+    except ValueError:
+        pass
+    for line in text.split("\n"):
+        try:
+            yield from _leaves(jsontext.loads(line)) if name.endswith(".jsonl") and line else (line,)
+        except ValueError:
+            yield line
+
+
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, (list, dict)):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _leaves(item)
