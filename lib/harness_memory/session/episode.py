@@ -209,6 +209,12 @@ def audit_head(project_dir: str, name: str) -> str:
     return str((load(project_dir, name) or {}).get("audit_head") or "")
 
 
+def audit_heads(project_dir: str) -> dict[str, str]:
+    """The id of each session to the head of the audit trail that its episode holds."""
+    episodes = [load(project_dir, name) or {} for name in names(project_dir)]
+    return {value["id"]: value["audit_head"] for value in episodes if value.get("audit_head")}
+
+
 def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:
     """The newest other episode whose history began with the same entry: what a fork came from."""
     for name in reversed(names(project_dir)):
