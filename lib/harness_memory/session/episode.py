@@ -194,9 +194,7 @@ def load(project_dir: str, name: str) -> dict[str, Any] | None:
 
 def problem(value: object) -> str:
     """What is wrong with a value that should be an episode; "" when nothing is."""
-    if is_newer(value):
-        return "written by a newer version"
-    return shape.problem(value, SPEC)
+    return "written by a newer version" if is_newer(value) else shape.problem(value, SPEC)
 
 
 def is_newer(value: object) -> bool:
