@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .capture import Capture
     from .sessions import Session
 
-_FIELDS = (
+FIELDS = (
     *("what_was_done", "what_remains", "files_changed", "skill_used", "outcome"),
     *("tags", "learnings", "task", "rating"),
 )
@@ -45,7 +45,7 @@ def normalize(value: object) -> dict[str, Any] | None:
     """The flat, redacted, cut form of a checkpoint; None when it is not one."""
     if not isinstance(value, dict):
         return None
-    flat = {key: value[key] for key in _FIELDS if value.get(key) not in (None, "", [], {})}
+    flat = {key: value[key] for key in FIELDS if value.get(key) not in (None, "", [], {})}
     flat = {**_from_nested(value.get("self_report"), value.get("reflection")), **flat}
     if not flat:
         return None
