@@ -126,7 +126,7 @@ def is_wanted(line: bytes, is_sidechain: bool = False) -> bool:
 
 def _decode(line: bytes) -> dict[str, Any] | None:
     try:
-        entry = jsontext.loads(jsontext.shortened(line))
+        entry = jsontext.loads(line)
     except ValueError:
         return None
     return entry if isinstance(entry, dict) else None
