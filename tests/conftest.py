@@ -14,7 +14,7 @@ from life import Life
 # Long, and of the disk more than of the interpreter: the oldest and the newest version run them.
 _FIRE = ("under_fire", "found_by_fire", "damage", "environment", "clock_jumps", "locks", "load", "fuzz")
 _FIRE += ("hostile_places", "hostile_content", "promises", "forget", "retention", "remake", "recollection")
-_FIRE += ("watchdog", "guard_fuzz")
+_FIRE += ("watchdog",)
 collect_ignore = [] if support.VOLUME >= 1 else ["test_%s.py" % name for name in _FIRE]
 
 _NUMBERS = itertools.count()

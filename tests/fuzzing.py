@@ -15,7 +15,7 @@ import re
 from collections import Counter
 from typing import Any, Callable, Iterator
 
-import guard_corpus
+import guard_tables
 import protocol
 import support
 from fuzzworld import CHECKPOINT, GIT_CONFIG, GUARD, IDS, NESTED, OTHERS_WORD, Outcome, World, readable
@@ -40,8 +40,9 @@ SHARES = {
     "git": 4,
     "settings": 4,
 }
-COMMANDS = [command for command, _, _ in guard_corpus.COMMANDS]
-CALLS = [(tool, given) for tool, given, _, _ in guard_corpus.TOOL_CALLS]
+ROWS = [row for section in guard_tables.SECTIONS for row in guard_tables.rows(section)]
+COMMANDS = [row["command"] for row in ROWS if "command" in row]
+CALLS = [(row["tool"], row["input"]) for row in ROWS if "tool" in row]
 TIMES = (0.0, 1.0, 1e9, 2e9, 2.0**33, 253402300800.0, 1e12)  # 1970, long ago, 2033, 2242, 10000, beyond
 PROMPTS = ("Round the totals", "/melt ice", "And the parser?", "yes", "<task-notification>\n<task-id>a</task-id>")
 
