@@ -10,8 +10,7 @@ import time
 from ..base import config, jsontext, settings
 from ..base.lock import Busy
 from ..base.text import first_sentence
-from ..inject import sections
-from ..memory import ratings, views
+from ..memory import briefing, ratings, views
 from ..project import identity
 from ..project.context import Context
 from ..session import checkpoint as checkpoints
@@ -160,7 +159,7 @@ def _relative(file: str, root: str) -> str:
 
 def _rate(session: Session, point: dict[str, Any]) -> None:
     """A rating in a checkpoint rates the skill it names."""
-    skill, rating = sections.skill_name(point.get("skill_used") or ""), point.get("rating")
+    skill, rating = briefing.skill_name(point.get("skill_used") or ""), point.get("rating")
     if not skill or not rating or not 1 <= rating <= 5:
         return
     note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
