@@ -1,164 +1,115 @@
 #!/usr/bin/env python3
-"""The long campaign: kills, faults, damage, load and fuzz over throw-away homes, with a seed and a time limit.
+"""The long campaign over throw-away homes: kills, faults, damage, storms, load and fuzz, with a seed and a time limit.
 
-    python3 bench/chaos.py [--minutes 60] [--seed 1] [--only kills,fuzz] [--jobs 2] [--report FILE]
+    python3 bench/chaos.py [--minutes 60] [--seed 1] [--only kills,fuzz]
 
-Run by the interpreter that is to be tested. Prints a table of what was done to the hooks and commands, what was lost,
-and how long the slowest hook took; exit code 1 when anything was not as promised (RELIABILITY.md says what is), or a
-part had no time to try anything. The same seed takes things in the same order; how far it gets depends on the time.
+Runs with the interpreter to be tested. Prints a table of what was done and each problem; exits 1 when there is a
+problem or a part had no time to try anything. The same seed takes things in the same order.
 """
 
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import platform
+import random
 import shutil
-import signal
 import sys
 import tempfile
 import time
 import traceback
-from multiprocessing import get_context
-from multiprocessing.connection import wait
 from pathlib import Path
-from typing import Any
+from typing import Any, Callable
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
+ROOT = Path(__file__).resolve().parent.parent
+sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests"), str(ROOT / "lib")]
 
-# Where each part is, what it does, and its share of the time.
-PARTS: dict[str, tuple[str, str, str, float]] = {
-    "kills": ("points", "kills", "killed, torn or cut off at changes of files", 6),
-    "moments": ("points", "moments", "killed before file operations, reading ones too", 20),
-    "faults": ("points", "faults", "file operations fail, in six ways", 25),
-    "calls": ("points", "system_calls", "hooks killed at system calls, by strace", 10),
-    "damage": ("damage", "campaign", "files emptied, cut, garbled, enormous", 10),
-    "planted": ("planted", "campaign", "links, pipes and folders in every place", 4),
-    "load": ("load", "campaign", "50 sessions in a project and 50 projects", 20),
-    "fuzz": ("fuzz", "campaign", "generated and mutated input of every kind", 25),
-}
-_SHOWN = 40
+import damage  # noqa: E402
+import fuzz  # noqa: E402
+import load  # noqa: E402
+import storm  # noqa: E402
+import support  # noqa: E402
+from crash import WRITERS, Scene, Trial  # noqa: E402
+from interposer import FAULTS, KILL, LASTING, Plan  # noqa: E402
+
+SHOWN = 40  # problems that are printed
 
 
-class Part:
-    """One part of the campaign, in a process group of its own: an interrupt ends all of it, and is told here."""
+def points(acts: tuple[int, ...]) -> Callable[[Path, int, float], dict[str, Any]]:
+    """Every writer at every operation where it can be killed or meet one of these faults, in random order."""
 
-    def __init__(self, name: str, seed: int, seconds: float) -> None:
-        self.name = name
-        memory = Path("/dev/shm")
-        self.directory = tempfile.mkdtemp(prefix="harness-chaos-", dir=str(memory) if memory.is_dir() else None)
-        processes = get_context("fork")
-        self.answer, told = processes.Pipe(duplex=False)
-        given = (name, seed, seconds, self.directory, told)
-        self.process = processes.Process(target=_work, args=given)
-        self.process.start()
-        told.close()
-
-    def result(self) -> dict[str, Any]:
-        try:
-            result: dict[str, Any] = self.answer.recv()
-        except EOFError:
-            result = {"counts": {}, "problems": [self.name + ": its process died"], "slowest": {}, "seconds": 0.0}
-        self.close()
-        return result
-
-    def close(self) -> None:
-        if self.process.pid:
+    def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+        counts = {"points": 0, "of": 0}
+        problems: list[str] = []
+        with support.forked_hooks():
+            scene = Scene(directory / "scene")
+            trial = Trial(scene)
             try:
-                os.killpg(self.process.pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                self.process.kill()  # it has no group yet, or is over
-        self.process.join()
-        shutil.rmtree(self.directory, ignore_errors=True)
+                plans = [
+                    (writer, Plan(act, number, stays=act in LASTING))
+                    for writer in WRITERS
+                    for act in acts
+                    for number in range(1, trial.points(writer, act) + 1)
+                ]
+                random.Random(seed).shuffle(plans)
+                counts["of"] = len(plans)
+                for writer, plan in plans:
+                    if time.monotonic() > ends:
+                        break
+                    problems += trial.run(writer, plan)
+                    counts["points"] += 1
+            finally:
+                scene.close()
+        return {"counts": counts, "problems": problems}
+
+    return campaign
 
 
-def _work(name: str, seed: int, seconds: float, directory: str, told: Any) -> None:
-    os.setpgid(0, 0)
-    module, function, _, _ = PARTS[name]
-    os.environ["HOME"] = directory
-    os.fsync = lambda descriptor: None  # power cuts are acted out, not waited for
-    began = time.monotonic()
+# What each part is, and its share of the time.
+PARTS: dict[str, tuple[Callable[[Path, int, float], dict[str, Any]], str, float]] = {
+    "kills": (points((KILL,)), "every writer killed before each change of a file", 20),
+    "faults": (points(tuple(FAULTS)), "file operations fail, in six ways", 25),
+    "damage": (damage.campaign, "files emptied, cut, garbled, enormous", 15),
+    "storm": (storm.campaign, "hooks of 20 sessions at once, a third killed", 5),
+    "load": (load.campaign, "50 sessions in a project and 50 projects", 20),
+    "fuzz": (fuzz.campaign, "generated and mutated input of every kind", 15),
+}
+
+
+def run(part: str, seed: int, seconds: float) -> dict[str, Any]:
+    memory = "/dev/shm"
+    directory = Path(tempfile.mkdtemp(prefix="harness-chaos-", dir=memory if os.path.isdir(memory) else None))
     try:
-        campaign = getattr(importlib.import_module(module), function)
-        result: dict[str, Any] = campaign(Path(directory), seed, began + seconds)
-    except Exception:  # noqa: BLE001  (the campaign itself failed: that is a finding too)
-        result = {"counts": {}, "problems": ["the part itself failed:\n" + traceback.format_exc()], "slowest": {}}
-    told.send({**result, "seconds": time.monotonic() - began})
-    told.close()
-    signal.pause()  # whoever asked ends all that is left of us
-
-
-def run(chosen: list[str], seed: int, seconds: dict[str, float], jobs: int) -> dict[str, dict[str, Any]]:
-    """What each part came to, so many at a time."""
-    results: dict[str, dict[str, Any]] = {}
-    waiting, at_work = list(chosen), {}
-    try:
-        while waiting or at_work:
-            while waiting and len(at_work) < jobs:
-                part = Part(waiting[0], seed, seconds[waiting.pop(0)])
-                at_work[part.answer] = part
-            for answer in wait(list(at_work)):
-                part = at_work.pop(answer)  # type: ignore[arg-type]
-                results[part.name] = part.result()
-                print("%s: done, %s" % (part.name, _verdict(results[part.name])), file=sys.stderr)
+        return PARTS[part][0](directory, seed, time.monotonic() + seconds)
+    except Exception:  # noqa: BLE001  (a part that fails is a finding too)
+        return {"counts": {}, "problems": ["the part itself failed:\n" + traceback.format_exc()]}
     finally:
-        for part in at_work.values():
-            part.close()
-    return results
-
-
-def _verdict(result: dict[str, Any]) -> str:
-    if result["problems"]:
-        return "%d problems" % len(result["problems"])
-    return "no problem" if any(result["counts"].values()) else "nothing tried"
-
-
-def table(results: dict[str, dict[str, Any]]) -> list[str]:
-    lines = ["| part | what was done | came to | minutes |", "| --- | --- | --- | --- |"]
-    for part, result in results.items():
-        done = ", ".join("%s %s" % (name, _number(value)) for name, value in result["counts"].items())
-        lines.append("| %s: %s | %s | %s | %.1f |" % (
-            part, PARTS[part][2], done, _verdict(result), result["seconds"] / 60))  # fmt: skip
-    slowest: dict[str, float] = {}
-    for result in results.values():
-        for name, seconds in result["slowest"].items():
-            slowest[name] = max(slowest.get(name, 0.0), seconds)
-    ranked = sorted(slowest.items(), key=lambda item: -item[1])
-    return [*lines, "", "Slowest: " + ", ".join("%s %.2f s" % pair for pair in ranked[:7])]
-
-
-def _number(value: Any) -> str:
-    return f"{value:,}" if isinstance(value, int) else "%.3g" % value if isinstance(value, float) else str(value)
+        shutil.rmtree(str(directory), ignore_errors=True)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--minutes", type=float, default=60.0, help="for all parts together")
-    parser.add_argument("--seed", type=int, default=1, help="-N goes through the points of N from the other end")
+    parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default=",".join(PARTS), help="of " + ", ".join(PARTS))
-    parser.add_argument("--jobs", type=int, default=2, help="parts at a time")
-    parser.add_argument("--report", help="write the table here too")
     options = parser.parse_args()
-    chosen = [part for part in PARTS if part in options.only.split(",")]
-    if not chosen:
+    parts = [part for part in PARTS if part in options.only.split(",")]
+    if not parts:
         parser.error("--only takes some of " + ", ".join(PARTS))
-    share = options.minutes * 60 * min(options.jobs, len(chosen)) / sum(PARTS[part][3] for part in chosen)
-    head = "Python %s on %s, seed %d" % (platform.python_version(), platform.system(), options.seed)
-    try:
-        results = run(chosen, options.seed, {part: share * PARTS[part][3] for part in chosen}, options.jobs)
-    except KeyboardInterrupt:
-        print("interrupted: nothing is left behind, and nothing is proved", file=sys.stderr)
-        return 130
-    report = "\n".join([head, "", *table({part: results[part] for part in chosen})]) + "\n"
-    print(report, end="")
-    if options.report:
-        Path(options.report).write_text(report, "utf-8")
-    problems = [problem for part in chosen for problem in results[part]["problems"]]
-    for problem in problems[:_SHOWN]:
-        print("- " + problem)
-    is_tried = all(any(results[part]["counts"].values()) for part in chosen)
-    return 1 if problems or not is_tried else 0
+    os.fsync = lambda descriptor: None  # nothing here cuts the power
+    total = sum(PARTS[part][2] for part in parts)
+    results = {}
+    for part in parts:
+        results[part] = run(part, options.seed, options.minutes * 60 * PARTS[part][2] / total)
+        print("%s: %d problems" % (part, len(results[part]["problems"])), file=sys.stderr, flush=True)
+    print("Python %s on %s, seed %d\n" % (platform.python_version(), platform.system(), options.seed))
+    print("| part | what was done | counts | problems |\n| --- | --- | --- | --- |")
+    for part, result in results.items():
+        counts = ", ".join("%s %s" % item for item in result["counts"].items())
+        print("| %s | %s | %s | %d |" % (part, PARTS[part][1], counts, len(result["problems"])))
+    problems = [problem for result in results.values() for problem in result["problems"]]
+    print("".join("- %s\n" % problem for problem in problems[:SHOWN]), end="")
+    return 1 if problems or not all(any(result["counts"].values()) for result in results.values()) else 0
 
 
 if __name__ == "__main__":

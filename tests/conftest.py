@@ -9,14 +9,7 @@ from typing import Any, Callable, Iterator, List
 
 import pytest
 import support
-from commandline import World
 from life import Life
-
-# Long, and of the disk more than of the interpreter: the oldest and the newest version run them.
-_FIRE = ("under_fire", "found_by_fire", "damage", "environment", "clock_jumps", "locks", "load", "fuzz")
-_FIRE += ("hostile_places", "hostile_content", "promises", "forget", "retention", "remake", "recollection")
-_FIRE += ("watchdog",)
-collect_ignore = [] if support.VOLUME >= 1 else ["test_%s.py" % name for name in _FIRE]
 
 _NUMBERS = itertools.count()
 
@@ -134,9 +127,3 @@ def run_hook(home: Path) -> Callable[..., support.Result]:
 def life(home: Path, repo: Path, client: support.Client) -> Life:
     """A session of a living client in a repository."""
     return Life(home, repo, pid=client.pid)
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    """The command line in a repository."""
-    return World(home, repo)

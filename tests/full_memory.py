@@ -119,12 +119,8 @@ def _put_away(memory: Memory, say: Say) -> None:
     """A session in an archive."""
     life = memory.play(say("archived ask"), say("archived answer"), [say("archived file") + ".py"])
     life.end()
-    old = time.time() - 40 * DAY
-    for path in (life.directory / "META.yaml", *support.episode_files(memory.root)):
-        text = path.read_text("utf-8")
-        day = time.strftime("%Y-%m-%d", time.gmtime())
-        path.write_text(text.replace(day, time.strftime("%Y-%m-%d", time.gmtime(old))), "utf-8")
-    memory.do("archive", "--before", time.strftime("%Y-%m-%d", time.gmtime()), "--open")
+    tomorrow = time.strftime("%Y-%m-%d", time.localtime(time.time() + 2 * DAY))
+    memory.do("archive", "--before", tomorrow, "--open")
 
 
 def _curate(memory: Memory, say: Say) -> None:

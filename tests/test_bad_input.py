@@ -1,104 +1,85 @@
-"""Whatever arrives and whatever the disk does: exit 0, nothing on stderr, the session goes on."""
+"""Bad payloads, transcripts, records and settings: hooks exit 0 in silence, commands explain, the session goes on."""
 
 from __future__ import annotations
 
 import json
 import os
 import subprocess
-import time
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+import full_memory
+import protocol
 import pytest
 import support
+from full_memory import READING, Memory
 from life import Life, failures
-
-from harness_memory.hook import pre_compact
-
-SCRIPTS = [
-    "session_start",
-    "user_prompt_submit",
-    "pre_tool_use",
-    "subagent_start",
-    "stop",
-    "pre_compact",
-    "session_end",
-]
-as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root to set up")
 
 Hook = Callable[..., support.Result]
 
+# Payloads --------------------------------------------------------------------------------------------
 BAD = {
     "empty": b"",
     "blank": b" \n",
     "truncated": b'{"session_id": "abc", "cwd": "/tm',
-    "not utf-8": b'{"session_id": "\xff\xfe", "cwd": "\x80"}',
     "binary": bytes(range(256)) * 8,
     "an array": b"[1, 2]",
     "a string": b'"hello"',
-    "a number": b"12",
     "two documents": b'{"session_id": "a"}\n{"session_id": "b"}\n',
     "deep": b'{"session_id": ' + b"[" * 200000 + b"]" * 200000 + b"}",
-    "deep in an unused field": b'{"session_id": "deep", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}",
     "no session id": b'{"cwd": "/"}',
-    "empty session id": b'{"session_id": ""}',
+}
+ODD = {  # usable or not, by interpreter
+    "not utf-8": b'{"session_id": "\xff\xfe", "cwd": "\x80"}',
+    "deep in an unused field": b'{"session_id": "deep", "x": ' + b"[" * 5000 + b"]" * 5000 + b"}",
     "huge number": b'{"session_id": "n", "x": ' + b"9" * 10000 + b"}",
 }
+SCRIPTS = tuple(protocol.EVENTS)
+
+
+def assert_polite(script: str, result: support.Result) -> None:
+    assert (result.code, result.stderr) == (0, ""), result
+    assert protocol.complaints(protocol.EVENTS[script], result.stdout.encode("utf-8", "surrogatepass")) == []
 
 
 @pytest.mark.parametrize(
     ("script", "name"),
-    [("stop", name) for name in BAD]
+    [("stop", name) for name in (*BAD, *ODD)]
     + [(script, name) for script in SCRIPTS if script != "stop" for name in ("empty", "truncated", "binary")],
 )
-def test_bad_payloads(run_hook: Hook, store_root: Path, script: str, name: str) -> None:
-    result = run_hook(script, BAD[name])
-    assert (result.code, result.stderr) == (0, "")
+def test_bad_payload_is_stamped_and_the_guard_asks(run_hook: Hook, store_root: Path, script: str, name: str) -> None:
+    result = run_hook(script, {**BAD, **ODD}[name])
+    assert_polite(script, result)
     if script == "pre_tool_use":
-        assert asks(result)
-    else:
-        assert result.stdout in ("", pre_compact.KEEP if script == "pre_compact" else "")
-    if name in ("not utf-8", "deep in an unused field", "huge number"):
-        return  # usable all the same, or not, by interpreter
-    assert len(failures(store_root)) == 1
+        assert result.json["hookSpecificOutput"]["permissionDecision"] == "ask"
+    if name in BAD:
+        assert len(failures(store_root)) == 1
 
 
-def asks(result: support.Result) -> bool:
-    """What the guard cannot judge it leaves to the user."""
-    return bool(result.json["hookSpecificOutput"]["permissionDecision"] == "ask")
-
-
-WRONG: list[Any] = [None, 0, 1.5, True, [], {}, ["x"], {"a": 1}, "x" * 100000, "\x00", "\ud800", "../../../etc"]
+WRONG: list[Any] = [None, 0, 1.5, True, [], {}, ["x"], {"a": 1}, "x" * 100000, "\x00", "\ud800", "../../../etc", 1e300]
+FIELDS = ["session_id", "transcript_path", "cwd", "source", "prompt", "prompt_id", "last_assistant_message"]
+FIELDS += ["reason", "trigger", "model", "session_title", "agent_id", "hook_event_name", "seconds_since_last_response"]
 
 
 @pytest.mark.parametrize("script", SCRIPTS)
-def test_wrong_types_in_every_field(run_hook: Hook, session: support.Session, store_root: Path, script: str) -> None:
-    keys = ["session_id", "transcript_path", "cwd", "source", "prompt", "prompt_id", "last_assistant_message"]
-    keys += ["reason", "trigger", "model", "session_title", "agent_id", "hook_event_name"]
+def test_wrong_type_in_any_field_is_survived(run_hook: Hook, session: support.Session, script: str) -> None:
     good = {**session.start(), **session.prompt("hi"), **session.stop("Hello."), **session.end()}
     for number, value in enumerate(WRONG):
-        payload = {**good, keys[number % len(keys)]: value, keys[(number * 5 + 3) % len(keys)]: value}
-        result = run_hook(script, json.dumps(payload).encode(), cwd=session.cwd)
-        assert (result.code, result.stderr) == (0, ""), (value, result)
-        if script == "pre_compact":
-            assert result.stdout in ("", pre_compact.KEEP)
-        else:
-            assert not result.stdout or result.json.keys() <= {"systemMessage", "hookSpecificOutput"}
+        changed = FIELDS[number % len(FIELDS)], FIELDS[(number * 5 + 3) % len(FIELDS)]
+        payload = {**good, **dict.fromkeys(changed, value)}
+        assert_polite(script, run_hook(script, json.dumps(payload).encode(), cwd=session.cwd))
 
 
-def test_a_failure_is_mentioned_once(run_hook: Hook, life: Life) -> None:
-    run_hook("stop", b"{")
-    run_hook("stop", b"{")
-    said = life.start().json["systemMessage"]
-    assert "2 hook runs failed" in said
-    command = said.partition("See: ")[2].split()
-    assert command[0] == "python3"
-    assert Path(command[1]).is_file()
-    assert command[2:] == ["memory", "doctor"]
+def test_failures_are_mentioned_once_at_the_next_start(run_hook: Hook, life: Life) -> None:
+    for _ in range(2):
+        run_hook("stop", b"{")
+    message = life.start().json["systemMessage"]
+    assert "2 hook runs failed" in message
+    assert "memory doctor" in message
     assert life.start().stdout == ""
 
 
-def test_a_payload_of_six_megabytes(life: Life) -> None:
+def test_payload_of_six_megabytes_is_recorded_in_short(life: Life) -> None:
     big = "word " * 1_200_000
     life.start()
     life.run("user_prompt_submit", life.session.prompt(big))
@@ -107,171 +88,29 @@ def test_a_payload_of_six_megabytes(life: Life) -> None:
     assert life.episode["asked"][0].startswith("word word")
 
 
-@pytest.mark.parametrize("ending", [b"\n", b""])
-def test_stdin_that_stays_open(life: Life, ending: bytes) -> None:
-    payload = support.encode(life.session.start()).rstrip(b"\n") + ending
-    began = time.monotonic()
-    with subprocess.Popen(
-        support.hook_command("session_start"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
-        cwd=life.cwd,
-    ) as hook:
+def test_stdin_that_stays_open_does_not_hold_a_hook_up(life: Life) -> None:
+    environment = support.clean_environment(life.home, life.session.environment(pid=life.pid))
+    pipe = subprocess.PIPE
+    command = support.hook_command("session_start")
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, cwd=life.cwd) as hook:
         assert hook.stdin is not None
-        hook.stdin.write(payload)
+        hook.stdin.write(support.encode(life.session.start()))
         hook.stdin.flush()
-        assert hook.wait(timeout=20) == 0
-    assert time.monotonic() - began < 4
+        assert hook.wait(timeout=60) == 0
     assert life.meta["status"] == "ACTIVE"
+    assert failures(life.store) == []  # it has not waited for its deadline
 
 
-@pytest.fixture(scope="module", autouse=True)
-def ignored(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[subprocess.Popen[bytes], Path]]:
-    """A hook that nobody speaks to, and its home; other tests run while it waits for its deadline."""
-    home = tmp_path_factory.mktemp("ignored")
-    with subprocess.Popen(
-        support.hook_command("session_end"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=support.clean_environment(home),
-        cwd=str(home),
-    ) as hook:
-        yield hook, home
-        hook.kill()
-
-
-def test_stdin_that_never_speaks(ignored: tuple[subprocess.Popen[bytes], Path]) -> None:
-    hook, home = ignored
-    assert hook.wait(timeout=20) == 0
-    assert hook.stdout is not None
-    assert hook.stderr is not None
-    assert (hook.stdout.read(), hook.stderr.read()) == (b"", b"")
-    assert "deadline" in failures(home / ".claude" / "memory")[0]
-
-
-def test_closed_standard_streams(life: Life) -> None:
-    for redirect in ("<&-", ">&-", "<&- >&- 2>&-"):
-        command = " ".join(support.hook_command("stop")) + " " + redirect
-        done = subprocess.run(
-            ["sh", "-c", command], env=support.clean_environment(life.home), capture_output=True, check=False
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-
-
-@pytest.mark.parametrize("script", SCRIPTS)
-def test_a_store_that_is_a_file(life: Life, script: str) -> None:
-    life.store.write_text("not a directory", "utf-8")
-    payload = {**life.session.start(), **life.session.prompt("hi"), **life.session.stop("Hello.")}
-    result = life.run(script, payload)
-    assert result.stdout == "" or (script == "pre_tool_use" and asks(result))
-    assert life.store.read_text("utf-8") == "not a directory"
-
-
-def test_a_project_directory_that_is_a_file(life: Life) -> None:
-    life.start()
-    project = life.project
-    life.extra["HARNESS_MEMORY_HOME"] = str(life.home / "elsewhere")
-    (life.home / "elsewhere").mkdir()
-    (life.home / "elsewhere" / project.name).write_text("in the way", "utf-8")
-    life.turn("one", "One done.")
-    assert (life.home / "elsewhere" / project.name).read_text("utf-8") == "in the way"
-    assert failures(life.home / "elsewhere")
-
-
-def test_an_unwritable_store(life: Life) -> None:
-    life.store.mkdir(parents=True)
-    life.store.chmod(0o500)
-    done = subprocess.run(
-        [*support.bound_by_modes(), *support.hook_command("stop")],
-        input=support.encode(life.session.stop("Hello.")),
-        env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
-        cwd=life.cwd,
-        capture_output=True,
-        check=False,
-    )
+@pytest.mark.parametrize("redirect", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_survived(life: Life, redirect: str) -> None:
+    command = " ".join(support.hook_command("stop")) + " " + redirect
+    environment = support.clean_environment(life.home)
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert not list(life.store.iterdir())
-    life.store.chmod(0o700)
-
-
-@as_root
-def test_a_full_disk_loses_nothing(life: Life, tmp_path: Path) -> None:
-    disk = tmp_path / "disk"
-    disk.mkdir()
-    if subprocess.run(
-        ["mount", "-t", "tmpfs", "-o", "size=1m,nr_inodes=10k,mode=700", "tmpfs", str(disk)],
-        capture_output=True,
-        check=False,
-    ).returncode:
-        pytest.skip("cannot mount a small file system here")
-    try:
-        store = disk / "memory"
-        life.store = store
-        life.extra["HARNESS_MEMORY_HOME"] = str(store)
-        life.start()
-        life.turn("one", "One done.", "one.py")
-        before = support.snapshot(store)
-        with (disk / "filler").open("wb", buffering=0) as filler:
-            try:
-                while True:
-                    filler.write(b"x" * 4096)
-            except OSError:
-                pass
-        life.turn("two", "Two done.", "two.py")
-        kept = support.snapshot(store)
-        for name, data in before.items():
-            assert name in kept, name
-            if name.endswith((".json", ".yaml", ".md")):
-                assert kept[name] == data or kept[name], name
-        assert life.episode["files_changed"] == ["one.py"]
-        (disk / "filler").unlink()
-        life.turn("three", "Three done.", "three.py")
-        assert life.episode["files_changed"] == ["one.py", "two.py", "three.py"]
-        assert life.episode["asked"] == ["one", "two", "three"]
-    finally:
-        subprocess.run(["umount", "-l", str(disk)], check=False)
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("{", "config.json"),
-        ("[]", "expected an object"),
-        ('{"retention_days": "many"}', "retention_days"),
-        ('{"retention_days": -1}', "retention_days"),
-        ('{"retention_episodes": 0.5}', "retention_episodes"),
-        ('{"colour": 1}', "colour"),
-    ],
-)
-def test_a_broken_configuration_is_reported_and_ignored(life: Life, text: str, complaint: str) -> None:
-    life.store.mkdir(parents=True, mode=0o700)
-    (life.store / "config.json").write_text(text, "utf-8")
-    assert complaint in life.start().json["systemMessage"]
-    assert life.meta["status"] == "ACTIVE"
-
-
-def test_a_flood_of_problems_stays_one_line(life: Life) -> None:
-    life.store.mkdir(parents=True, mode=0o700)
-    keys = {"key %d \x1b[31m\u202e" % number: 1 for number in range(3000)}
-    (life.store / "config.json").write_text(json.dumps(keys), "utf-8")
-    said = life.start().json["systemMessage"]
-    assert len(said) < 1500
-    assert "2997 more" in said
-    assert "\x1b" not in said
-    assert "\u202e" not in said
-
-
-def test_a_good_configuration_is_silent(life: Life) -> None:
-    life.store.mkdir(parents=True, mode=0o700)
-    (life.store / "config.json").write_text('{"retention_days": 30}', "utf-8")
-    assert life.start().stdout == ""
 
 
 @pytest.mark.parametrize("cwd", ["", "/does/not/exist", "relative/path", "/dev/null"])
-def test_a_working_directory_that_is_none(life: Life, cwd: str) -> None:
+def test_working_directory_that_does_not_exist_is_recorded_all_the_same(life: Life, cwd: str) -> None:
     env = {**life.session.environment(pid=life.pid), "CLAUDE_PROJECT_DIR": None}
     life.transcript.prompt("hi").text("Hello.")
     for script, payload in (
@@ -283,35 +122,193 @@ def test_a_working_directory_that_is_none(life: Life, cwd: str) -> None:
     assert life.episode["what_was_done"] == "Hello."
 
 
-NO_TRANSCRIPT: dict[str, Callable[[Path], Any]] = {
-    "directory": Path.mkdir,
-    "pipe": os.mkfifo,
+# Transcripts -----------------------------------------------------------------------------------------
+def rotated(path: Path) -> None:
+    path.rename(path.with_suffix(".old"))
+    path.touch()
+
+
+def copied(path: Path) -> None:
+    data = path.read_bytes()
+    path.unlink()
+    path.write_bytes(data)
+
+
+def replaced_by_a_folder(path: Path) -> None:
+    path.unlink()
+    path.mkdir()
+
+
+def replaced_by_a_pipe(path: Path) -> None:
+    path.unlink()
+    os.mkfifo(str(path))
+
+
+TRANSCRIPTS: dict[str, Callable[[Path], Any]] = {
+    "removed": Path.unlink,
+    "halved": lambda path: os.truncate(str(path), path.stat().st_size // 2),
+    "emptied": lambda path: os.truncate(str(path), 0),
+    "rotated": rotated,
+    "copied": copied,
+    "a folder": replaced_by_a_folder,
+    "a pipe": replaced_by_a_pipe,
     "binary": lambda path: path.write_bytes(bytes(range(256)) * 1000),
-    "empty": Path.touch,
-    "no newline": lambda path: path.write_bytes(b'{"type":"user"'),
+    "without a newline": lambda path: path.write_bytes(path.read_bytes() + b'{"type":"user"'),
+    "of strange lines": lambda path: path.write_bytes(b'{"type":"mode","sessionId":"x"}\n' * 400),
+    "grown by zeros": lambda path: os.truncate(str(path), path.stat().st_size + (64 << 20)),
+    "of strange times": lambda path: path.write_bytes(
+        path.read_bytes().replace(b'"timestamp":"2', b'"timestamp":"nan')
+    ),
 }
 
 
-def test_a_transcript_that_is_none(life: Life) -> None:
-    """All kinds at once: each Stop waits half a second for the answer to be written."""
-    stops = {}
-    for kind, make in NO_TRANSCRIPT.items():
-        each = Life(life.home, life.cwd, pid=life.pid)
-        each.transcript.path.parent.mkdir(parents=True, exist_ok=True)
-        make(each.transcript.path)
-        each.run("user_prompt_submit", each.session.prompt("hi"))
-        env = support.clean_environment(each.home, each.session.environment(pid=each.pid))
-        stops[kind] = each, start_hook("stop", each.session.stop("Hello."), env, each.cwd)
-    for kind, (each, hook) in stops.items():
-        assert (*hook.communicate(timeout=20), hook.returncode) == (b"", b"", 0), kind
-        assert each.episode["what_was_done"] == "Hello.", kind
+@pytest.mark.parametrize("kind", TRANSCRIPTS)
+def test_transcript_that_changes_between_turns_loses_no_turn(life: Life, kind: str) -> None:
+    life.start()
+    life.turn("one", "The first is done, with care.", "one.py")
+    TRANSCRIPTS[kind](life.transcript.path)
+    life.run("user_prompt_submit", life.session.prompt("two"))
+    if life.transcript.path.is_file():
+        life.transcript.raw(b"\n")
+        life.transcript.prompt("two", promptId=life.session.prompt_id).write(life.cwd / "two.py")
+        life.transcript.text("The second is done, with care.")
+    life.stop("The second is done, with care.")
+    assert "The second is done" in life.episode["what_was_done"]
+    assert "two" in life.episode["asked"]
+    assert life.meta["status"] == "COMPLETED"
+    if kind not in ("a folder", "a pipe", "removed"):
+        assert life.episode["files_changed"][-1] == "two.py"
+    if kind in ("copied", "grown by zeros", "without a newline"):
+        assert life.episode["files_changed"] == ["one.py", "two.py"]
+    assert failures(life.store) == []
 
 
-def start_hook(script: str, payload: Any, env: dict[str, str], cwd: Path) -> subprocess.Popen[bytes]:
-    pipe = subprocess.PIPE
-    hook = subprocess.Popen(
-        support.hook_command(script), stdin=pipe, stdout=pipe, stderr=pipe, env=env, cwd=str(cwd), bufsize=0
-    )
-    assert hook.stdin is not None
-    hook.stdin.write(support.encode(payload))
-    return hook
+# Records ---------------------------------------------------------------------------------------------
+DEEP = b"[" * 900 + b"]" * 900
+DAMAGE: dict[str, Callable[[bytes], bytes]] = {
+    "emptied": lambda data: b"",
+    "halved": lambda data: data[: len(data) // 2],
+    "zeros": lambda data: b"\0" * len(data),
+    "another type": lambda data: b"[1, 2]\n",
+    "an empty object": lambda data: b"{}\n",
+    "of a newer version": lambda data: data.replace(b'"schema": 1', b'"schema": 99').replace(
+        b"schema: 1", b"schema: 99"
+    ),
+    "wrong values": lambda data: data.replace(b'": "', b'": 5, "x": "').replace(b": [", b": 7 #["),
+    "too deep": lambda data: data.replace(b"{", b'{"deep": ' + DEEP + b", ", 1) if data[:1] == b"{" else DEEP,
+    "not utf-8": lambda data: data.replace(b'"', b'"\xff'),
+    "other digits": lambda data: data.replace(b"1", "²".encode()),
+}
+
+
+@pytest.fixture(scope="module")
+def pristine(tmp_path_factory: pytest.TempPathFactory) -> Memory:
+    top = tmp_path_factory.mktemp("damaged")
+    (top / "home" / ".claude").mkdir(parents=True)
+    return full_memory.fill(top / "home", support.make_repo(top / "project"), lambda place: "canary " + place)
+
+
+@pytest.fixture
+def memory(pristine: Memory) -> Iterator[Memory]:
+    """A memory with something in every place; put back afterwards."""
+    saved = pristine.files()
+    yield pristine
+    for name in pristine.files():
+        (pristine.root / name).unlink()
+    for name, data in saved.items():
+        (pristine.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (pristine.root / name).write_bytes(data)
+
+
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_every_record_damaged_is_survived_and_left_on_the_disk(memory: Memory, kind: str) -> None:
+    damaged = {name: DAMAGE[kind](data) for name, data in memory.files().items() if not name.endswith(".lock")}
+    for name, data in damaged.items():
+        (memory.root / name).write_bytes(data)
+    for event, result in memory.events("canary note fact of the gateway rule"):
+        assert result.code == 0, event
+    for words in [*READING, ["rebuild"], ["verify"], ["status"]]:
+        assert memory.memory(*words).code in (0, 1, 2), words
+    after = memory.files()
+    notes = [name for name in damaged if "/topics/" in name or name.endswith(("briefing.md", "audit.jsonl"))]
+    assert [name for name in notes if not after.get(name, b"").startswith(damaged[name])] == []
+
+
+@pytest.mark.parametrize("record", ["META.yaml", "capture.json"])
+@pytest.mark.parametrize("kind", DAMAGE)
+def test_damaged_record_of_the_running_session_is_made_again(life: Life, record: str, kind: str) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    path = life.directory / record
+    path.write_bytes(DAMAGE[kind](path.read_bytes()))
+    life.turn("two", "Two done.", "two.py")
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
+    assert life.episode["asked"] == ["one", "two"]
+    assert len(support.meta_files(life.store)) == 1
+
+
+@pytest.mark.parametrize("field", ["session_id", "started"])
+def test_edited_record_leads_to_no_path_outside_the_store(life: Life, tmp_path: Path, field: str) -> None:
+    life.start()
+    life.turn("one", "One done.", "one.py")
+    meta = life.directory / "META.yaml"
+    hostile = '%s: "%s%s"' % (field, "/.." * 12, tmp_path / "PWNED")
+    lines = meta.read_text("utf-8").split("\n")
+    meta.write_text("\n".join(hostile if line.startswith(field + ":") else line for line in lines), "utf-8")
+    life.turn("two", "Two done.", "two.py")
+    assert not list(tmp_path.glob("PWNED*"))
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
+
+
+CHECKPOINTS = (
+    '{"what_was_done": "x", "junk": ' + "[" * 250 + "]" * 250 + "}",
+    '{"what_was_done": ' + "[" * 900 + '"x"' + "]" * 900 + "}",
+    '{"task": {"id": {"a": 1}, "remaining": 5}, "what_was_done": "x", "rating": 1e999, "tags": 7}',
+    "{",
+)
+
+
+@pytest.mark.parametrize("checkpoint", CHECKPOINTS)
+def test_poisoned_checkpoint_harms_no_turn(life: Life, checkpoint: str) -> None:
+    life.start()
+    life.prompt("one")
+    (life.cwd / ".claude").mkdir()
+    (life.cwd / ".claude" / "completion-checkpoint.json").write_text(checkpoint, "utf-8")
+    life.transcript.write(life.cwd / "one.py").text("One done.")
+    life.stop("One done.")
+    life.turn("two", "Two done.", "two.py")
+    assert life.meta["status"] == "COMPLETED"
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
+    assert len(failures(life.store)) <= 1
+    assert not [path for path in (life.cwd / ".claude").iterdir() if "claimed" in path.name]
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("{", "config.json"),
+        ("[]", "config.json"),
+        ('{"retention_days": "many"}', "retention_days"),
+        ('{"retention_days": -1}', "retention_days"),
+        ('{"retention_episodes": 0.5}', "retention_episodes"),
+        ('{"colour": 1}', "colour"),
+        (json.dumps({"key %d \x1b[31m\u202e" % number: 1 for number in range(3000)}), "more"),
+        ('{"retention_days": 30}', ""),
+    ],
+)
+def test_broken_setting_is_reported_in_one_line_and_ignored(life: Life, text: str, complaint: str) -> None:
+    life.store.mkdir(parents=True, mode=0o700)
+    (life.store / "config.json").write_text(text, "utf-8")
+    result = life.start()
+    message = result.json["systemMessage"] if result.stdout else ""
+    assert complaint in message
+    assert bool(message) == bool(complaint)
+    assert len(message) < 1500
+    assert life.meta["status"] == "ACTIVE"
+
+
+@pytest.mark.parametrize(
+    "words", [("list", "--limit", "²"), ("list", "--since", "²d"), ("prune", "--older-than", "²d")]
+)
+def test_digits_that_are_no_number_are_refused(pristine: Memory, words: tuple[str, ...]) -> None:
+    assert pristine.memory(*words).code == 2

@@ -17,7 +17,7 @@ import support
 from commandline import HARNESS, World, run_here
 
 from harness_memory import __version__, cli
-from harness_memory.base import settings
+from harness_memory.base import clock, settings
 from harness_memory.session import sessions
 
 POSIX = os.name == "posix"
@@ -192,6 +192,239 @@ def test_a_present_directory_that_is_gone(empty: World, tmp_path: Path) -> None:
     done = subprocess.run(words, env=support.clean_environment(empty.home), capture_output=True, check=False)
     assert (done.returncode, done.stdout) == (2, b"")
     assert b"--project DIR" in done.stderr
+
+
+# status --------------------------------------------------------------------------------------------
+
+
+def test_status_of_nothing(empty: World) -> None:
+    result = empty.memory("status")
+    assert result.code == 0
+    assert "nothing yet" in result.stdout
+    assert "install.py" in result.stdout
+    assert not empty.root.exists()
+
+
+def test_status_tells_where_things_stand(worked: World, client: support.Client) -> None:
+    live = worked.work("Go on", "Halfway.", ("src/login.py",), pid=client.pid, end=False)
+    worked.memory("checkpoint", "--done", "Half of it is done now", "--remains", "The other half", "--session", live.id)
+    facts = worked.json("status")
+    assert facts["memory"] == str(worked.project)
+    assert (facts["sessions"], facts["episodes"], facts["open_threads"]) == (3, 3, 1)
+    assert [one["session_id"] for one in facts["live"]] == [live.id]
+    assert facts["in_progress"][0]["next_steps"] == ["The other half"]
+    assert facts["last"]["id"] == live.id[:8]
+    assert facts["hooks"]["last_runs"]["Stop"]
+    page = worked.memory("status").stdout
+    for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop ", "Half of it"):
+        assert text in page
+    assert len(page.splitlines()) <= 24
+    if sys.platform == "linux":
+        assert facts["live"][0]["is_alive"] is True
+        client.kill()
+        assert worked.json("status")["live"][0]["is_alive"] is False
+
+
+def test_status_of_a_session_that_was_asked_nothing_yet(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    env = session.environment()
+
+    def now() -> tuple[bool, str]:
+        (live,) = world.json("status")["live"]
+        (row,) = [row for row in world.memory("status").stdout.splitlines() if row.startswith("Now")]
+        return live["is_at_work"], row.rpartition(": ")[2]
+
+    support.run_hook("session_start", session.start(), home=world.home, env=env)
+    assert now() == (False, "waiting for a prompt")
+    support.run_hook("user_prompt_submit", session.prompt("Write the docs"), home=world.home, env=env)
+    assert now() == (True, "working")
+    session.transcript().turn("Write the docs", "Wrote them.")
+    support.run_hook("stop", session.stop("Wrote them."), home=world.home, env=env)
+    support.run_hook("session_start", session.start("resume"), home=world.home, env=env)
+    assert now() == (False, "waiting for a prompt")
+
+
+def test_status_says_when_it_is_off(settled: World) -> None:
+    result = settled.memory("status", env={"HARNESS_MEMORY": "off"})
+    assert (result.code, "OFF" in result.stdout) == (0, True)
+
+
+# list ----------------------------------------------------------------------------------------------
+
+
+def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
+    running = support.Session(worked.repo, worked.home)
+    env = running.environment()
+    support.run_hook("session_start", running.start(), home=worked.home, env=env)
+    support.run_hook("user_prompt_submit", running.prompt("Write the docs"), home=worked.home, env=env)
+    rows = worked.json("list")
+    assert [row["started"] for row in rows] == sorted((row["started"] for row in rows), reverse=True)
+    by_id = {row["session_id"]: row for row in rows}
+    assert len(by_id) == 3
+    row = by_id[running.id]
+    assert (row["status"], row["headline"], row["has_episode"]) == ("ACTIVE", "Write the docs", False)
+    done = next(row for row in rows if row["headline"].startswith("Added"))
+    assert (done["status"], done["branch"], done["files"]) == ("COMPLETED", "main", 2)
+    lines = worked.memory("list").stdout.splitlines()
+    assert lines[0].split() == ["ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]
+    assert len(lines) == 4
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to know that a process is gone")
+def test_a_dead_session_is_not_listed_as_active(world: World, client: support.Client) -> None:
+    session = support.Session(world.repo, world.home)
+    env = session.environment(pid=client.pid)
+    support.run_hook("session_start", session.start(), home=world.home, env=env)
+    support.run_hook("user_prompt_submit", session.prompt("Write the docs"), home=world.home, env=env)
+
+    def seen() -> tuple[str, bool | None, int, int]:
+        (row,) = world.json("list")
+        assert row["status"] == "ACTIVE"
+        shown = world.memory("list").stdout.splitlines()[1].split()[3]
+        counts = [len(world.json("list", "--status", status)) for status in ("active", "died")]
+        return (shown, row["alive"], counts[0], counts[1])
+
+    assert seen() == ("ACTIVE", True, 1, 0)
+    client.kill()
+    assert seen() == ("DIED", False, 0, 1)
+    assert "DIED (its process is gone" in world.memory("show", session.id).stdout
+    assert " DIED " in world.memory("status").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        ((), 2),
+        (("--limit", "1"), 1),
+        (("--status", "completed"), 2),
+        (("--status", "ABANDONED"), 0),
+        (("--branch", "main"), 2),
+        (("--branch", "other"), 0),
+        (("--since", "today"), 2),
+        (("--since", "1h"), 2),
+        (("--since", "2000-01-01"), 2),
+        (("--since", "2999-01-01"), 0),
+        (("--all-projects",), 2),
+    ],
+)
+def test_list_narrows(settled: World, words: tuple[str, ...], found: int) -> None:
+    assert len(settled.json("list", *words)) == found
+    assert settled.memory("list", *words).code == 0
+
+
+def test_another_project_is_looked_at_by_its_directory(settled: World, tmp_path: Path) -> None:
+    other = tmp_path / "elsewhere"
+    other.mkdir()
+    assert settled.json("list", cwd=other) == []
+    assert len(settled.json("list", "--project", str(settled.repo), cwd=other)) == 2
+    assert len(settled.json("list", env={"CLAUDE_PROJECT_DIR": str(settled.repo)}, cwd=other)) == 2
+    assert len(settled.json("list", "--all-projects", cwd=other)) == 2
+
+
+# show ----------------------------------------------------------------------------------------------
+
+
+def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
+    rows = settled.json("list")
+    row = next(row for row in rows if row["headline"].startswith("Added"))
+    (file,) = settled.project.glob("episodes/*-%s.json" % row["id"])
+    for word in (row["id"], row["id"][:7], row["session_id"], file.name, file.stem, "episodes/" + file.name, str(file)):
+        shown = settled.json("show", word)
+        assert shown["id"] == row["id"], word
+    assert shown["episode"] == json.loads(file.read_text(encoding="utf-8"))
+    assert shown["meta"]["artifacts"] == ["src/login.py", "tests/t.py"]
+    page = settled.memory("show", row["id"]).stdout
+    for text in ("Add a login form", "All tests pass.", "`src/login.py`", "META.yaml", row["session_id"], "COMPLETED"):
+        assert text in page
+    assert settled.memory("show", "last").code == 0
+
+
+def test_last_is_not_the_present_session(world: World) -> None:
+    before = world.work("One", "Did one.", ("a.py",))
+    present = world.work("Two", "Did two.", ("b.py",), end=False)
+    env: dict[str, str | None] = {"CLAUDE_CODE_SESSION_ID": present.id}
+    assert world.json("show", "last", env=env)["id"] == before.id[:8]
+
+
+def test_list_status_and_show_tell_the_same_in_one_line(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    session.transcript().title("A name the client made up")
+    world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",), session=session)
+    shown = world.memory("show", "last").stdout
+    assert shown.startswith("# Totals are rounded once, at the end.\n")
+    assert "A name the client made up" in shown
+    for verb in ("list", "status"):
+        assert "Totals are rounded once, at the end." in world.memory(verb).stdout
+
+
+def test_show_tells_candidates_and_what_is_missing(world: World) -> None:
+    for tail in ("aaaa", "bbbb"):
+        named = support.Session(world.repo, world.home, "abcd%s-0000-4000-8000-000000000000" % tail)
+        world.work("Ask " + tail, "Did the work of %s." % tail, ("x.py",), session=named)
+    result = world.memory("show", "abcd")
+    assert (result.code, result.stdout) == (2, "")
+    for text in ("abcdaaaa", "abcdbbbb", "Did the work of aaaa.", "more of the id"):
+        assert text in result.stderr
+    result = world.memory("show", "ffff")
+    assert (result.code, result.stdout) == (2, "")
+    assert "harness memory list" in result.stderr
+    assert "--all-projects" not in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("reason", "said"),
+    [
+        ("other", "ended"),
+        ("prompt_input_exit", "exited"),
+        ("clear", "cleared"),
+        ("resume", "resumed elsewhere"),
+        ("a storm", "a storm"),
+    ],
+)
+def test_show_says_how_it_ended_in_plain_words(world: World, reason: str, said: str) -> None:
+    session = world.work("Add a form", "Added the form.", ("a.py",), end=False)
+    support.run_hook("session_end", session.end(reason), home=world.home, env=session.environment())
+    page = world.memory("show", "last").stdout
+    assert "COMPLETED (%s)" % said in page
+    (time,) = [row for row in page.splitlines() if row.startswith("Time ")]
+    assert time.endswith("(local time)")
+    assert "UTC" in page
+
+
+@pytest.mark.parametrize(
+    ("data", "said"), [(b"{oops", "not JSON"), (b'{"schema": 99}', "newer version"), (b"\xff", "not JSON")]
+)
+def test_show_of_a_damaged_episode(worked: World, data: bytes, said: str) -> None:
+    row = worked.json("list")[0]
+    (path,) = worked.project.glob("episodes/*-%s.json" % row["id"])
+    path.write_bytes(data)
+    page = worked.memory("show", row["id"]).stdout
+    (line,) = [line for line in page.splitlines() if "episode is damaged" in line]
+    assert said in line
+    assert "## Asked" in page  # from summary.md
+    (path,) = worked.project.glob("WORK/*/%s/summary.md" % row["id"])
+    path.unlink()
+    bare = worked.memory("show", row["id"])
+    assert (bare.code, "episode is damaged" in bare.stdout, row["id"] in bare.stdout) == (0, True, True)
+    assert said in worked.json("show", row["id"])["damage"]
+
+
+def test_looking_leaves_damaged_files_where_they_are(worked: World) -> None:
+    for path in worked.project.glob("WORK/*/*/capture.json"):
+        path.write_bytes(b"{oops")
+    before = worked.files()
+    for words in (("status",), ("list",), ("show", "last"), ("why", "last"), ("verify",), ("doctor",)):
+        worked.memory(*words)
+    assert worked.files() == before
+
+
+def test_show_without_episode(world: World) -> None:
+    running = support.Session(world.repo, world.home)
+    env = running.environment()
+    support.run_hook("session_start", running.start(), home=world.home, env=env)
+    support.run_hook("user_prompt_submit", running.prompt("Write the docs"), home=world.home, env=env)
+    assert "Write the docs" in world.memory("show", running.id[:8]).stdout
+    assert world.json("show", running.id[:8])["episode"] is None
 
 
 # Hostile text and poor terminals -------------------------------------------------------------------
@@ -536,6 +769,39 @@ def test_rebuild_tells_of_recall_too(worked: World) -> None:
     assert "nothing to change" in worked.memory("rebuild").stdout
 
 
+@pytest.mark.parametrize("field", [{"files_changed": [1]}, {"asked": [None]}, {"tasks": [{"id": "x"}]}])
+def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict[str, Any]) -> None:
+    path = sorted(worked.project.glob("episodes/*.json"))[0]
+    path.write_text(json.dumps({**json.loads(path.read_text(encoding="utf-8")), **field}), encoding="utf-8")
+    assert len(worked.json("list")) == 2
+    assert worked.memory("status").code == 0
+    assert worked.memory("show", path.name).code == 0
+    assert [f for f in worked.json("verify", code=1)["findings"] if f["file"] == str(path)]
+    assert path.name in worked.memory("rebuild").stdout
+
+
+def test_a_damaged_episode_is_shown_as_such(worked: World) -> None:
+    path = sorted(worked.project.glob("episodes/*.json"))[0]
+    path.write_text("{}", encoding="utf-8")
+    shown = worked.memory("show", path.name).stdout
+    assert 'Its episode is damaged ("schema" is missing). See: harness memory verify' in shown
+
+
+def test_only_files_are_counted_as_episodes(worked: World) -> None:
+    folder = worked.project / "episodes"
+    (folder / "session-2026-01-01T000000Z-00000009.json").mkdir()
+    assert worked.json("status")["episodes"] == 2
+
+
+def test_an_archived_session_is_said_to_be(worked: World) -> None:
+    mine = worked.json("list")[-1]["id"]
+    assert worked.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 2
+    told = worked.memory("show", mine)
+    assert (told.code, "harness memory restore %s" % mine in told.stderr) == (2, True)
+    assert worked.memory("restore", mine).code == 0
+    assert worked.memory("show", mine).code == 0
+
+
 def test_rebuild_of_nothing(empty: World) -> None:
     result = empty.memory("rebuild")
     assert (result.code, "nothing to rebuild" in result.stdout) == (0, True)
@@ -560,3 +826,11 @@ def test_a_verb_loads_its_own_module_alone(empty: World) -> None:
         check=True,
     )
     assert done.stdout.decode().splitlines()[-1] == "[]"
+
+
+def test_times_are_stored_in_utc_and_shown_in_local_time(settled: World) -> None:
+    row = settled.json("list")[0]
+    assert clock.parse(row["started"]) is not None
+    east = settled.memory("list", env={"TZ": "UTC-5"}, before=[]).stdout
+    west = settled.memory("list", env={"TZ": "UTC+5"}, before=[]).stdout
+    assert (east != west) == POSIX

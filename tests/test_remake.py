@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 import json
-import os
 import shutil
 import time
 from pathlib import Path
 
-import pinpoint
 import pytest
 import support
 from commandline import World
-from interposer import KILL, Plan
 
 REBUILD = "run: harness memory rebuild"
 
@@ -108,26 +104,3 @@ def test_a_session_without_substance_gets_none(world: World) -> None:
     assert world.json("verify")["findings"] == []
     assert world.memory("rebuild").code == 0
     assert world.files() == before
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.parametrize("damage", [b"{", None])
-def test_a_rebuild_that_is_killed_is_finished_by_the_next(world: World, damage: bytes | None) -> None:
-    path = first(world)
-    whole = path.read_bytes()
-    if damage is None:
-        path.unlink()
-    else:
-        path.write_bytes(damage)
-        (world.project / "INDEX.md").unlink()  # nothing but the file itself tells of it
-    saved = world.root.with_name("saved")
-    shutil.copytree(str(world.root), str(saved))
-    for number in itertools.count(1):
-        outcome = pinpoint.command(world, Plan(KILL, number, changes=True), "rebuild")
-        if not outcome.is_killed:
-            break
-        assert world.memory("rebuild").code == 0, outcome
-        assert path.read_bytes() == whole, outcome
-        shutil.rmtree(str(world.root))
-        shutil.copytree(str(saved), str(world.root))
-    assert number > 5

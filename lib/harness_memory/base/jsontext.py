@@ -56,6 +56,91 @@ def loads(data: bytes | str) -> Any:
     return value
 
 
+_SHORT_BYTES = 1 << 20  # a document of no more than this stays as it is
+_STRING_BYTES = 1 << 16
+_CROWD_BYTES = 1 << 21
+_BLOCK_BYTES = 1 << 16  # small enough to be handled without new memory from the system
+
+
+class Shortener:
+    """A document whose strings are cut at about `keep` bytes once it is longer than `short`.
+
+    One emoji makes Python hold every character of a text in four bytes, so a document of megabytes is cut while it
+    is still bytes. A cut string stays valid JSON, but for a last character that may be half.
+    """
+
+    __slots__ = ("_escape", "_is_inside", "_room", "keep", "short", "size", "text")
+
+    def __init__(self, keep: int = _STRING_BYTES, short: int = _SHORT_BYTES) -> None:
+        self.keep = keep
+        self.short = short
+        self.size = 0
+        self.text = bytearray()
+        self._escape = b""  # a backslash whose other half is still to come
+        self._is_inside = False
+        self._room = 0
+
+    def feed(self, data: bytes) -> None:
+        is_long = self.size > self.short
+        self.size += len(data)
+        if self.size <= self.short:
+            self.text += data
+            return
+        if not is_long:
+            data, self.text = bytes(self.text + data), bytearray()
+        for at in range(0, len(data), _BLOCK_BYTES):
+            self._take(self._escape + data[at : at + _BLOCK_BYTES])
+
+    def value(self, most: int = _CROWD_BYTES) -> bytes:
+        """The document; ValueError when it is long although its strings are cut."""
+        if len(self.text) > most:
+            raise ValueError("too many values")
+        return bytes(self.text)
+
+    def _take(self, block: bytes) -> None:
+        escapes = len(block) - len(block.rstrip(b"\\"))
+        self._escape = b"\\" if escapes % 2 else b""
+        block = block[: len(block) - escapes % 2]
+        # Without escapes, and as long as before: the quotes that are left are those around strings.
+        bare = block.replace(b"\\\\", b"  ").replace(b'\\"', b"  ") if b'\\"' in block else block
+        at = 0
+        while True:
+            quote = bare.find(b'"', at)
+            end = quote if quote >= 0 else len(block)
+            self._keep(block[at:end])
+            if quote < 0:
+                return
+            self.text += b'"'
+            self._is_inside = not self._is_inside
+            self._room = self.keep
+            at = quote + 1
+
+    def _keep(self, piece: bytes) -> None:
+        if not self._is_inside:
+            self.text += piece
+        elif self._room >= 0:
+            self.text += piece[: self._room]
+            self._room -= len(piece)
+            if self._room < 0:
+                del self.text[_before_escape(self.text) :]
+
+
+def _before_escape(data: bytearray) -> int:
+    at = data.rfind(b"\\", len(data) - 6)
+    if at < 0:
+        return len(data)
+    while data[at - 1] == 92:
+        at -= 1
+    return at
+
+
+def shortened(data: bytes) -> bytes:
+    """A document with its strings cut if it is long."""
+    document = Shortener()
+    document.feed(data)
+    return document.value()
+
+
 def compact(value: Any) -> str:
     if _encode is not None:
         try:

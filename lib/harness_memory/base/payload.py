@@ -16,35 +16,43 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["BadPayload", "read_payload", "system"]
+__all__ = ["BadPayload", "read_payload", "system", "was_cut"]
+_cut: list[int] = []
 
 
 class BadPayload(ValueError):
     """Standard input held no usable payload."""
 
 
+def was_cut() -> bool:
+    """Whether the payload was so long that its texts were cut."""
+    return bool(_cut)
+
+
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
     """The payload, as soon as it is whole: the other end may never close the pipe."""
-    data = bytearray()
+    document = jsontext.Shortener()
     tried = 0
     while True:
         try:
             chunk = system.read(fd, 1 << 16)
         except OSError:
             chunk = b""
-        data += chunk
-        if len(data) > limit:
+        document.feed(chunk)
+        if document.size > limit:
             raise BadPayload("the payload is larger than %d bytes" % limit)
         # Each attempt reads everything: try again only when there is twice as much.
-        if chunk and (chunk[-1:] not in (b"\n", b"}") or len(data) < 2 * tried):
+        if chunk and (chunk[-1:] not in (b"\n", b"}") or document.size < 2 * tried):
             continue
-        tried = len(data)
+        tried = document.size
         try:
-            payload = jsontext.loads(bytes(data))
+            payload = jsontext.loads(document.value())
         except ValueError as error:
             if chunk:
                 continue
             raise BadPayload("the payload is not JSON (%d bytes): %s" % (tried, error)) from None
         if not isinstance(payload, dict):
             raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
+        if len(document.text) < tried:
+            _cut.append(tried)
         return payload
