@@ -38,7 +38,7 @@ def tear(fd, data):
 
 for number in range(events):
     if number == last:
-        audit.store.write_all = tear
+        audit.files.write_all = tear
     command = "rm -rf ~ # \\u00e9\\n" * (1 + number %% 30)
     fields = {"event": "tool_blocked", "tool": "Bash", "command": command, "session": who, "number": number}
     os.write(1, (audit.append(project, fields, time.time(), %d) + "\\n").encode())
@@ -89,8 +89,8 @@ class Storm:
         return sum(code != 0 for code in self.codes)
 
     def problems(self) -> list[str]:
-        found = chain.verify(str(self.project))
-        problems = ["%s:%d %s" % (found.broken.path, found.broken.line, found.broken.what)] if found.broken else []
+        found = chain.verify(str(self.project), {})
+        problems = ["%s:%d: %s" % (found.path, found.line, found.problem)] if found.problem else []
         hashes = {event["hash"] for event in trail.events(str(self.project))}
         for writer in self.writers:
             missing = [digest for digest in writer.acknowledged() if digest not in hashes]
@@ -111,7 +111,7 @@ def main() -> int:
         options = {"processes": args.processes, "events": args.events, "seed": args.seed}
         storm = Storm(Path(scratch), interpreter=os.path.abspath(args.interpreter), **options)
         problems = storm.problems()
-        found = chain.verify(str(storm.project))
+        found = chain.verify(str(storm.project), {})
         said = sum(len(writer.acknowledged()) for writer in storm.writers)
     print("%d processes, %d killed; %d events acknowledged, %d in the chain, %d torn lines; %.1f s" % (
         args.processes, storm.killed, said, found.count, found.torn, storm.seconds))  # fmt: skip

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterator, List
 
 import pytest
 import support
+from commandline import World
 from life import Life
 
 _NUMBERS = itertools.count()
@@ -127,3 +128,9 @@ def run_hook(home: Path) -> Callable[..., support.Result]:
 def life(home: Path, repo: Path, client: support.Client) -> Life:
     """A session of a living client in a repository."""
     return Life(home, repo, pid=client.pid)
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    """The command line in a repository."""
+    return World(home, repo)

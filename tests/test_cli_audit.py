@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from pathlib import Path
 from typing import Any
@@ -39,14 +38,14 @@ def world(home: Path, repo: Path) -> World:
 
 
 def trail(world: World) -> list[Path]:
-    return [Path(path) for path in audit.files(str(next(world.root.glob("*/SECURITY")).parent))]
+    return [Path(path) for path in audit.paths(str(next(world.root.glob("*/SECURITY")).parent))]
 
 
 def shown(world: World, *words: str) -> list[int]:
     return [event["seq"] for event in world.json("audit", "show", *words)]
 
 
-def test_show_is_newest_first_and_harmless(world: World) -> None:
+def test_show_lists_the_newest_first_without_control_characters(world: World) -> None:
     result = world.memory("audit")
     assert result.code == 0
     lines = result.stdout.splitlines()
@@ -86,7 +85,9 @@ def test_show_says_what_it_left_out(world: World) -> None:
     assert world.memory("audit", "show", "--event", "guard_degraded").stdout == "No event matches.\n"
 
 
-@pytest.mark.parametrize("words", [("shw",), ("show", "--event", "x"), ("show", "-n", "0"), ("show", "--since", "x")])
+@pytest.mark.parametrize(
+    "words", [("shw",), ("show", "--event", "x"), ("show", "-n", "0"), ("verify", "--since", "7d")]
+)
 def test_wrong_usage(world: World, words: tuple[str, ...]) -> None:
     assert world.memory("audit", *words).code == 2
 
@@ -114,7 +115,7 @@ def test_a_whole_trail(world: World) -> None:
     with trail(world)[-1].open("ab") as file:
         file.write(b'{"ts": "2026')
     result = world.memory("audit", "verify")
-    assert (result.code, "killed in mid-line 1 time;" in result.stdout) == (0, True)
+    assert (result.code, "killed in mid-line 1 time." in result.stdout) == (0, True)
     assert world.json("audit", "verify")["torn"] == 1
 
 
@@ -125,26 +126,12 @@ def test_a_broken_trail(world: World) -> None:
     result = world.memory("audit", "verify")
     first, second = result.stdout.splitlines()
     assert result.code == 1
-    assert first.endswith("audit.jsonl:1 was changed: its hash is not that of its content.")
-    assert first.startswith("~" + os.sep)
-    assert second.startswith("Changed: trust only the events before it")
+    assert first.endswith("audit.jsonl:1: its hash does not match its content.")
+    assert second.startswith("Trust only the events before it")
     broken = world.json("audit", "verify", code=1)["broken"]
-    assert (broken["file"], broken["line"], broken["kind"]) == (str(path), 1, "changed")
-    for verb in ("verify", "doctor"):
-        result = world.memory(verb)
-        assert result.code == 1
-        assert "audit.jsonl:1 was changed" in result.stdout
+    assert (broken["file"], broken["line"]) == (str(path), 1)
+    assert world.memory("verify").code == world.memory("doctor").code == 1
     assert {**world.files(), **before} == world.files()  # nothing is repaired, all is evidence
-
-
-def test_the_trail_is_part_of_a_sound_store(world: World) -> None:
-    findings = world.json("verify")["findings"]
-    assert findings == []
-    stray = trail(world)[0].with_name("notes.md")
-    stray.write_text("x")
-    stray.chmod(0o600)
-    (finding,) = world.json("verify", code=1)["findings"]
-    assert (finding["file"], finding["what"]) == (str(stray), "is no file of the store")
 
 
 def test_stats(world: World) -> None:

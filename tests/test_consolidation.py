@@ -1,4 +1,4 @@
-"""When the briefing is due to be made anew, and of what."""
+"""When a new briefing is due, and from what it is made."""
 
 from __future__ import annotations
 
@@ -15,16 +15,12 @@ from harness_memory.base import clock, config
 from harness_memory.memory import consolidation
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    world = World(home, repo)
+def worked(world: World, needed: int) -> World:
+    """A memory of one session, and how many it takes."""
     world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",))
-    return world
-
-
-def need(world: World, number: int) -> None:
-    (world.root / "config.json").write_text('{"consolidate_after_episodes": %d}' % number, "utf-8")
+    (world.root / "config.json").write_text('{"consolidate_after_episodes": %d}' % needed, "utf-8")
     os.chmod(str(world.root / "config.json"), 0o600)
+    return world
 
 
 def message(world: World, source: str = "startup") -> str:
@@ -33,36 +29,28 @@ def message(world: World, source: str = "startup") -> str:
     return str((json.loads(result.stdout) if result.stdout.strip() else {}).get("systemMessage", ""))
 
 
-def test_said_in_one_line_once_a_day(world: World) -> None:
-    need(world, 1)
-    told = message(world)
-    assert "1 session and no consolidation yet" in told
-    assert "/harness-consolidate" in told
-    assert "\n" not in told
+def test_a_start_says_in_one_line_once_a_day_that_it_is_due(world: World) -> None:
+    worked(world, 1)
+    assert message(world, "compact") == ""
+    said = message(world)
+    assert "1 session and no consolidation yet" in said
+    assert "/harness-consolidate" in said
+    assert "\n" not in said
     assert message(world) == ""
     stamp = world.project / "STATE" / "consolidation-told"
     os.utime(str(stamp), (1, time.time() - 86500))
     assert "/harness-consolidate" in message(world)
 
 
-def test_not_before_there_is_enough(world: World) -> None:
+def test_a_start_says_nothing_before_there_is_enough_or_after_it_was_done(world: World) -> None:
+    worked(world, 2)
     assert message(world) == ""
-    need(world, 2)
-    assert message(world) == ""
-
-
-def test_not_in_the_middle_of_a_session(world: World) -> None:
-    need(world, 1)
-    assert message(world, "compact") == ""
-
-
-def test_not_of_what_was_consolidated(world: World) -> None:
-    need(world, 1)
+    worked(world, 1)
     assert world.memory("consolidate", "--done").code == 0
     assert message(world) == ""
 
 
-def test_counted_from_the_last_time(tmp_path: Path) -> None:
+def test_sessions_count_from_the_last_consolidation(tmp_path: Path) -> None:
     now = clock.parse("2026-11-16T12:00:00Z") or 0.0
     folder = tmp_path / "episodes"
     folder.mkdir()
@@ -70,22 +58,22 @@ def test_counted_from_the_last_time(tmp_path: Path) -> None:
         (folder / ("session-2026-11-15T%02d0000Z-a%d.json" % (hour, hour))).touch()
     (folder / "README.md").touch()
     settled = config.load(str(tmp_path))
-    settled.values["consolidate_after_episodes"] = 3
-    consolidation.mark(str(tmp_path), clock.parse("2026-11-15T10:00:00Z") or 0.0)
-    assert "3 sessions since the last consolidation on 2026-11-15" in consolidation.due(str(tmp_path), now, settled)
-    (tmp_path / "STATE" / "consolidation-told").unlink()
     settled.values["consolidate_after_episodes"] = 4
+    consolidation.mark(str(tmp_path), clock.parse("2026-11-15T10:00:00Z") or 0.0)
     assert consolidation.due(str(tmp_path), now, settled) == ""
+    settled.values["consolidate_after_episodes"] = 3
+    assert "3 sessions since the last consolidation on 2026-11-15" in consolidation.due(str(tmp_path), now, settled)
 
 
 @pytest.mark.parametrize("data", [b"", b"nonsense", b"[]", b'{"at": 7}', b'{"at": "soon"}'])
-def test_a_damaged_mark_is_none(tmp_path: Path, data: bytes) -> None:
+def test_a_damaged_mark_counts_as_missing(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "STATE").mkdir()
     (tmp_path / "STATE" / "consolidated.json").write_bytes(data)
     assert consolidation.last(str(tmp_path)) == ""
 
 
-def test_the_digest_holds_what_is_new(world: World) -> None:
+def test_consolidate_shows_what_is_new(world: World) -> None:
+    worked(world, 1)
     first = world.json("consolidate")
     assert (first["last"], first["new"]) == (None, 1)
     assert first["sessions"][0]["what_was_done"] == "Totals are rounded once, at the end."
@@ -98,4 +86,3 @@ def test_the_digest_holds_what_is_new(world: World) -> None:
     assert world.json("consolidate")["new"] == 0
     os.utime(str(episode), (1, time.time() + 60))  # the session went on
     assert world.json("consolidate")["new"] == 1
-    assert world.memory("verify").code == 0

@@ -18,11 +18,6 @@ POSIX = os.name == "posix"
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
 def put(world: World, text: str | bytes, *words: str) -> support.Result:
     data = text if isinstance(text, bytes) else text.encode("utf-8")
     return world.memory(*(words or ("briefing", "set")), stdin=data)

@@ -16,43 +16,35 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["BadPayload", "read_payload", "system", "was_cut"]
-_cut: list[int] = []
+__all__ = ["BadPayload", "read_payload", "system"]
 
 
 class BadPayload(ValueError):
     """Standard input held no usable payload."""
 
 
-def was_cut() -> bool:
-    """Whether the payload was so long that its texts were cut."""
-    return bool(_cut)
-
-
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
     """The payload, as soon as it is whole: the other end may never close the pipe."""
-    document = jsontext.Shortener()
+    data = bytearray()
     tried = 0
     while True:
         try:
             chunk = system.read(fd, 1 << 16)
         except OSError:
             chunk = b""
-        document.feed(chunk)
-        if document.size > limit:
+        data += chunk
+        if len(data) > limit:
             raise BadPayload("the payload is larger than %d bytes" % limit)
         # Each attempt reads everything: try again only when there is twice as much.
-        if chunk and (chunk[-1:] not in (b"\n", b"}") or document.size < 2 * tried):
+        if chunk and (chunk[-1:] not in (b"\n", b"}") or len(data) < 2 * tried):
             continue
-        tried = document.size
+        tried = len(data)
         try:
-            payload = jsontext.loads(document.value())
+            payload = jsontext.loads(bytes(data))
         except ValueError as error:
             if chunk:
                 continue
             raise BadPayload("the payload is not JSON (%d bytes): %s" % (tried, error)) from None
         if not isinstance(payload, dict):
             raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
-        if len(document.text) < tried:
-            _cut.append(tried)
         return payload

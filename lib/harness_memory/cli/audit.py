@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter, deque
 
-from ..audit import trail
-from ..audit import verify as chain
+from ..audit import trail, verify
 from ..base import clock, settings
-from ..memory.checks import AUDIT_REMEDY
+from ..session import episode
 from . import arguments
 from .output import count, cut, emit_json, line, local, short, table
 
@@ -24,32 +23,24 @@ _BAR_COLUMNS = 40
 
 
 def audit(argv: list[str]) -> int:
-    about = (
-        "What was stopped, asked about or changed in this project, newest first.\n"
-        "verify tells whether the trail is as it was written, and if not, the first line that is not.\n"
-        "stats counts events by kind, rule and day."
+    examples = "audit\naudit show --since 7d --event tool_blocked\naudit show --session a1b2c3d4 -n 100 --json\n"
+    about = "What was stopped, asked about or changed in this project."
+    actions = arguments.Actions("audit", about, examples + "audit verify\naudit stats --since 30d")
+    show = actions.add("show", "the events, newest first")
+    show.add_argument(
+        "-n", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT
     )
-    examples = "audit\naudit show --since 7d --event tool_blocked\naudit show --session a1b2c3d4 -n 100 --json"
-    parser = arguments.parser("audit", about, examples + "\naudit verify\naudit stats --since 30d")
-    actions = {"show": _show, "verify": _verify, "stats": _stats}
-    add = parser.add_argument
-    add("action", nargs="?", choices=list(actions), default="show")
-    add("--since", type=arguments.instant, metavar="DATE", help="since 2026-11-16, today, yesterday, 36h or 7d")
-    add("--event", choices=settings.AUDIT_EVENTS, metavar="EVENT", help="one of: " + ", ".join(settings.AUDIT_EVENTS))
-    add("--session", metavar="ID", help="only of this session: its id or the beginning of it")
-    add(
-        "-n",
-        "--limit",
-        type=arguments.positive,
-        default=_LIMIT,
-        metavar="N",
-        help="show: at most N (default: %d)" % _LIMIT,
-    )
-    args = parser.parse_args(argv)
-    return actions[args.action](arguments.locate(args).dir, args)
+    for parser in (show, actions.add("stats", "count events by kind, rule and day")):
+        add = parser.add_argument
+        add("--since", type=arguments.instant, metavar="DATE", help="since 2026-11-16, today, yesterday, 36h or 7d")
+        add("--event", choices=settings.AUDIT_EVENTS, metavar="EVENT", help=", ".join(settings.AUDIT_EVENTS))
+        add("--session", metavar="ID", help="only of this session: its id or the beginning of it")
+    actions.add("verify", "check that the trail is as it was written; name the first line that is not")
+    args = actions.parse(argv, "show")
+    return {"show": _show, "verify": _verify, "stats": _stats}[args.action](arguments.locate(args).dir, args)
 
 
-def _wanted(project_dir: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _events(project_dir: str, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     for event in trail.events(project_dir):
         is_recent = args.since is None or (clock.parse(event["ts"]) or 0.0) >= args.since
         is_meant = args.event in (None, event["event"])
@@ -59,16 +50,13 @@ def _wanted(project_dir: str, args: argparse.Namespace) -> Iterator[dict[str, An
 
 def _nothing(args: argparse.Namespace) -> str:
     is_narrowed = (args.since, args.event, args.session) != (None, None, None)
-    return "No event%s." % (" matches" if is_narrowed else " has been recorded here")
-
-
-# show --------------------------------------------------------------------------------------------
+    return "No event matches." if is_narrowed else "No event has been recorded here."
 
 
 def _show(project_dir: str, args: argparse.Namespace) -> int:
     number = 0
     shown: deque[dict[str, Any]] = deque(maxlen=args.limit)
-    for event in _wanted(project_dir, args):
+    for event in _events(project_dir, args):
         number += 1
         shown.appendleft(event)
     if args.json:
@@ -92,47 +80,31 @@ def _row(event: dict[str, Any]) -> list[str]:
     return [*(cut(line(cell), 30) for cell in cells), line(what)]
 
 
-# verify ------------------------------------------------------------------------------------------
-
-
 def _verify(project_dir: str, args: argparse.Namespace) -> int:
-    found = chain.verify(project_dir)
+    findings = verify.verify(project_dir, episode.audit_heads(project_dir))
     if args.json:
-        emit_json(_as_json(found))
-    elif found.broken:
-        where = short(found.broken.path) + (":%d" % found.broken.line if found.broken.line else "")
-        print("%s %s." % (where, line(found.broken.what)))
-        print("%s: %s." % (found.broken.kind.capitalize(), AUDIT_REMEDY))
-    elif found.count:
-        files = count(len(trail.files(project_dir)), "file")
-        print("%s in %s, the chain is whole. Last: %s" % (count(found.count, "event"), files, found.head))
-        if found.torn:
-            print("A writer was killed in mid-line %s; no recorded event is concerned." % count(found.torn, "time"))
+        broken = {"file": findings.path, "line": findings.line or None, "what": findings.problem}
+        sound = {"events": findings.count, "head": findings.head or None, "torn": findings.torn}
+        is_whole = not findings.problem
+        emit_json({"is_whole": is_whole, **sound, "broken": None if is_whole else {**broken, "remedy": verify.REMEDY}})
+    elif findings.problem:
+        where = short(findings.path) + (":%d" % findings.line if findings.line else "")
+        print("%s: %s.\n%s." % (where, line(findings.problem), verify.REMEDY))
+    elif findings.count:
+        files = count(len(trail.paths(project_dir)), "file")
+        print("%s in %s, the chain is whole. Last: %s" % (count(findings.count, "event"), files, findings.head))
+        if findings.torn:
+            print("A writer was killed in mid-line %s. No recorded event is lost." % count(findings.torn, "time"))
     else:
         print("No event has been recorded here.")
-    return 1 if found.broken else 0
-
-
-def _as_json(found: chain.Findings) -> dict[str, Any]:
-    broken = found.broken and {
-        "file": found.broken.path,
-        "line": found.broken.line or None,
-        "kind": found.broken.kind,
-        "what": found.broken.what,
-        "remedy": AUDIT_REMEDY,
-    }
-    sound = {"is_whole": not broken, "events": found.count, "head": found.head or None, "torn": found.torn}
-    return {**sound, "broken": broken}
-
-
-# stats -------------------------------------------------------------------------------------------
+    return 1 if findings.problem else 0
 
 
 def _stats(project_dir: str, args: argparse.Namespace) -> int:
     events: Counter[str] = Counter()
     rules: Counter[str] = Counter()
     days: Counter[str] = Counter()
-    for event in _wanted(project_dir, args):
+    for event in _events(project_dir, args):
         events[event["event"]] += 1
         rules[str(event.get("rule") or "-")] += 1
         days[local(event["ts"])[:10]] += 1
@@ -140,15 +112,14 @@ def _stats(project_dir: str, args: argparse.Namespace) -> int:
         by_day = {day: days[day] for day in sorted(days)}
         counts = {"by_event": dict(events.most_common()), "by_rule": dict(rules.most_common()), "by_day": by_day}
         emit_json({"events": sum(events.values()), **counts})
-        return 0
-    if not events:
+    elif events:
+        lines = ["%s in %s" % (count(sum(events.values()), "event"), count(len(days), "day")), ""]
+        lines += _chart("By event", events.most_common())
+        lines += _chart("By rule", rules.most_common(_RULES_SHOWN), len(rules))
+        lines += _chart("By day", sorted(days.items())[-_DAYS_SHOWN:], len(days))
+        print("\n".join(lines[:-1]))
+    else:
         print(_nothing(args))
-        return 0
-    lines = ["%s in %s" % (count(sum(events.values()), "event"), count(len(days), "day")), ""]
-    lines += _chart("By event", events.most_common())
-    lines += _chart("By rule", rules.most_common(_RULES_SHOWN), len(rules))
-    lines += _chart("By day", sorted(days.items())[-_DAYS_SHOWN:], len(days))
-    print("\n".join(lines[:-1]))
     return 0
 
 

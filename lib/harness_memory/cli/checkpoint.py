@@ -10,8 +10,7 @@ import time
 from ..base import config, jsontext, settings
 from ..base.lock import Busy
 from ..base.text import first_sentence
-from ..inject import sections
-from ..memory import ratings, views
+from ..memory import briefing, ratings, views
 from ..project import identity
 from ..project.context import Context
 from ..session import checkpoint as checkpoints
@@ -38,13 +37,17 @@ The names of the flags work too: {"done": "...", "remains": ["..."], "learned": 
 or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
 For example: echo '{"done": "Moved the parser", "remains": ["Tests"]}' | harness memory checkpoint"""
 _USAGE = _FORMS + '\nOr flags: harness memory checkpoint --done "..." --remains "..."'
-_ALIASES = {
-    "done": "what_was_done",
-    "remains": "what_remains",
-    "learned": "learnings",
-    "tag": "tags",
-    "file": "files_changed",
-    "skill": "skill_used",
+_FLAGS = {  # flag: field, metavar, help; repeatable ones hold a list
+    "done": ("what_was_done", "TEXT", "what was done"),
+    "remains": ("what_remains", "TEXT", "something still to do (repeatable)"),
+    "learned": ("learnings", "TEXT", "a fact worth knowing next time (repeatable)"),
+    "tag": ("tags", "T", "a word to find it by (repeatable)"),
+    "file": ("files_changed", "F", "a file changed, absolute or relative to the project's root (repeatable)"),
+    "skill": ("skill_used", "S", "the skill that was used"),
+    "task-id": ("task_id", "ID", "the long task this belongs to"),
+    "task-title": ("task_title", "TEXT", "its title"),
+    "task-remaining": ("task_remaining", "TEXT", 'left of the task ("none" when done; repeatable)'),
+    "session": ("session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
 }
 _EXAMPLES = """\
 checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
@@ -54,7 +57,17 @@ checkpoint < checkpoint.json"""
 
 
 def checkpoint(argv: list[str]) -> int:
-    args = _parser().parse_args(argv)
+    about = (
+        "Record what was done and what remains, in your own words: they win over what is derived from the transcript.\n"
+        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written.\n\n"
+    )
+    parser = arguments.parser("checkpoint", about + _FORMS, _EXAMPLES)
+    for flag, (field, metavar, text) in _FLAGS.items():
+        action = "append" if "repeatable" in text else "store"
+        parser.add_argument("--" + flag, dest=field, metavar=metavar, help=text, action=action)
+    parser.add_argument("--outcome", choices=OUTCOMES)
+    parser.add_argument("--rating", type=int, choices=range(1, 6), metavar="N", help="how well it went, 1 to 5")
+    args = parser.parse_args(argv)
     if config.is_off(os.environ):
         raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
     value = _from_flags(args) or _from_stdin()
@@ -68,45 +81,12 @@ def checkpoint(argv: list[str]) -> int:
     return 0
 
 
-def _parser() -> argparse.ArgumentParser:
-    about = (
-        "Record what was done and what remains, in your own words: they win over what is derived from the transcript.\n"
-        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written.\n\n"
-    )
-    parser = arguments.parser("checkpoint", about + _FORMS, _EXAMPLES)
-    add = parser.add_argument
-    add("--done", metavar="TEXT", help="what was done")
-    add("--remains", metavar="TEXT", action="append", help="something still to do (repeatable)")
-    add("--learned", metavar="TEXT", action="append", help="a fact worth knowing next time (repeatable)")
-    add("--tag", metavar="T", action="append", help="a word to find it by (repeatable)")
-    in_project = "a file changed, absolute or relative to the project's root (repeatable)"
-    add("--file", metavar="F", action="append", help=in_project)
-    add("--outcome", choices=OUTCOMES)
-    add("--skill", metavar="S", help="the skill that was used")
-    add("--task-id", metavar="ID", help="the long task this belongs to")
-    add("--task-title", metavar="TEXT")
-    add("--task-remaining", metavar="TEXT", action="append", help='left of the task (repeatable; "none" when done)')
-    add("--rating", type=int, choices=range(1, 6), metavar="N", help="how well it went, 1 to 5")
-    whose = "for this session: its id or the beginning (default: the present one, else the only one running here)"
-    add("--session", metavar="ID", help=whose)
-    return parser
-
-
 def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
     """The checkpoint in the flags; {} when there are none."""
     task = {"id": args.task_id, "title": args.task_title, "remaining": args.task_remaining}
-    value = {
-        "what_was_done": args.done,
-        "what_remains": args.remains,
-        "files_changed": args.file,
-        "skill_used": args.skill,
-        "outcome": args.outcome,
-        "tags": args.tag,
-        "learnings": args.learned,
-        "task": {key: item for key, item in task.items() if item is not None} or None,
-        "rating": args.rating,
-    }
-    value = {key: item for key, item in value.items() if item is not None}
+    fields = {name: getattr(args, name, None) for name in checkpoints.FIELDS}
+    fields["task"] = {key: item for key, item in task.items() if item is not None} or None
+    value = {name: item for name, item in fields.items() if item is not None}
     if args.task_remaining and not (args.task_id or args.task_title):
         raise Refusal("--task-remaining needs --task-id (or --task-title)")
     if value and checkpoints.normalize(value) is None:
@@ -126,8 +106,8 @@ def _from_stdin() -> dict[str, Any]:
     except (RecursionError, ValueError) as error:
         raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _USAGE)) from None
     if isinstance(value, dict):
-        renamed = {_ALIASES[key]: item for key, item in value.items() if key in _ALIASES}
-        value = {**renamed, **{key: item for key, item in value.items() if key not in _ALIASES}}
+        flags = {_FLAGS[key][0]: item for key, item in value.items() if key in _FLAGS}
+        value = {**flags, **{key: item for key, item in value.items() if key not in _FLAGS}}
     if checkpoints.normalize(value) is None:
         raise Refusal("standard input is JSON, but not a checkpoint. Nothing was recorded.\n" + _USAGE)
     return dict(value)
@@ -140,8 +120,8 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
     if args.project is None and os.path.isdir(str(marker.get("root"))):
         directory = marker["root"]  # the shell may have moved to another project
     project = identity.locate(root, directory, directory)
-    if args.file:
-        value["files_changed"] = [_relative(file, project.root) for file in args.file]
+    if args.files_changed:
+        value["files_changed"] = [_relative(file, project.root) for file in args.files_changed]
     arguments.private_root()
     now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
     context = Context(root, project.dir, project.root, project.remote, ends, (directory,))
@@ -151,7 +131,11 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
             is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
             if session.is_new:
                 identity.record(project, session.started)
-                _activate(context, session, project.branch)
+                # Our ancestors are its process only when we run inside it.
+                is_inside = os.environ.get(settings.ENV_SESSION_ID) == claude_id
+                process = liveness.client_process(0) if is_inside else {}
+                sessions.mark_live(project.dir, session, process, project.root)
+                sessions.activate(session, process, branch=project.branch)
             name = checkpoints.save(session.artifacts, value, now)
             is_active = session.meta["status"] == settings.ACTIVE
             gathered = record.gather(context, session, now=now if is_active else 0.0, is_over=is_over)
@@ -161,16 +145,6 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
     except Busy:
         raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None
     return name, session
-
-
-def _activate(context: Context, session: Session, branch: str) -> None:
-    """Begin a session whose start was missed; our ancestors are its process only when we run inside it."""
-    is_inside = os.environ.get(settings.ENV_SESSION_ID) == session.claude_id
-    pid = os.environ.get(settings.ENV_CLIENT_PID, "")
-    process = liveness.client_process(int(pid) if pid.isdecimal() else 0) if is_inside else {}
-    channel = os.environ.get(settings.ENV_ENTRYPOINT, "")[:40]
-    sessions.mark_live(context.project_dir, session, process, context.root)
-    sessions.activate(session, process, branch=branch, channel=channel)
 
 
 def _relative(file: str, root: str) -> str:
@@ -185,7 +159,7 @@ def _relative(file: str, root: str) -> str:
 
 def _rate(session: Session, point: dict[str, Any]) -> None:
     """A rating in a checkpoint rates the skill it names."""
-    skill, rating = sections.skill_name(point.get("skill_used") or ""), point.get("rating")
+    skill, rating = briefing.skill_name(point.get("skill_used") or ""), point.get("rating")
     if not skill or not rating or not 1 <= rating <= 5:
         return
     note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)

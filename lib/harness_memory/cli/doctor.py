@@ -13,6 +13,7 @@ from .. import __version__
 from ..audit import verify as chain
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import checks as integrity
+from ..session import episode
 from . import arguments, installs
 from .output import ago, count, emit_json, line, passage, short
 
@@ -170,12 +171,12 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
 
 def _audit(project_dir: str) -> Check:
     try:
-        trail = chain.verify(project_dir)
+        trail = chain.verify(project_dir, episode.audit_heads(project_dir))
     except OSError as error:
         return Check(
             FAIL, "audit", "the trail cannot be read (%s)" % error.strerror, "make it a file that you may read"
         )
-    if trail.broken:
+    if trail.problem:
         return Check(FAIL, "audit", "the trail of this project was changed", "see: harness memory audit verify")
     text = "%s of this project, the chain is whole" % count(trail.count, "event")
     return Check(OK, "audit", text if trail.count else "nothing recorded in this project yet")

@@ -12,7 +12,6 @@ import time
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
-from ..inject import sections
 from ..memory import briefing as curated
 from ..project import identity
 from . import arguments, editor, notes
@@ -114,7 +113,7 @@ def profile(argv: list[str]) -> int:
         return _set(page, args) if args.action == "set" else _show(page, args)
     folder = os.path.join(project.dir, settings.PROFILES_DIR)
     names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
-    names = [name for name in names if sections.skill_name(name) == name]
+    names = [name for name in names if curated.skill_name(name) == name]
     none = "No profiles yet. Write one: harness memory profile set SKILL < FILE"
     return _list("SKILL", names, [os.path.join(folder, name + ".md") for name in names], args, none)
 
@@ -146,7 +145,7 @@ def _add_force(parser: argparse.ArgumentParser) -> None:
 
 
 def _skill(text: str) -> str:
-    name = sections.skill_name(text)
+    name = curated.skill_name(text)
     if not name:
         raise Refusal('"%s" cannot be the name of a skill' % line(text))
     return name

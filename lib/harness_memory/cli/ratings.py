@@ -6,8 +6,7 @@ import time
 
 from ..base import clock, settings
 from ..base.text import brief
-from ..inject import sections
-from ..memory import ratings
+from ..memory import briefing, ratings
 from ..project import identity
 from . import arguments, chart
 from .output import count, emit_json, line, table
@@ -35,7 +34,7 @@ def rate(argv: list[str]) -> int:
     parser.add_argument("--signal", choices=ratings.SIGNALS, default="")
     parser.add_argument("--session", metavar="ID", default="", help="its session (default: the present one)")
     args = parser.parse_args(argv)
-    skill = sections.skill_name(args.skill)
+    skill = briefing.skill_name(args.skill)
     if not skill:
         raise Refusal('"%s" cannot be the name of a skill' % line(args.skill))
     project, now = arguments.locate(args), time.time()
@@ -60,7 +59,7 @@ def signals(argv: list[str]) -> int:
     groups: dict[str, list[dict[str, Any]]] = {}
     for rating in ratings.load(arguments.locate(args).dir):
         groups.setdefault(rating["skill"], []).append(rating)
-    skill = sections.skill_name(args.skill) if args.skill else ""
+    skill = briefing.skill_name(args.skill) if args.skill else ""
     if args.skill and skill not in groups:
         raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill))
     summaries = [_summary(name, group) for name, group in sorted(groups.items()) if skill in ("", name)]

@@ -7,7 +7,6 @@ import os
 from ..base import clock, files, settings
 from ..base.text import first_sentence
 from ..session import capture, episode, liveness, sessions
-from ..session.sessions import day_and_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,54 +14,40 @@ if TYPE_CHECKING:
 
     from ..session.sessions import Session
 
-    Handle = tuple[str, str, str]  # when it began, its directory or "", its episode's name or ""
-
 
 class Record:
     """One session; at least one of `session` and `episode` is there."""
 
-    __slots__ = ("episode", "episode_name", "meta", "project_dir", "session")
+    __slots__ = (
+        *("branch", "claude_id", "ended", "episode", "episode_name", "files", "id", "meta", "minutes"),
+        *("project_dir", "session", "started", "status"),
+    )
 
     def __init__(self, project_dir: str, session: Session | None, name: str, value: dict[str, Any] | None) -> None:
+        meta: dict[str, Any] = session.meta if session else {}
+        known = value or {}
         self.project_dir = project_dir
         self.session = session
-        self.meta: dict[str, Any] = session.meta if session else {}
-        self.episode_name = name
+        self.meta = meta
         self.episode = value
-
-    def _fact(self, meta: str, name: str) -> str:
-        return str(self.meta.get(meta) or (self.episode or {}).get(name) or "")
-
-    @property
-    def id(self) -> str:
-        return self._fact("session_id", "id")
-
-    @property
-    def claude_id(self) -> str:
-        return self._fact("claude_session", "session_id")
-
-    @property
-    def started(self) -> str:
-        return self._fact("started", "started")
-
-    @property
-    def branch(self) -> str:
-        return str((self.episode or {}).get("branch") or self.meta.get("branch") or "")
-
-    @property
-    def saved(self) -> float:
-        return files.modified(os.path.join(self.session.dir, settings.META_FILE)) if self.session else 0.0
+        self.episode_name = name
+        self.id = str(meta.get("session_id") or known.get("id"))
+        self.claude_id = str(meta.get("claude_session") or known.get("session_id") or "")
+        self.started = str(meta.get("started") or known.get("started") or "")
+        self.ended = str(meta.get("ended") or known.get("ended") or "")
+        self.status = str(meta.get("status") or settings.COMPLETED)
+        self.branch = str(known.get("branch") or meta.get("branch") or "")
+        self.minutes: int | None = known.get("duration_minutes")
+        listed = known.get("files_changed") or meta.get("artifacts")
+        self.files = [str(item) for item in listed] if isinstance(listed, list) else []
 
     @property
     def seen(self) -> float:
         """When it last gave a sign; a running session's META is as old as its last sign."""
         ends = (self.meta.get("ended"), (self.episode or {}).get("ended"), self.started)
         last = max(clock.parse(end) or 0.0 for end in ends)
-        return max(last, self.saved) if self.status == settings.ACTIVE else last
-
-    @property
-    def status(self) -> str:
-        return str(self.meta.get("status") or settings.COMPLETED)
+        is_running = self.session and self.status == settings.ACTIVE
+        return max(last, files.modified(self.paths[settings.META_FILE])) if is_running else last
 
     @property
     def is_alive(self) -> bool | None:
@@ -78,21 +63,11 @@ class Record:
         return shown_status(self.status, self.is_alive) if self.status == settings.ACTIVE else self.status
 
     @property
-    def minutes(self) -> int | None:
-        return self.episode["duration_minutes"] if self.episode else None
-
-    @property
-    def files(self) -> list[str]:
-        listed = self.episode["files_changed"] if self.episode else self.meta.get("artifacts")
-        return [str(item) for item in listed] if isinstance(listed, list) else []
-
-    @property
     def headline(self) -> str:
         if self.episode:
             return episode.headline(self.episode)
         prompts = capture.load(self.session.dir).prompts() if self.session else []
-        text = str(self.meta.get("summary") or (prompts or [""])[0])
-        return first_sentence(text, settings.SUMMARY_LINE_CHARS)
+        return first_sentence(str(self.meta.get("summary") or (prompts or [""])[0]), settings.SUMMARY_LINE_CHARS)
 
     @property
     def paths(self) -> dict[str, str]:
@@ -114,7 +89,7 @@ class Record:
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
             "started": self.started,
-            "ended": self._fact("ended", "ended") or None,
+            "ended": self.ended or None,
             "status": self.status,
             "alive": self.is_alive,
             "minutes": self.minutes,
@@ -129,36 +104,17 @@ def shown_status(status: str, is_alive: bool | None) -> str:
     return settings.DIED if status == settings.ACTIVE and is_alive is False else status
 
 
-def handles(project_dir: str) -> list[Handle]:
-    """Every session by the names of its files, none of them read; newest first."""
-    episodes = {day_and_id(name): name for name in episode.names(project_dir)}
+def load_all(project_dir: str) -> list[Record]:
+    """Every readable session of a project, newest first."""
+    names = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
     found = []
     for directory in sessions.all_directories(project_dir):
-        day, name = directory.split(os.sep)[-2:]
-        found.append(
-            (directory, episodes.pop((day, name), ""), day + "U")
-        )  # without episode: after any hour of its day
-    found += [("", name, "") for name in episodes.values()]
-    began = [(name[len(settings.EPISODE_PREFIX) :] or day, directory, name) for directory, name, day in found]
-    return sorted(began, reverse=True)
-
-
-def load(project_dir: str, some: list[Handle]) -> list[Record]:
-    """The readable ones of these sessions, newest first."""
-    found = []
-    for _, directory, name in some:
-        session = sessions.load(directory) if directory else None
+        session = sessions.load(directory)
+        day, short_id = directory.split(os.sep)[-2:]
+        name = names.pop((day, short_id), "")
         value = episode.load(project_dir, name) if name else None
         if session or value:
             found.append(Record(project_dir, session, name or (session.episode_name if session else ""), value))
+    values = {name: episode.load(project_dir, name) for name in names.values()}
+    found += [Record(project_dir, None, name, value) for name, value in values.items() if value]
     return sorted(found, key=lambda record: (record.started, record.id), reverse=True)
-
-
-def load_all(project_dir: str) -> list[Record]:
-    return load(project_dir, handles(project_dir))
-
-
-def load_newest(project_dir: str, limit: int) -> tuple[list[Record], int]:
-    """The sessions that began last, and how many there are in all, without reading the others."""
-    every = handles(project_dir)
-    return load(project_dir, every[:limit]), len(every)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, settings
+from ..base import settings
 from ..session import liveness, sessions
-from ..session.sessions import day_and_id
 from . import arguments, records
 from .output import line, local
 from .refusal import Refusal
@@ -16,12 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
-    from .records import Handle, Record
+    from .records import Record
 
     Item = TypeVar("Item")
 
 _LISTED = 20
-_RECENT = 20
 
 
 def matches(word: str, items: Iterable[Item], ids: Callable[[Item], Iterable[str]]) -> list[Item]:
@@ -65,7 +63,7 @@ def last(known: list[Record]) -> Record | None:
     """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     others = [record for record in known if not present or record.claude_id != present]
-    return max(others, key=lambda record: (record.seen, record.saved), default=None)
+    return max(others, key=lambda record: (record.seen, record.started), default=None)
 
 
 def session(known: list[Record], word: str, what: str = "session") -> Record:
@@ -80,26 +78,6 @@ def session(known: list[Record], word: str, what: str = "session") -> Record:
         return "%s  %s  %s" % (record.id, local(record.started), record.headline)
 
     return one(os.path.basename(word.replace("\\", "/")), known, _ids, what, shown, "list")
-
-
-def likely(project_dir: str, word: str) -> list[Record]:
-    """The sessions that a word may mean, judged by the names of their files."""
-    every = records.handles(project_dir)
-    if word == "last":
-        recent = sorted(every, key=_saved, reverse=True)[:_RECENT]
-        return records.load(project_dir, list(dict.fromkeys([*recent, *every[:_RECENT]])))
-    name = os.path.basename(word.replace("\\", "/"))
-    some = [each for each in every if each[2] in (name, name + ".json") or _is_like(each, word)]
-    return matching(records.load(project_dir, some), word) if word else []
-
-
-def _saved(handle: Handle) -> float:
-    return files.modified(os.path.join(handle[1], settings.META_FILE)) if handle[1] else 0.0
-
-
-def _is_like(handle: Handle, word: str) -> bool:
-    short_id = os.path.basename(handle[1]) or day_and_id(handle[2])[1]
-    return short_id.startswith(word) or word.startswith(short_id)
 
 
 def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:

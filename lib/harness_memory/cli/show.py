@@ -26,12 +26,9 @@ _REASONS = {  # the client's words for how a session ended, in ours
 def list_sessions(args: argparse.Namespace) -> int:
     directories = arguments.project_dirs(args)
     is_narrowed = (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
-    if len(directories) == 1 and not is_narrowed:
-        shown, number = records.load_newest(directories[0], args.limit)
-    else:
-        known = [record for directory in directories for record in records.load_all(directory)]
-        known = sorted(_wanted(known, args), key=lambda record: (record.started, record.id), reverse=True)
-        shown, number = known[: args.limit], len(known)
+    known = [record for directory in directories for record in records.load_all(directory)]
+    known = sorted(_wanted(known, args), key=lambda record: (record.started, record.id), reverse=True)
+    shown, number = known[: args.limit], len(known)
     if args.json:
         emit_json([record.brief() for record in shown])
     elif shown:
@@ -72,8 +69,8 @@ def show(argv: list[str]) -> int:
     parser.add_argument("session", metavar="ID", help=words)
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
-    likely = resolve.likely(project_dir, args.session)
-    if not likely:
+    known = records.load_all(project_dir)
+    if args.session != "last" and not resolve.matching(known, args.session):
         from . import notes
         from .scopes import Scopes
 
@@ -81,7 +78,7 @@ def show(argv: list[str]) -> int:
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
         _refuse_archived(project_dir, args.session)
-    record = resolve.session(likely or records.load_all(project_dir), args.session, "session or note")
+    record = resolve.session(known, args.session, "session or note")
     damage = _damage(record)
     if args.json:
         value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}

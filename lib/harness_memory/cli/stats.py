@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..inject.receipt import Receipt
+
 _CHARTED = 30
 _NAMES_SHOWN = 10
 _KINDS = {
@@ -35,9 +37,9 @@ def stats(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     directories = arguments.project_dirs(args)
     receipts = [each for path in directories for each in _receipts(path)]
-    items = [item for each in receipts for item in each["items"] if not item.get("held")]
+    items = [item for each in receipts for item in each.items if not item.get("held")]
     kinds = {kind: _share([item for item in items if item["kind"] == kind]) for kind in _KINDS}
-    tokens = [sum(int(entry.get("tokens") or 0) for entry in each["log"]) for each in receipts]
+    tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
     value = {
         "sessions": len(receipts),
         "kinds": {kind: share for kind, share in kinds.items() if share["items"]},
@@ -52,11 +54,11 @@ def stats(argv: list[str]) -> int:
     return 0
 
 
-def _receipts(project_dir: str) -> list[dict[str, Any]]:
+def _receipts(project_dir: str) -> list[Receipt]:
     """The receipts of sessions that were given something, the earliest first."""
     loaded = [sessions.load(directory) for directory in sessions.all_directories(project_dir)]
     known = sorted(filter(None, loaded), key=lambda session: session.started)
-    return [each for each in (receipt.load(session.dir) for session in known) if each["log"]]
+    return [each for each in (receipt.load(session.dir) for session in known) if each.log]
 
 
 def _share(items: list[dict[str, Any]]) -> dict[str, int]:

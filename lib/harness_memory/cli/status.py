@@ -81,7 +81,7 @@ def _hooks(root: str, places: list[str]) -> dict[str, Any]:
 
 def _given(record: Record) -> list[dict[str, Any]]:
     """What was injected into a session: when, why, how much."""
-    log = receipt.load(record.session.dir)["log"] if record.session else []
+    log = receipt.load(record.session.dir).log if record.session else []
     return [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log if isinstance(entry, dict)]
 
 

@@ -19,6 +19,7 @@ from .refusal import Refusal
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from ..project.identity import Project
 
@@ -71,22 +72,22 @@ def _change(project: Project, args: argparse.Namespace) -> Task:
         raise Refusal("nothing to note. Give --note, --next or --blocked")
     arguments.private_root()
     identity.record(project, clock.iso(now))
+    entry: dict[str, Any] = {"title": "", "note": brief(args.note, settings.ITEM_CHARS) or _NOTES[args.action]}
+    if args.action == "done":
+        entry.update(status=tasks.DONE, remaining=[], blockers=[])
+    else:
+        entry.update(status=tasks.IN_PROGRESS, remaining=_items(args.next), blockers=_items(args.blocked))
     with views.lock(project.dir):
         changed = _new(project, args) if args.action == "start" else _find(project.dir, args.name)
-        if args.action == "done":
-            changed.status, changed.next_steps, changed.blockers = tasks.DONE, [], []
-        else:
-            changed.status = tasks.IN_PROGRESS
-            changed.next_steps = changed.next_steps if args.next is None else _items(args.next)
-            changed.blockers = changed.blockers if args.blocked is None else _items(args.blocked)
-        # Every change leaves a note: its date decides between a person and later checkpoints.
-        changed.note(now, present(project.dir), brief(args.note, settings.ITEM_CHARS) or _NOTES[args.action])
+        changed.add({**entry, "at": clock.fine_iso(now)}, present(project.dir), clock.iso(now))
         tasks.save(project.dir, changed)
         views.update(project.dir)
     return changed
 
 
-def _items(texts: list[str]) -> list[str]:
+def _items(texts: list[str] | None) -> list[str] | None:
+    if texts is None:
+        return None
     items = [brief(text, settings.ITEM_CHARS) for text in texts]
     return [item for item in items if item and item.lower() != "none"][: settings.REMAINS_ITEMS]
 

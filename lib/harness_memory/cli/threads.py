@@ -102,11 +102,8 @@ def _change(project_dir: str, args: argparse.Namespace) -> Thread:
         raise Refusal("the title is empty; nothing was changed")
     chosen = _find(threads.load(project_dir), args.id)
     with views.lock(project_dir):
-        if args.action == "rename":
-            threads.rename(project_dir, chosen, title)
-        else:
-            act = threads.close if args.action == "close" else threads.reopen
-            act(project_dir, chosen, clock.iso(time.time()))
+        status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(args.action, "")
+        threads.change(project_dir, chosen, clock.iso(time.time()), status=status, title=title)
         views.update(project_dir)
     return _find(threads.load(project_dir), chosen.id)
 

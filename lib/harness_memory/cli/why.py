@@ -20,7 +20,7 @@ def why(argv: list[str]) -> int:
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     default = present if present in [record.claude_id for record in known] else "last"
     record = resolve.session(known, args.session or default)
-    log = receipt.load(record.session.dir)["log"] if record.session else []
+    log = receipt.load(record.session.dir).log if record.session else []
     page = files.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) if record.session else ""
     if args.json:
         emit_json(log)

@@ -10,8 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_WHOLE_CHARS = 10_000  # texts up to this length are whole in a payload that was cut
-
 
 class Environment:
     """The environment as text, without `os`."""
@@ -49,15 +47,14 @@ class Quiet:
 
 
 class Question:
-    """One tool call and where it is made. `is_cut`: the payload was too long, so long texts in it are incomplete."""
+    """One tool call and where it is made."""
 
-    __slots__ = ("cwd", "env", "given", "home", "is_cut", "payload", "project", "root", "tool", "tree")
+    __slots__ = ("cwd", "env", "given", "home", "payload", "project", "root", "tool", "tree")
 
-    def __init__(self, payload: dict[str, Any], env: Environment, tree: str, *, is_cut: bool = False) -> None:
+    def __init__(self, payload: dict[str, Any], env: Environment, tree: str) -> None:
         self.payload = payload
         self.env = env
         self.tree = tree if tree != "." else ""
-        self.is_cut = is_cut
         self.tool = _text(payload.get("tool_name"))
         given = payload.get("tool_input")
         self.given: dict[str, Any] = given if isinstance(given, dict) else {}
@@ -88,8 +85,6 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
     if question.tool == "Bash":
         if not isinstance(command, str):
             return [("guard.failed", "Bash without the text of a command", "")]
-        if question.is_cut and len(command) > MAX_WHOLE_CHARS:
-            return [("guard.unreadable", "a command too long to be read whole", "")]
         if isinstance(policy, Quiet) and is_harmless(command, (question.root, question.tree)):
             return []
     scope = question.scope()

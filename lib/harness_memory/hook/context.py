@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, health, settings
+from ..base import files, settings
 from ..base.text import brief
 from ..project import identity
 from ..project.context import Context
@@ -95,6 +95,7 @@ class HookContext(Context):
             capture.save(session.dir, gathered.state)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_head(injected, settings.FILE_MAX_BYTES):
+            from ..base import health
             from ..inject import usefulness
 
             with health.noted(self.store_root, "usefulness"):

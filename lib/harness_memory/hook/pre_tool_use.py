@@ -9,7 +9,7 @@ becomes a question to the user, never silence; a failure after it does not chang
 from __future__ import annotations
 
 from ..base import settings
-from ..base.payload import read_payload, system, was_cut
+from ..base.payload import read_payload, system
 from ..base.watchdog import attempt, watch
 from ..guard.question import Environment, Question, exists, findings
 from .reply import leave
@@ -59,7 +59,7 @@ def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -
 
 def _answer(env: Environment, tree: str, verdict: Verdict) -> bytes:
     payload = read_payload()
-    question = Question(payload, env, tree, is_cut=was_cut())
+    question = Question(payload, env, tree)
     if question.tool == "Skill":
         verdict.reply = b""
         return _memory(payload)

@@ -1,4 +1,4 @@
-"""SessionStart: register the session, put the store in order, hand over what earlier sessions know."""
+"""SessionStart: register the session, put the store in order, inject what earlier sessions left."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import os
 
 from ..base import clock, config, health, settings
 from ..base.text import brief
-from ..inject import compose as inject
 from ..inject import receipt, sections
+from ..inject.compose import compose
 from ..memory import consolidation, housekeeping
 from ..project import identity
-from ..session import capture, liveness
+from ..session import capture, liveness, sessions
 from ..session.absorb import relative_path
 from . import reply
 from .context import HookContext
@@ -19,49 +19,42 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..inject.compose import Part
+    from ..inject.receipt import Receipt
     from ..session.sessions import Session
     from .runner import Run
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    scene = HookContext(run)
-    settled = config.load(run.root)
-    identity.record(scene.project, clock.iso(run.now))
-    # A start is a process of its own, whatever was marked before: a recycled pid must not pass for it.
+    context = HookContext(run)
+    options = config.load(run.root)
+    identity.record(context.project, clock.iso(run.now))
+    # A start is a new process, whatever was marked before: a recycled pid must not pass for it.
     process = liveness.client_process(run.event.client_pid)
-    with scene as session:
-        _register(scene, session, process)
-    housekeeping.housekeep(scene, run.event.session_id, process, run.now, settled)
-    _refresh_recall(scene)
-    problems = [*settled.problems, *_guard_problems(scene), *_failures(run)]
-    message = "\n".join(filter(None, [_health_line(problems), _due(scene, settled)]))
-    with scene as session:
-        text = _briefed(scene, session, problems, settled["injection_units"])
+    with context as session:
+        _register(context, session, process)
+    housekeeping.housekeep(context, run.event.session_id, process, run.now, options)
+    _refresh_recall(context)
+    problems = [*options.problems, *_guard_problems(context)]
+    failures = health.unmentioned(run.root)
+    problems += ["%d hook run%s failed" % (failures, "" if failures == 1 else "s")] if failures else []
+    is_due = run.event.source != "compact"
+    due = consolidation.due(context.project_dir, run.now, options) if is_due else ""
+    message = "\n".join(filter(None, [_health_line(problems), due]))
+    with context as session:
+        text = _inject(context, session, problems, int(options["injection_units"]))
     return reply.context(run.event.name, text, message)
 
 
-def _register(scene: HookContext, session: Session, process: dict[str, Any]) -> None:
-    if scene.run.event.source == "compact" and not session.is_new:
+def _register(context: HookContext, session: Session, process: dict[str, Any]) -> None:
+    if context.run.event.source == "compact" and not session.is_new:
         return  # the same session in the middle of its life
-    is_fork = session.is_new and _is_fork(scene.run)
-    scene.activate(session, process, scene.marker())
+    is_fork = session.is_new and _is_fork(context.run)
+    context.activate(session, process, context.marker())
     if is_fork:
         state = capture.load(session.dir, is_owner=True)
-        state.since = scene.run.now
+        state.since = context.run.now
         capture.save(session.dir, state)
-
-
-def _refresh_recall(scene: HookContext) -> None:
-    """Bring recall's index up to date when it is missing or its log is long; a prompt does the rest."""
-    run = scene.run
-    folder = os.path.join(scene.project.dir, settings.STATE_DIR, settings.RECALL_DIR)
-    log = os.path.join(folder, settings.RECALL_LOG)
-    is_due = not os.path.exists(os.path.join(folder, settings.RECALL_INDEX))
-    if is_due or (os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES):
-        from ..recall import cache
-
-        with health.noted(run.root, "recall"):
-            cache.open_source(run.root, scene.project.dir, run.now, scene.ends, is_whole=True)
 
 
 def _is_fork(run: Run) -> bool:
@@ -70,62 +63,27 @@ def _is_fork(run: Run) -> bool:
     return event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
 
 
-def _briefed(scene: HookContext, session: Session, problems: list[str], cap: float) -> str:
-    """What this session should know and was not told yet."""
-    run, event = scene.run, scene.run.event
-    told = receipt.load(session.dir)
-    if event.source not in ("resume", "fork"):
-        receipt.forget(told)  # a conversation that begins, or was compressed
-    elif not told["log"] and _is_fork(run):
-        parent = receipt.parent_of_fork(scene.project.dir, run.now, event.silent_seconds)
-        told = receipt.inherited(parent) if parent else told
-    own_ids = {session.id, *told["own"]}
-    parts = receipt.news(_parts(scene, session, own_ids, problems), told)
-    if not any(part.lines for part in parts if part.name != "usage"):
-        receipt.save(session.dir, told)
-        return ""
-    injection = inject.compose(parts, min(int(cap), settings.INJECTION_MAX_UNITS), scene.project.name)
-    receipt.note_offered(told, parts)
-    receipt.record(session, told, injection, event.name, event.source or "start", run.now)
-    return injection.text
+def _refresh_recall(context: HookContext) -> None:
+    """Bring recall's index up to date when it is missing or its log is long; a prompt does the rest."""
+    folder = os.path.join(context.project_dir, settings.STATE_DIR, settings.RECALL_DIR)
+    log = os.path.join(folder, settings.RECALL_LOG)
+    is_long = os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
+    if is_long or not os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
+        from ..recall import cache
+
+        with health.noted(context.store_root, "recall"):
+            cache.open_source(context.store_root, context.project_dir, context.run.now, context.ends, is_whole=True)
 
 
-def _parts(scene: HookContext, session: Session, own_ids: set[str], problems: list[str]) -> list[inject.Part]:
-    """In order of priority. Reading the files may add to `problems`, so health is made last."""
-    run, ours = scene.run, scene.project
-    captured = capture.load(session.dir)
-    own_ids = {*own_ids, captured.thread}
-    parts = [
-        sections.briefing(ours, problems),
-        sections.still_open(ours, own_ids),
-        sections.notes(ours, run.root, sections.auto_memory(run.event.transcript_path), problems, session.dir),
-        sections.menu(ours, ours.branch, relative_path(run.event.cwd, (ours.root,)), own_ids),
-        sections.usage(),
-    ]
-    if run.event.source == "compact":
-        parts.insert(0, sections.state(ours, captured, clock.iso(run.now)[:10]))
-    return [sections.health(problems), *parts]
-
-
-def _guard_problems(scene: HookContext) -> list[str]:
-    run = scene.run
-    launch = run.event.launch_dir or run.event.cwd
-    folders = (run.root, os.path.join(launch, settings.CLAUDE_DIR))
+def _guard_problems(context: HookContext) -> list[str]:
+    event = context.run.event
+    launch = event.launch_dir or event.cwd
+    folders = (context.store_root, os.path.join(launch, settings.CLAUDE_DIR))
     if not any(os.path.lexists(os.path.join(folder, settings.GUARD_FILE)) for folder in folders):
         return []
     from ..guard import degraded
 
-    return degraded.note(run.root, launch, scene.project.dir, run.event.session_id, run.now)
-
-
-def _due(scene: HookContext, settled: config.Config) -> str:
-    is_start = scene.run.event.source != "compact"
-    return consolidation.due(scene.project.dir, scene.run.now, settled) if is_start else ""
-
-
-def _failures(run: Run) -> list[str]:
-    failures = health.unmentioned(run.root)
-    return ["%d hook run%s failed" % (failures, "" if failures == 1 else "s")] if failures else []
+    return degraded.note(context.store_root, launch, context.project_dir, event.session_id, context.run.now)
 
 
 def _health_line(problems: list[str]) -> str:
@@ -136,3 +94,60 @@ def _health_line(problems: list[str]) -> str:
     shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[: settings.PROBLEMS_SHOWN]]
     shown += ["%d more" % (len(problems) - len(shown))] if len(problems) > len(shown) else []
     return "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command())
+
+
+def _inject(context: HookContext, session: Session, problems: list[str], cap: int) -> str:
+    """What this session should know and does not have yet."""
+    event = context.run.event
+    injected = _receipt(context, session)
+    parts = _parts(context, session, {session.id, *injected.own}, problems)
+    injected.keep_news(parts)
+    if not any(part.lines for part in parts if part.name != "usage"):
+        injected.save(session.dir)
+        return ""
+    injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), context.project.name)
+    injected.offer(parts)
+    injected.record(session.dir, injection, event.name, event.source or "start", context.run.now)
+    return injection.text
+
+
+def _receipt(context: HookContext, session: Session) -> Receipt:
+    """What the conversation has; a fork has what its parent has."""
+    injected = receipt.load(session.dir)
+    if context.run.event.source not in ("resume", "fork"):
+        injected.restart()
+    elif not injected.log and _is_fork(context.run):
+        parent = _parent_of_fork(context)
+        return receipt.load(parent).fork(os.path.basename(parent)) if parent else injected
+    return injected
+
+
+def _parent_of_fork(context: HookContext) -> str:
+    """The directory of the session that a fork comes from; "" when it is unknown.
+
+    The client only says how long the parent was silent: it is the session whose transcript ended just then.
+    """
+    ended = context.run.now - context.run.event.silent_seconds
+    best, distance = "", settings.FORK_TOLERANCE_SECONDS
+    for directory in sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]:
+        last = capture.load(directory).last
+        if last and abs(ended - last) < distance:
+            best, distance = directory, abs(ended - last)
+    return best
+
+
+def _parts(context: HookContext, session: Session, own_ids: set[str], problems: list[str]) -> list[Part]:
+    """In order of priority. Reading the files may add to `problems`, so health is made last."""
+    project, event = context.project, context.run.event
+    captured = capture.load(session.dir)
+    own_ids = {*own_ids, captured.thread}
+    known = sections.auto_memory(event.transcript_path)
+    parts = [
+        *([sections.state(captured)] if event.source == "compact" else []),
+        sections.briefing(project, problems),
+        sections.still_open(project, own_ids),
+        sections.notes(project, context.store_root, known, problems, session.dir),
+        sections.menu(project, relative_path(event.cwd, (project.root,)), own_ids),
+        sections.usage(),
+    ]
+    return [sections.health(problems), *parts]

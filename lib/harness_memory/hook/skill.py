@@ -1,10 +1,11 @@
-"""A skill starts: its profile and what its last sessions covered, once a session."""
+"""A skill starts: its profile and its last sessions, once a session."""
 
 from __future__ import annotations
 
 from ..base import settings
-from ..inject import compose as inject
 from ..inject import receipt, sections
+from ..inject.compose import compose
+from ..memory.briefing import skill_name
 from . import reply
 
 TYPE_CHECKING = False
@@ -15,20 +16,20 @@ if TYPE_CHECKING:
     from .context import HookContext
 
 
-def begin(scene: HookContext, session: Session, skill: str) -> dict[str, Any] | None:
+def begin(context: HookContext, session: Session, skill: str) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
-    run = scene.run
-    name = sections.skill_name(skill)
-    told = receipt.load(session.dir)
-    # A subagent has a conversation of its own, which knows nothing of what the session was told.
-    key = "%s@%s" % (name, run.event.agent_id) if run.event.agent_id else name
-    if not name or key in told["profiles"]:
+    event = context.run.event
+    name = skill_name(skill)
+    injected = receipt.load(session.dir)
+    # A subagent has a conversation of its own, without what was injected into the session.
+    key = "%s@%s" % (name, event.agent_id) if event.agent_id else name
+    if not name or key in injected.profiles:
         return None
     problems: list[str] = []
-    parts = sections.profile(scene.project, name, problems)
-    injection = inject.compose([sections.health(problems), *parts], settings.PROFILE_UNITS, scene.project.name)
+    part = sections.profile(context.project, name, problems)
+    injection = compose([sections.health(problems), part], settings.PROFILE_UNITS, context.project.name)
     if not injection.text:
         return None
-    told["profiles"].append(key)
-    receipt.record(session, told, injection, run.event.name, "skill " + name, run.now)
-    return reply.context(run.event.name, injection.text)
+    injected.profiles.append(key)
+    injected.record(session.dir, injection, event.name, "skill " + name, context.run.now)
+    return reply.context(event.name, injection.text)

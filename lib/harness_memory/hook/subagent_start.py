@@ -1,10 +1,10 @@
-"""SubagentStart: a subagent sees nothing of what its session was told; it gets a small slice."""
+"""SubagentStart: a subagent has nothing of what was injected into its session; it gets a small slice."""
 
 from __future__ import annotations
 
 from ..base import settings
-from ..inject import compose as inject
 from ..inject import receipt, sections
+from ..inject.compose import compose
 from . import reply
 from .context import HookContext
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    scene = HookContext(run)
-    known = sections.auto_memory(run.event.transcript_path)
+    context, event = HookContext(run), run.event
+    known = sections.auto_memory(event.transcript_path)
     parts = [
-        sections.briefing(scene.project, [], settings.SUBAGENT_BRIEFING_LINES),
-        sections.notes(scene.project, run.root, known, []),
+        sections.briefing(context.project, [], settings.SUBAGENT_BRIEFING_LINES),
+        sections.notes(context.project, run.root, known, []),
     ]
-    injection = inject.compose(parts, settings.SUBAGENT_UNITS, scene.project.name)
+    injection = compose(parts, settings.SUBAGENT_UNITS, context.project.name)
     if not injection.text:
         return None
-    with scene as session:
+    with context as session:
         if not session.is_new:
-            told = receipt.load(session.dir)
-            receipt.record(session, told, injection, run.event.name, "subagent " + run.event.agent_type, run.now)
-    return reply.context(run.event.name, injection.text)
+            why = "subagent " + event.agent_type
+            receipt.load(session.dir).record(session.dir, injection, event.name, why, run.now)
+    return reply.context(event.name, injection.text)

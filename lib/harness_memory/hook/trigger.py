@@ -1,12 +1,12 @@
-"""A command or a path comes up that a note waits for: the note, once a session."""
+"""A command or a path that a note waits for: the note, once a session."""
 
 from __future__ import annotations
 
 import os
 
 from ..base import invocation, neutral, settings
-from ..inject import compose as inject
 from ..inject import receipt
+from ..inject.compose import Part, compose
 from ..notes import triggers
 from . import reply
 
@@ -18,21 +18,28 @@ if TYPE_CHECKING:
     from .context import HookContext
 
 
-def begin(scene: HookContext, session: Session) -> dict[str, Any] | None:
+def begin(context: HookContext, session: Session) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
-    run = scene.run
-    path = _relative(run.event.path, scene.project.root)
-    found = triggers.match(run.root, scene.project.dir, command=run.event.command, path=path)
-    # A subagent has a conversation of its own, which knows nothing of what the session was told.
-    mark = "@" + run.event.agent_id if run.event.agent_id else ""
-    told = receipt.load(session.dir)
-    news = [each for each in found if each.ref + mark not in told["recalled"]][: settings.TRIGGERED_NOTES]
+    run, event = context.run, context.run.event
+    path = _relative(event.path, context.root)
+    matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
+    # A subagent has a conversation of its own, without what was injected into the session.
+    mark = "@" + event.agent_id if event.agent_id else ""
+    injected = receipt.load(session.dir)
+    news = [each for each in matches if each.ref + mark not in injected.recalled][: settings.TRIGGERED_NOTES]
     if not news:
         return None
-    injection = inject.compose([_part(news)], settings.RECALL_UNITS, scene.project.name)
-    told["recalled"] += [each.ref + mark for each in news]
-    receipt.record(session, told, injection, run.event.name, "trigger " + news[0].pattern, run.now)
-    return reply.context(run.event.name, injection.text)
+    part = Part("recall", "Notes for this command or file", [])
+    for each in news:
+        scope, _, slug = each.ref.partition("/")
+        line = neutral.line("- [%s] %s" % (scope, each.line))
+        part.items[line] = {"item": each.ref, "kind": "note", "files": []}
+        command = "%s show %s" % (invocation.own_command(), invocation.quote(slug))
+        part.lines += [line, neutral.one_line_of("  whole: " + command)]
+    injection = compose([part], settings.RECALL_UNITS, context.project.name)
+    injected.recalled += [each.ref + mark for each in news]
+    injected.record(session.dir, injection, event.name, "trigger " + news[0].pattern, run.now)
+    return reply.context(event.name, injection.text)
 
 
 def _relative(path: str, root: str) -> str:
@@ -40,14 +47,3 @@ def _relative(path: str, root: str) -> str:
         return os.path.relpath(path, root).replace(os.sep, "/") if path else ""
     except ValueError:  # another drive of Windows
         return path.replace(os.sep, "/")
-
-
-def _part(found: list[triggers.Match]) -> inject.Part:
-    lines = []
-    for each in found:
-        scope, _, slug = each.ref.partition("/")
-        lines.append(neutral.line("- [%s] %s" % (scope, each.line)))
-        lines.append(neutral.one_line_of("  whole: %s show %s" % (invocation.own_command(), invocation.quote(slug))))
-    part = inject.Part("recall", "Noted for this moment", lines)
-    part.items = [{"item": each.ref, "kind": "note", "files": []} for each in found]
-    return part

@@ -1,4 +1,4 @@
-"""UserPromptSubmit: the session is ACTIVE again, what was asked is on disk before the work begins; recall."""
+"""UserPromptSubmit: the session is ACTIVE again, the prompt is on disk before the work begins; recall."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    scene = HookContext(run)
-    with scene as session:
-        marker = scene.marker()
-        scene.activate(session, scene.process(marker), marker)
+    context, prompt = HookContext(run), run.event.prompt
+    with context as session:
+        marker = context.marker()
+        context.activate(session, context.process(marker), marker)
         state = capture.load(session.dir, is_owner=True)
-        if state.since > run.now + settings.CLOCK_DOUBT_SECONDS:
-            state.since = run.now  # the clock was set back: what is said from now on is the session's own
+        is_set_back = state.since > run.now + settings.CLOCK_DOUBT_SECONDS
+        if is_set_back:
+            state.since = run.now  # what is said from now on is the session's own
+        if state.announce(run.event.prompt_id, prompt) or is_set_back:
             capture.save(session.dir, state)
-        if state.announce(run.event.prompt_id, run.event.prompt):
-            capture.save(session.dir, state)
-        if run.event.prompt.startswith("/"):
+        if prompt.startswith("/"):
             from . import skill
 
-            return skill.begin(scene, session, run.event.prompt.split(None, 1)[0])
-        if not capture.is_prompt(run.event.prompt) or not _may_recall(scene):
+            return skill.begin(context, session, prompt.split(None, 1)[0])
+        if not capture.is_prompt(prompt) or not _has_memory(context):
             return None
         from . import recall
 
-        return recall.begin(scene, session, state)
+        return recall.begin(context, session, state)
 
 
-def _may_recall(scene: HookContext) -> bool:
+def _has_memory(context: HookContext) -> bool:
     """Whether there is anything to recall; decided without loading recall."""
-    user = os.path.join(scene.run.root, settings.USER_DIR, settings.LEARNING_DIR)
-    paths = (os.path.join(scene.project.dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR))
+    user = os.path.join(context.store_root, settings.USER_DIR, settings.LEARNING_DIR)
+    paths = [os.path.join(context.project_dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR)]
     return any(os.path.isdir(path) for path in (*paths, user))

@@ -1,1 +1,1 @@
-"""TODO"""
+"""What the model is given: sections, budget, neutral text, receipts, usefulness."""

@@ -1,161 +1,144 @@
-"""Where injected text comes from: the store's curated files and views, as parts for `inject`.
+"""Sections of an injection: the store's curated files and views as parts for `compose`.
 
-Every item carries the project and the day it was written, and passes through `inert`. Nothing here
-depends on the clock: an unchanged store gives the same bytes.
+Every item carries its day and passes through `neutral`. Nothing here reads the clock: an unchanged store gives the
+same bytes.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..base import files as store
-from ..base import invocation, jsontext, neutral, settings
-from ..base.redact import redact
+from ..base import files, invocation, neutral, settings
 from ..base.text import cut, passage
-from ..memory import briefing as curated
+from ..memory import briefing as pages
+from ..memory.briefing import skill_name
 from ..session.sessions import day_and_id
 from .compose import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ..memory.briefing import Curated
     from ..project.identity import Project
     from ..session.capture import Capture
 
+_TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}
+
 
 def health(problems: list[str]) -> Part:
-    lines = [neutral.line("- " + problem) for problem in problems]
-    return Part(
-        "health", "Something is wrong with this memory (tell the user: %s doctor)" % invocation.own_command(), lines
-    )
+    title = "Problems with this memory (tell the user; details: %s doctor)" % invocation.own_command()
+    return Part("health", title, [neutral.line("- " + problem) for problem in problems])
 
 
 def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFING_LINES) -> Part:
-    found = curated.read(os.path.join(project.dir, settings.BRIEFING_FILE))
-    lines, missing = _taken(found, limit, problems)
-    title = "Briefing [%s %s]" % (project.name, found.day)
-    return Part("briefing", title, lines, found.path, found.path, missing=missing, is_whole=True)
+    page = pages.read(os.path.join(project.dir, settings.BRIEFING_FILE))
+    part = _page_part("briefing", "Briefing [%s]" % page.day, page, limit, problems)
+    part.is_whole = True
+    return part
 
 
 def notes(project: Project, store_root: str, known: set[str], problems: list[str], session_dir: str = "") -> Part:
-    """The indexes of notes, the session's, the project's and the user's, without what the client's own memory says.
+    """The indexes of notes, without the lines that are `known` from the client's own memory.
 
-    A note of a nearer scope stands before one of the same name, and before those it says it replaces.
+    A note of a nearer scope hides those of the same name, and those it replaces.
     """
-    lines = _local_notes(session_dir) if session_dir else []
-    hidden = {_pointed(text)[0] for text in lines}
-    beyond = 0
+    from ..notes.index import read_line
+
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
-    for directory, scope in ((project.dir, project.name), (os.path.join(store_root, settings.USER_DIR), "user")):
-        found = curated.read(os.path.join(directory, settings.NOTES_INDEX_FILE))
-        taken, missing = _taken(found, settings.NOTES_LINES, problems)
-        entries = [(text, *_pointed(text)) for text in taken if text.strip() and not _is_heading(text)]
-        entries = [entry for entry in entries if not hidden.intersection((entry[1], "%s/%s" % (scope, entry[1])))]
-        hidden.update(word for _, slug, instead in entries for word in (slug, *instead) if word)
-        texts = [text.lstrip("-* ") for text, _, _ in entries if _key(text) not in known]
-        lines += ["- [%s %s] %s" % (scope, found.day, text) for text in texts]
-        beyond += missing
-    title = "Notes (index; read one: %s show <file>)" % invocation.own_command()
-    return Part("notes", title, lines, source, source, missing=beyond)
+    part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
+    pages_read = [("local", _local_notes(session_dir))]
+    for scope, home in (("project", project.dir), ("user", os.path.join(store_root, settings.USER_DIR))):
+        pages_read.append((scope, pages.read(os.path.join(home, settings.NOTES_INDEX_FILE))))
+    hidden: set[str] = set()
+    for scope, page in pages_read:
+        page_part = _page_part("notes", "", page, settings.NOTES_LINES, problems)
+        part.missing += page_part.missing
+        label = " ".join(filter(None, ("" if scope == "project" else scope, page.day)))
+        names: set[str] = set()
+        for text in page_part.lines:
+            slug, replaced = read_line(text)
+            is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
+            if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
+                continue
+            names.update(filter(None, (slug, *replaced)))
+            if _normal(text) not in known:
+                line = "- [%s] %s" % (label, text.lstrip("-* "))
+                part.lines.append(line)
+                part.items.update({line: {"item": slug, "kind": "index", "files": []}} if slug else {})
+        hidden |= names
+    return part
 
 
-def _pointed(line: str) -> tuple[str, list[str]]:
-    """The note a line points to, and those it stands in place of."""
-    if "](" not in line:
-        return "", []
-    from ..notes import index
+def _local_notes(session_dir: str) -> pages.Curated:
+    """The notes of this session alone, as an index."""
+    if not session_dir or not os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
+        return pages.Curated("", [])
+    from ..notes import shelf
+    from ..notes.index import render_line
 
-    return index.read_line(line)
-
-
-def _local_notes(session_dir: str) -> list[str]:
-    """What is noted for this session alone."""
-    if not os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
-        return []
-    from ..notes import index, shelf
-
-    found = shelf.Book(shelf.local_shelf(session_dir).read()).holding
-    return ["- [local] " + _told(index.render_line(note)[2:]) for note in found]
+    holding = shelf.Book(shelf.local_shelf(session_dir).read()).holding
+    return pages.Curated("", [render_line(note) for note in holding])
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:
     """Open threads and tasks, without those of the session itself."""
     path = os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-    lines: list[str] = []
-    tasks = [task for task in _active_tasks(path) if task["id"] not in own_ids]
+    tasks = (files.load_json(path, _TASKS) or {"active_tasks": []})["active_tasks"]
+    tasks = [task for task in tasks if task["id"] not in own_ids]
+    part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
     for task in tasks[: settings.OPEN_SHOWN]:
-        lines.append(neutral.line("- [%s %s] %s" % (project.name, str(task["started"])[:10], task["description"])))
-        steps = [neutral.line(str(step)) for step in task["next_steps"][: settings.NEXT_STEPS_SHOWN]]
-        lines += ["  next: " + step for step in steps]
-    beyond = max(0, len(tasks) - settings.OPEN_SHOWN)
-    return Part("open", "Still open", lines, path, "%s status" % invocation.own_command(), missing=beyond)
+        part.lines.append(neutral.line("- [%s] %s" % (task["started"][:10], task["description"])))
+        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][: settings.NEXT_STEPS_SHOWN]]
+    part.missing = max(0, len(tasks) - settings.OPEN_SHOWN)
+    return part
 
 
-def menu(project: Project, branch: str, folder: str, own_ids: set[str]) -> Part:
-    """Past sessions, newest first, those of this branch and folder before the others."""
+def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
+    """Past sessions, newest first; those of this branch and `folder` before the others."""
     path = os.path.join(project.dir, settings.INDEX_FILE)
     entries = [entry for entry in _menu_entries(path) if day_and_id(entry[0])[1] not in own_ids]
-    ranked = sorted(entries, key=lambda entry: -_nearness(entry[1], branch, folder))
-    lines = []
-    for name, text in ranked[: settings.MENU_SHOWN]:
-        lines.append(neutral.line("- [%s %s] %s: %s" % (project.name, *day_and_id(name), text)))
-    return Part("menu", "Past sessions (id: what was done)", lines, path, "%s list" % invocation.own_command())
+    entries.sort(key=lambda entry: -_nearness(entry[1], project.branch, folder))
+    part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
+    for name, text in entries[: settings.MENU_SHOWN]:
+        line = neutral.line("- [%s] %s: %s" % (*day_and_id(name), text))
+        part.lines.append(line)
+        part.items[line] = {"item": day_and_id(name)[1], "kind": "menu", "files": []}
+    return part
 
 
-def state(project: Project, captured: Capture, day: str) -> Part:
-    """Where the work was, for a conversation that was just compressed."""
+def state(captured: Capture) -> Part:
+    """Where the work was, for a conversation that was just compacted."""
     lines = ["- asked: " + ask for ask in captured.prompts()[-settings.STATE_ASKS_SHOWN :]]
     lines += ["- todo, open: " + todo for todo in captured.open_todos()]
-    files = captured.files[-settings.STATE_FILES_SHOWN :]
-    lines += ["- files changed so far: " + ", ".join(files)] if files else []
+    changed = captured.files[-settings.STATE_FILES_SHOWN :]
+    lines += ["- files changed so far: " + ", ".join(changed)] if changed else []
     for point in captured.checkpoints.values():
-        lines += ["- decided or learnt: " + item for item in point.get("learnings", [])]
+        lines += ["- decided or learned: " + item for item in point.get("learnings", [])]
         lines += ["- left to do: " + item for item in point.get("what_remains", [])]
     lines += ["- failed: %s; worked: %s" % (failed, fixed) for failed, fixed in captured.fixed]
-    title = "Where this session's work was when its conversation was compressed [%s %s]" % (project.name, day)
+    title = "This session's work before its conversation was compacted"
     return Part("state", title, [neutral.line(text) for text in lines], settings.CAPTURE_FILE)
 
 
-def profile(project: Project, skill: str, problems: list[str]) -> list[Part]:
-    """What to know when a skill starts: its profile, and what its last sessions covered."""
-    name = skill_name(skill)
-    if not name:
-        return []
-    found = curated.read(os.path.join(project.dir, settings.PROFILES_DIR, name + ".md"))
-    lines, missing = _taken(found, settings.PROFILE_LINES, problems)
-    day = found.day
-    covered = skill_history(project, name)
-    if covered:
-        lines.append(neutral.line("Last sessions with /%s here: %s" % (name, "; ".join(covered))))
-    lines += _poor_ratings(project, name)
-    title = "Profile of /%s [%s %s]" % (name, project.name, day) if day else "/%s [%s]" % (name, project.name)
-    return [Part("profile", title, lines, found.path, found.path, missing=missing)]
-
-
-def skill_history(project: Project, name: str) -> list[str]:
+def profile(project: Project, name: str, problems: list[str]) -> Part:
+    """What to know when a skill starts: its profile, its last sessions, poor ratings."""
+    page = pages.read(os.path.join(project.dir, settings.PROFILES_DIR, name + ".md"))
+    title = "Profile of /%s [%s]" % (name, page.day) if page.day else "/" + name
+    part = _page_part("profile", title, page, settings.PROFILE_LINES, problems)
     covered = []
     for file, text in _menu_entries(os.path.join(project.dir, settings.INDEX_FILE)):
         skill, colon, rest = text.partition(": ")
-        if colon and skill_name(skill) == name and skill.startswith("/"):
+        if colon and skill.startswith("/") and skill_name(skill) == name:
             done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
             covered.append("%s %s" % (day_and_id(file)[0], done.partition(" [")[0]))
-    return covered[: settings.SKILL_SESSIONS_SHOWN]
+    if covered:
+        shown = "; ".join(covered[: settings.SKILL_SESSIONS_SHOWN])
+        part.lines.append(neutral.line("Last sessions with /%s here: %s" % (name, shown)))
+    if os.path.exists(os.path.join(project.dir, *settings.RATINGS_PATH)):
+        from ..memory import ratings
 
-
-def _poor_ratings(project: Project, name: str) -> list[str]:
-    """One line of how the skill was rated lately, if poorly."""
-    if not os.path.exists(os.path.join(project.dir, *settings.RATINGS_PATH)):
-        return []
-    from ..memory import ratings
-
-    found = ratings.poor(project.dir, name)
-    told = ["%s of 5 on %s" % (each["rating"], each.get("date")) for each in found]
-    notes = [str(each.get("note") or "") for each in found]
-    said = ["%s: %s" % (what, note) if note else what for what, note in zip(told, notes)]
-    shown = "; ".join(said[: settings.POOR_NOTES_SHOWN])
-    return [_told("Rated poorly lately: " + shown)] if found else []
+        poor = ratings.poor(project.dir, name)[: settings.POOR_NOTES_SHOWN]
+        texts = ["%s of 5 on %s: %s" % (each["rating"], each.get("date"), each.get("note") or "") for each in poor]
+        part.lines += [_shown("Rated poorly: " + "; ".join(text.rstrip(": ") for text in texts))] if poor else []
+    return part
 
 
 def usage() -> Part:
@@ -168,75 +151,45 @@ def usage() -> Part:
     return Part("usage", "", lines)
 
 
-def skill_name(skill: str) -> str:
-    """`melt` of `/melt`, `plugin:melt`; "" for what cannot be the name of a skill."""
-    name = skill.strip().lstrip("/").rpartition(":")[2].lower()
-    is_name = 0 < len(name) <= 64 and all(char.isalnum() or char in "-_" for char in name) and redact(skill) == skill
-    return name if is_name else ""
-
-
 def auto_memory(transcript_path: str) -> set[str]:
-    """What the client's own memory index says, line by line: it is in the context already."""
-    if not transcript_path:
-        return set()
+    """The lines of the client's own memory index, which the model has already."""
     folder = os.path.join(os.path.dirname(transcript_path), settings.AUTO_MEMORY_DIR)
-    found = curated.read(os.path.join(folder, settings.NOTES_INDEX_FILE))
-    return {_key(text) for text in found.lines} - {""}
+    lines = pages.read(os.path.join(folder, settings.NOTES_INDEX_FILE)).lines if transcript_path else []
+    return {_normal(text) for text in lines} - {""}
 
 
-def _taken(found: Curated, limit: int, problems: list[str]) -> tuple[list[str], int]:
-    """As many lines as may be told, and how many there are beyond."""
-    if found.problem:
-        problems.append(found.problem)
-    return [_told(text) for text in found.lines[:limit]], max(0, len(found.lines) - limit)
+def _page_part(name: str, title: str, page: pages.Curated, limit: int, problems: list[str]) -> Part:
+    problems += [page.problem] if page.problem else []
+    part = Part(name, title, [_shown(text) for text in page.lines[:limit]], page.path)
+    part.missing = max(0, len(page.lines) - limit)
+    return part
 
 
-def _told(text: str) -> str:
-    """A line as it may be told; of an endless one not much more is looked at."""
+def _shown(text: str) -> str:
+    """A line, redacted, neutral and cut."""
     words = text.lstrip(" ")
     indent = text[: len(text) - len(words)]
     return cut(neutral.line(indent + passage(words, settings.CURATED_LINE_CHARS)), settings.CURATED_LINE_CHARS)
 
 
-def _is_heading(text: str) -> bool:
-    return text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
-
-
-def _key(text: str) -> str:
+def _normal(text: str) -> str:
     return " ".join(text.lower().split()).strip("-*# ")
-
-
-def _active_tasks(path: str) -> list[dict[str, Any]]:
-    try:
-        tasks = jsontext.loads(store.read(path) or b"{}").get("active_tasks", [])
-    except (OSError, ValueError, AttributeError):
-        return []
-    needed = {"id", "description", "started", "next_steps"}
-    return [
-        task for task in tasks if isinstance(task, dict) and needed <= {*task} and isinstance(task["next_steps"], list)
-    ]
 
 
 def _menu_entries(path: str) -> list[tuple[str, str]]:
     """(episode's file name, text) of the newest entries of INDEX.md."""
     try:
-        text = store.read_head(path, settings.MENU_READ_BYTES).decode("utf-8", "replace")
+        text = files.read_head(path, settings.MENU_READ_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
     head = "- `%s/" % settings.EPISODES_DIR
-    found = []
-    for line in text.split("\n")[:-1]:
-        if line.startswith(head):
-            name, _, rest = line[len(head) :].partition("` - ")
-            found.append((name, rest))
-    return found
+    lines = [line[len(head) :].partition("` - ") for line in text.split("\n")[:-1] if line.startswith(head)]
+    return [(name, rest) for name, _, rest in lines]
 
 
 def _nearness(text: str, branch: str, folder: str) -> int:
-    """How near a session was to here: `(branch; folders)` ends its line in the menu."""
+    """How near a session was to here: its line in the menu ends with `(branch; folders)`."""
     where = text.rpartition(" (")[2].rstrip(")") if text.endswith(")") else ""
     on, _, folders = where.partition("; ")
-    near = int(bool(branch) and on == branch)
-    if folder:
-        near += any(each == folder or each.startswith(folder + "/") for each in folders.split(", "))
-    return near
+    is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
+    return int(bool(branch) and on == branch) + int(is_below)

@@ -1,8 +1,7 @@
-"""Whether what a session was handed was of use to it: read, edited or named.
+"""Whether an injected item was of use to its session: read, edited or named.
 
-Each item in `injected.json` (see `receipt`) is settled at Stop from what the session did since: `used` is
-"read" when it asked for the item or opened its file, "edited" when it changed one of its files, "named" when
-its answer gives the id. Evidence, not proof: a file may be edited for other reasons.
+At Stop, `used` of each item (see `receipt`) becomes "read" when the session asked for the item or opened its file,
+"edited" when it changed one of its files, "named" when its answer gives the id. Evidence, not proof.
 """
 
 from __future__ import annotations
@@ -16,39 +15,33 @@ if TYPE_CHECKING:
 
     from ..session.capture import Capture
 
-READ, EDITED, NAMED = "read", "edited", "named"
-_ID_CHARS = 8  # a shorter name may stand in any sentence
+_ID_CHARS = 8  # a shorter name may occur in any sentence
 _PREFIX_CHARS = 3
 
 
-def settle(session_dir: str, state: Capture, message: str) -> None:
-    """Mark the items of a session that turned out to be of use; the caller holds its lock."""
-    told = receipt.load(session_dir)
-    is_changed = False
-    for item in told["items"]:
-        item_used = "" if item["used"] else use_of(item, state, message)
-        if item_used:
-            item["used"] = item_used
-            is_changed = True
-    if is_changed:
-        receipt.save(session_dir, told)
+def settle(directory: str, state: Capture, message: str) -> None:
+    """Mark the items that were of use; the caller holds the session's lock."""
+    loaded = receipt.load(directory)
+    for item in loaded.items:
+        item["used"] = item["used"] or _use(item, state, message)
+    loaded.save(directory)
 
 
-def use_of(item: dict[str, Any], state: Capture, message: str) -> str:
+def _use(item: dict[str, Any], state: Capture, message: str) -> str:
     name = name_of(item)
     if not name:
         return ""
     if any(_means(word, name) for word in state.looked):
-        return READ
+        return "read"
     first = max(0, item["before"] - (state.files_total - len(state.files)))
-    if item["files"] and set(state.files[first:]).intersection(item["files"]):
-        return EDITED
-    is_telling = len(name) >= _ID_CHARS and (name.isalnum() or "-" in name)
-    return NAMED if is_telling and name in (message or state.answer) else ""
+    if set(state.files[first:]).intersection(item["files"]):
+        return "edited"
+    is_id = len(name) >= _ID_CHARS and (name.isalnum() or "-" in name)
+    return "named" if is_id and name in (message or state.answer) else ""
 
 
 def name_of(item: dict[str, Any]) -> str:
-    """What people and our command line call an item: a session's short id, a note's slug."""
+    """A session's short id, a note's slug."""
     name = str(item["item"])
     return day_and_id(name)[1] if is_episode_name(name) else name.rpartition("/")[2]
 

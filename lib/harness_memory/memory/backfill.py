@@ -117,7 +117,7 @@ def _first_entry(path: str) -> dict[str, Any] | None:
 
 def _entry(line: bytes) -> dict[str, Any] | None:
     try:
-        entry = jsontext.loads(jsontext.shortened(line))
+        entry = jsontext.loads(line)
     except ValueError:
         return None
     texts = [entry.get(key) for key in ("cwd", "sessionId")] if isinstance(entry, dict) else [None]

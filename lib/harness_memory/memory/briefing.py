@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..base import clock, files, settings
+from ..base.redact import redact
 
 
 class Curated:
@@ -49,3 +50,10 @@ def _is_json(text: str) -> bool:
     except (ValueError, RecursionError):
         return False
     return True
+
+
+def skill_name(skill: str) -> str:
+    """`melt` of `/melt`, `plugin:melt`; "" for what cannot be the name of a skill."""
+    name = skill.strip().lstrip("/").rpartition(":")[2].lower()
+    is_name = 0 < len(name) <= 64 and all(char.isalnum() or char in "-_" for char in name) and redact(skill) == skill
+    return name if is_name else ""

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
 DAMAGED, MODE, STRAY, VIEW = "damaged", "mode", "stray", "view"
-AUDIT_REMEDY = "trust only the events before it; compare with a backup, and leave the file as it is"
 REBUILD = "run: harness memory rebuild"
 
 _REPAIR = "correct it, or move it out of the store"
@@ -82,13 +81,13 @@ def check_files(project_dir: str) -> Iterator[Finding]:
 
 def check_audit(project_dir: str) -> Iterator[Finding]:
     try:
-        broken = chain.verify(project_dir).broken
+        trail = chain.verify(project_dir, episode.audit_heads(project_dir))
     except OSError as error:
         path = error.filename or os.path.join(project_dir, settings.SECURITY_DIR)
         yield Finding(path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read")
         return
-    if broken:
-        yield Finding(broken.path, "%s (line %d)" % (broken.what, broken.line), AUDIT_REMEDY)
+    if trail.problem:
+        yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
 
 
 def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:

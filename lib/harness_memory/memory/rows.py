@@ -14,7 +14,7 @@ from ..session import episode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
     from typing import Any
 
 _FORMAT = 1  # seeds the checksum: a cache of another format is invalid
@@ -24,38 +24,40 @@ class Row:
     """One episode in the views; `stamp` tells whether its file changed since, `text` is its line of the cache."""
 
     __slots__ = (
-        *("asked", "branch", "channel", "ended", "headline", "id", "is_child", "line", "model", "name", "next_steps"),
+        *("branch", "channel", "ended", "id", "is_child", "label", "line", "model", "name", "next_steps"),
         *("stamp", "started", "summary", "tasks", "text", "thread", "title"),
     )
 
     def __init__(self, values: list[Any], text: str) -> None:
-        self.text = text
         self.name: str
         self.next_steps: list[str]
         self.tasks: list[dict[str, Any]]
+        self.text = text
         self.name, self.stamp, self.line, self.id, self.thread, self.is_child, *values = values
-        self.started, self.ended, self.title, self.asked, self.headline, self.summary, *values = values
+        self.started, self.ended, self.title, self.label, self.summary, *values = values
         self.channel, self.branch, self.model, self.next_steps, self.tasks = values
 
 
-def load(
-    project_dir: str, changed: Iterable[str] = (), *, is_full: bool = True, is_fresh: bool = False
-) -> tuple[list[Row], bool]:
+def load(project_dir: str, changed: Collection[str] = (), *, is_full: bool = True) -> tuple[list[Row], bool]:
     """The rows of all readable episodes, oldest first, and whether the cache is current.
 
-    `changed` episodes are read again; with `is_full` also those whose file changed, with `is_fresh` all of them.
+    `changed` episodes are read again, and with `is_full` those whose file changed.
     """
-    cached = {} if is_fresh else _cached(project_dir)
+    cached = _cached(project_dir)
     rows, is_current = [], True
-    names = episode.names(project_dir)
-    for name in names:
+    for name in episode.names(project_dir):
         row = cached.get(name)
         if row is None or name in changed or (is_full and row.stamp != _stamp(project_dir, name)):
             row = _read(project_dir, name)
-            is_current = is_current and row is None and name not in cached
+            is_current = is_current and row is None
         if row:
             rows.append(row)
     return rows, is_current and len(rows) == len(cached)
+
+
+def load_fresh(project_dir: str) -> list[Row]:
+    """The rows as the episodes say them, without the cache."""
+    return load(project_dir, {*episode.names(project_dir)})[0]
 
 
 def save(project_dir: str, rows: list[Row]) -> None:
@@ -87,11 +89,11 @@ def _read(project_dir: str, name: str) -> Row | None:
         return None
     headline = episode.headline(value)
     title, channel, branch, model = (value.get(key) or "" for key in ("title", "channel", "branch", "model"))
-    asked = cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else ""
+    label = cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else ""
     summary = first_sentence(value["what_was_done"], settings.ITEM_CHARS)
-    first = [name, stamp, _line(name, value, headline), value["id"], value["thread"], bool(value.get("parent"))]
-    texts = [value["started"], value["ended"], title, asked, headline, summary, channel, branch, model]
-    values = [*first, *texts, value["what_remains"], value["tasks"]]
+    values = [name, stamp, _line(name, value, headline), value["id"], value["thread"], bool(value.get("parent"))]
+    values += [value["started"], value["ended"], title, label or headline, summary, channel, branch, model]
+    values += [value["what_remains"], value["tasks"]]
     return Row(values, jsontext.compact(values))
 
 

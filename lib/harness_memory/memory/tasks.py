@@ -81,41 +81,33 @@ class Task:
         value = {"task_id": self.id, "title": self.title, **dates, **work, **{k: v for k, v in said.items() if v}}
         return {**value, **{key: item for key, item in self.stored.items() if key not in value and key not in said}}
 
-    def note(self, now: float, session: str, note: str) -> None:
-        """Add a note of a person or of the model."""
-        at = clock.fine_iso(now)
-        self.opened_at, self.last_activity = self.opened_at or clock.iso(now), clock.iso(now)
-        self.sessions = [*dict.fromkeys([*self.sessions, *filter(None, [session])])]
-        self._add({"date": at[:10], "note": note, "session": session, "at": at})
-
-    def grow(self, entry: dict[str, Any], row: Row) -> None:
-        """Add what a checkpoint in an episode says of the task."""
-        artifact = str(entry.get("artifact") or "")
-        at = artifact[len(settings.ARTIFACT_PREFIX) :]  # its name begins with the stamp
-        point = {"date": at[:10], "note": str(entry.get("note") or ""), "session": row.id, "artifact": artifact}
-        self.checkpoints = [old for old in self.checkpoints if old.get("artifact") != artifact]
-        self._add(point)
+    def add(self, entry: dict[str, Any], session: str, started: str) -> None:
+        """Add a checkpoint of a session or of a person; the newest one decides what remains."""
+        key = "artifact" if "artifact" in entry else "at"
+        point = {"date": "", "note": str(entry.get("note") or ""), "session": session, key: str(entry.get(key) or "")}
+        point["date"] = _moment(point)[:10]
+        others = [old for old in self.checkpoints if old.get(key) != point[key]]
+        self.checkpoints = sorted([*others, point], key=_moment)
         noted = dict.fromkeys(str(old["session"]) for old in self.checkpoints if old.get("session"))
         self.sessions = [*(old for old in self.sessions if old not in noted), *noted]
-        self.opened_at = min(filter(None, (self.opened_at, row.started)))
+        self.opened_at = min(filter(None, (self.opened_at, started)))
         if self.checkpoints[-1] is not point:
             self.title = self.title or entry["title"] or self.id
             return
         self.title = entry["title"] or self.title or self.id
-        self.last_activity = clock.unstamp(at)
-        self.blockers = entry.get("blockers") or []
+        self.last_activity = clock.unstamp(_moment(point))
+        if entry.get("blockers") is not None:
+            self.blockers = entry["blockers"]
         if entry.get("remaining") is not None:
             self.next_steps, self.status = entry["remaining"], ""
-
-    def _add(self, point: dict[str, Any]) -> None:
-        self.checkpoints = sorted([*self.checkpoints, point], key=_moment)
+        self.status = entry.get("status") or self.status
 
 
-def _moment(point: dict[str, Any]) -> tuple[str, str]:
-    """When a checkpoint was made, as a stamp; the name of an artifact holds it."""
+def _moment(point: dict[str, Any]) -> str:
+    """When a checkpoint was made, as a stamp; the name of an artifact begins with it."""
     artifact = str(point.get("artifact") or "")
     at = artifact[len(settings.ARTIFACT_PREFIX) :] if artifact else clock.stamp(str(point.get("at") or ""))
-    return (at or str(point.get("date") or ""))[:22], artifact
+    return (at or str(point.get("date") or "")) + artifact
 
 
 def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | None]:
@@ -129,7 +121,7 @@ def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | Non
             if shape.problem(entry, _ENTRY) == "":
                 task = tasks.setdefault(path_of(project_dir, entry["id"]), Task({"task_id": entry["id"]}))
                 if task:
-                    task.grow(entry, row)
+                    task.add(entry, row.id, row.started)
     return dict(sorted(tasks.items()))
 
 

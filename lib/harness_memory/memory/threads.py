@@ -47,10 +47,10 @@ class Thread:
     def __init__(self, episodes: list[Row]) -> None:
         chain = sorted(episodes, key=lambda row: (row.started, row.is_child, row.id))
         last = max(chain, key=lambda row: (row.ended, row.id))
-        titles = [row.title for row in chain if row.title] or [row.asked for row in chain if row.asked][:1]
+        titles = [row.title for row in chain if row.title]
         self.id = last.thread
         self.status = OPEN if last.next_steps else CLOSED
-        self.title = titles[-1] if titles else chain[0].headline
+        self.title = titles[-1] if titles else chain[0].label
         self.summary, self.next_steps = last.summary, last.next_steps
         self.channels = sorted({row.channel for row in chain if row.channel})
         self.opened_at, self.last_activity = chain[0].started, last.ended
@@ -97,16 +97,16 @@ def group(project_dir: str, episodes: list[Row]) -> list[Thread]:
     return sorted(threads.values(), key=lambda thread: (thread.last_activity, thread.id), reverse=True)
 
 
-def close(project_dir: str, thread: Thread, at: str) -> None:
-    _write(project_dir, thread, at=at, status=CLOSED, dismissed=[_key(step) for step in thread.next_steps])
-
-
-def reopen(project_dir: str, thread: Thread, at: str) -> None:
-    _write(project_dir, thread, at=max(at, thread.last_activity), status=OPEN, dismissed=[])
-
-
-def rename(project_dir: str, thread: Thread, title: str) -> None:
-    _write(project_dir, thread, title=title)
+def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title: str = "") -> None:
+    """Write that a person closed, reopened or renamed a thread."""
+    old = files.load_json(path(project_dir, thread.id), SPEC) or {}
+    fact = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": [], **old}
+    if title:
+        fact["title"] = title
+    else:
+        steps = thread.next_steps if status == CLOSED else []
+        fact.update(status=status, at=max(at, thread.last_activity), dismissed=[_key(step) for step in steps])
+    files.write_json(path(project_dir, thread.id), fact, durable=True)
 
 
 def path(project_dir: str, thread_id: str) -> str:
@@ -115,12 +115,6 @@ def path(project_dir: str, thread_id: str) -> str:
 
 def _directory(project_dir: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
-
-
-def _write(project_dir: str, thread: Thread, **change: object) -> None:
-    target = path(project_dir, thread.id)
-    blank = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
-    files.write_json(target, {**blank, **(files.load_json(target, SPEC) or {}), **change}, durable=True)
 
 
 def _key(step: str) -> str:

@@ -58,7 +58,7 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
     if not _has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):
-        return update(project_dir, rows.load(project_dir, is_fresh=True)[0])
+        return update(project_dir, rows.load_fresh(project_dir))
 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> Lock:
@@ -78,7 +78,7 @@ def update(project_dir: str, episodes: list[Row] | None = None) -> list[str]:
 
 def stale(project_dir: str) -> list[tuple[str, str]]:
     """The path of each view that is not what `rebuild` would write, and what is wrong with it."""
-    texts = _render(project_dir, rows.load(project_dir, is_fresh=True)[0])
+    texts = _render(project_dir, rows.load_fresh(project_dir))
     wrong = [path for path, text in texts.items() if not files.is_same(os.path.join(project_dir, path), text)]
     return [(path, "is stale" if _is_there(project_dir, path) else "is missing") for path in wrong]
 
@@ -130,13 +130,9 @@ def _render(project_dir: str, episodes: list[Row]) -> dict[str, bytes]:
 
 def _conversation(chains: list[Thread]) -> str:
     """Each thread on one line: people read it, and `compact` is quick."""
-    last = chains[0] if chains else None
-    head = {
-        "schema": settings.SCHEMA,
-        "updated": last.last_activity if last else "",
-        "last_model": last.model if last else "",
-        "last_session_notes": last.summary if last else "",
-    }
+    last = chains[0].as_json() if chains else {}
+    keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
+    head = {"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}}
     top = jsontext.pretty(head)[: -len("\n}\n")]
     lines = ",\n".join(["    " + jsontext.compact(thread.as_json()) for thread in chains])
     return '%s,\n  "threads": [%s]\n}\n' % (top, "\n%s\n  " % lines if lines else "")
@@ -168,12 +164,6 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
 
 def _local_day(instant: str) -> tuple[str, str]:
     """First and last instant of the user's day around `instant`."""
-    if not instant:
-        return "", ""
-    try:
-        at = time.localtime(clock.parse(instant) or 0.0)
-        begins = time.mktime((at.tm_year, at.tm_mon, at.tm_mday, 0, 0, 0, 0, 0, -1))
-        ends = time.mktime((at.tm_year, at.tm_mon, at.tm_mday + 1, 0, 0, 0, 0, 0, -1))
-    except (OverflowError, OSError, ValueError):  # a year that the platform does not know
-        return instant[:10] + "T00:00:00Z", instant[:10] + "T24:00:00Z"
-    return clock.iso(begins), clock.iso(ends)
+    at = time.localtime(clock.parse(instant) or 0.0)
+    midnights = [time.mktime((at.tm_year, at.tm_mon, at.tm_mday + days, 0, 0, 0, 0, 0, -1)) for days in (0, 1)]
+    return clock.iso(midnights[0]), clock.iso(midnights[1])

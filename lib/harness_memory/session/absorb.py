@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, invocation, settings
+from ..base import clock, settings
 from ..base.redact import redact
 from ..base.text import brief, brief_of, clean, identifier
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
@@ -23,7 +23,7 @@ _TOOLS_KEPT = 60
 _NAMES_KEPT = 20
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
-_OWN_COMMAND = invocation.SCRIPT + " memory "
+_OWN_COMMAND = "harness memory "
 _STATUSES = ("pending", "in_progress", "completed", "deleted", "cancelled")
 
 
@@ -113,9 +113,10 @@ def _user(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> None
         state.turn = INTERRUPTED
     elif text.startswith("<command-message>"):
         # Skills come with <command-message> first; the client's built-in commands the other way round.
-        name = _between(text, "<command-name>", "</command-name>").lstrip("/")
+        name = text.partition("<command-name>")[2].partition("</command-name>")[0].lstrip("/")
+        arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
         _add_skill(state, name)
-        state.add_prompt(prompt_id, ("/%s %s" % (name, _between(text, "<command-args>", "</command-args>"))).strip())
+        state.add_prompt(prompt_id, ("/%s %s" % (name, arguments)).strip())
     elif parts:
         state.add_prompt(prompt_id, text)
 
@@ -244,8 +245,6 @@ def _note_read(state: Capture, path: str) -> None:
 
 def _note_looked_up(state: Capture, command: str) -> None:
     """What our own command line was asked to show."""
-    if _OWN_COMMAND.split()[0] not in command:
-        return
     words = command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0].split()
     for word in words[1:6]:
         if identifier(word.replace("/", "-").replace(".", "-")):
@@ -272,10 +271,6 @@ def _add_skill(state: Capture, name: str) -> None:
 
 def _path(value: object) -> str:
     return redact(clean(value, settings.PATH_CHARS))
-
-
-def _between(text: str, left: str, right: str) -> str:
-    return text.partition(left)[2].partition(right)[0]
 
 
 def _blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:

@@ -45,15 +45,8 @@ SPEC = {
     "wrote_checkpoint?": "flag",
 }
 _NOT_A_PROMPT = (
-    "<command-name>",
-    "<command-message>",
-    "<local-command-",
-    "<task-notification>",
-    "<system-reminder>",
-    "<bash-",
-    "<user-memory-input>",
-    "[Request interrupted",
-    "Stop hook feedback:",
+    *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
+    *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),
 )
 _DONE_STATUSES = ("completed", "deleted", "cancelled")
 
@@ -194,7 +187,7 @@ def _ends(items: list[list[str]]) -> list[list[str]]:
 
 def load(directory: str, *, is_owner: bool = False) -> Capture:
     """The state in a session's directory, a new one when it is missing or damaged; the owner moves that aside."""
-    path = path_in(directory)
+    path = os.path.join(directory, settings.CAPTURE_FILE)
     value, problem = files.read_json(path, SPEC)
     if problem and is_owner:
         files.move(path, path + settings.DAMAGED_SUFFIX)
@@ -207,8 +200,5 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
 
 def save(directory: str, state: Capture) -> None:
     value = {"schema": settings.SCHEMA, **{field[:-1]: getattr(state, field[:-1]) for field in SPEC}}
-    files.write_if_changed(path_in(directory), jsontext.compact(value).encode("utf-8", "replace") + b"\n")
-
-
-def path_in(directory: str) -> str:
-    return os.path.join(directory, settings.CAPTURE_FILE)
+    data = jsontext.compact(value).encode("utf-8", "replace") + b"\n"
+    files.write_if_changed(os.path.join(directory, settings.CAPTURE_FILE), data)

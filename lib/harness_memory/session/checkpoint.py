@@ -34,16 +34,9 @@ if TYPE_CHECKING:
     from .capture import Capture
     from .sessions import Session
 
-_FIELDS = (
-    "what_was_done",
-    "what_remains",
-    "files_changed",
-    "skill_used",
-    "outcome",
-    "tags",
-    "learnings",
-    "task",
-    "rating",
+FIELDS = (
+    *("what_was_done", "what_remains", "files_changed", "skill_used", "outcome"),
+    *("tags", "learnings", "task", "rating"),
 )
 _NOTHING = ("", "none", "nothing", "n/a", "na", "-", "no", "nil", "null", "nothing remains")
 
@@ -52,7 +45,7 @@ def normalize(value: object) -> dict[str, Any] | None:
     """The flat, redacted, cut form of a checkpoint; None when it is not one."""
     if not isinstance(value, dict):
         return None
-    flat = {key: value[key] for key in _FIELDS if value.get(key) not in (None, "", [], {})}
+    flat = {key: value[key] for key in FIELDS if value.get(key) not in (None, "", [], {})}
     flat = {**_from_nested(value.get("self_report"), value.get("reflection")), **flat}
     if not flat:
         return None
@@ -140,15 +133,10 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     return claims if _merge(session.artifacts, state.checkpoints) else []
 
 
-def is_behind(checkpoints: dict[str, Any], artifacts: list[str]) -> bool:
-    """Whether an archived checkpoint is missing from those of a capture, which holds the newest few."""
-    oldest = min(checkpoints) if len(checkpoints) >= settings.CHECKPOINTS_KEPT else ""
-    return any(_is_artifact(name) and name > oldest and name not in checkpoints for name in artifacts)
-
-
 def _merge(artifacts: str, checkpoints: dict[str, Any]) -> bool:
     """Take archived checkpoints into `checkpoints`, the newest few; False when one cannot be read now."""
-    archived = {name for name in files.names(artifacts) if _is_artifact(name)}
+    listed = [name for name in files.names(artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
+    archived = [name for name in listed if name.endswith(settings.CHECKPOINT_SUFFIX)]
     newest = sorted({*checkpoints, *archived})[-settings.CHECKPOINTS_KEPT :]
     for name in [name for name in checkpoints if name not in newest]:
         del checkpoints[name]
@@ -159,10 +147,6 @@ def _merge(artifacts: str, checkpoints: dict[str, Any]) -> bool:
         except OSError:
             is_whole = False
     return is_whole
-
-
-def _is_artifact(name: str) -> bool:
-    return name.startswith(settings.ARTIFACT_PREFIX) and name.endswith(settings.CHECKPOINT_SUFFIX)
 
 
 def save(artifacts: str, value: object, now: float) -> str:
@@ -237,11 +221,6 @@ def claim_owner(name: str) -> str:
     """The short id in `<file>.<short id>.<nanoseconds>.claimed`; "" for other names."""
     parts = name.split(".")
     return parts[-3] if name.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
-
-
-def is_stale_claim(name: str, now: float) -> bool:
-    stamp = name.split(".")[-2] if claim_owner(name) else ""
-    return stamp.isdecimal() and abs(now - int(stamp) / 1e9) > settings.CLAIM_STALE_SECONDS
 
 
 def _unclaimed(path: str) -> str:

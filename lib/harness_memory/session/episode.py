@@ -194,9 +194,7 @@ def load(project_dir: str, name: str) -> dict[str, Any] | None:
 
 def problem(value: object) -> str:
     """What is wrong with a value that should be an episode; "" when nothing is."""
-    if is_newer(value):
-        return "written by a newer version"
-    return shape.problem(value, SPEC)
+    return "written by a newer version" if is_newer(value) else shape.problem(value, SPEC)
 
 
 def is_newer(value: object) -> bool:
@@ -207,6 +205,12 @@ def is_newer(value: object) -> bool:
 def audit_head(project_dir: str, name: str) -> str:
     """The head of the audit trail that an episode holds; "" when it holds none."""
     return str((load(project_dir, name) or {}).get("audit_head") or "")
+
+
+def audit_heads(project_dir: str) -> dict[str, str]:
+    """The id of each session to the head of the audit trail that its episode holds."""
+    episodes = [load(project_dir, name) or {} for name in names(project_dir)]
+    return {value["id"]: value["audit_head"] for value in episodes if value.get("audit_head")}
 
 
 def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, files, health, settings
+from ..base import clock, files, settings
 from ..base.text import brief
 from . import absorb, capture, episode, transcript
 
@@ -44,9 +44,7 @@ def gather(
     state = capture.load(session.dir, is_owner=True)
     last = state.last
     is_whole = _read(context, session, state, message)
-    claims: list[str] = []
-    with health.noted(context.store_root, "checkpoint"):
-        claims = _collect(context, session, state)
+    claims = _collect(context, session, state)
     state.answer_with(message)
     if not _forgotten_until(session, context.project_dir):  # nothing dates a title
         state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
@@ -109,13 +107,10 @@ def _read_new(context: Context, session: Session, state: Capture, path: str, sub
     """Absorb what was appended to a transcript, the session's or a subagent's; False when time ran out."""
     try:
         reading = transcript.Reading(path, state.subagents.get(subagent) if subagent else state.cursor)
-    except files.Foreign as error:
-        health.note_failure(context.store_root, "transcript", error)
-        return True
     except (OSError, ValueError) as error:
         if files.is_passing(error):
             raise
-        return True  # not written yet, cleaned up, or never kept
+        return True  # not written yet, cleaned up, or another user's
     try:
         if reading.is_restart and not reading.size:
             return True  # emptied, perhaps to be written again
@@ -149,13 +144,14 @@ def _collect(context: Context, session: Session, state: Capture) -> list[str]:
     waiting = [name for folder in context.folders for name in files.names(folder)]
     archived = files.names(session.artifacts)
     is_waiting = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in waiting)
-    if not is_waiting and not state.wrote_checkpoint and not archived:
-        return []
-    from . import checkpoint
+    claims: list[str] = []
+    if is_waiting or state.wrote_checkpoint or archived:
+        from ..base import health
+        from . import checkpoint
 
-    if not is_waiting and not state.wrote_checkpoint and not checkpoint.is_behind(state.checkpoints, archived):
-        return []
-    return checkpoint.collect(context, session, state)
+        with health.noted(context.store_root, "checkpoint"):
+            claims = checkpoint.collect(context, session, state)
+    return claims
 
 
 def _audit_head(project_dir: str, name: str) -> str:

@@ -21,23 +21,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 META_FIELDS = (
-    "session_id",
-    "date",
-    "started",
-    "ended",
-    "status",
-    "project",
-    "branch",
-    "summary",
-    "tags",
-    "artifacts",
-    "claude_session",
-    "transcript",
-    "model",
-    "channel",
-    "pid",
-    "reason",
-    "parent",
+    *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),
+    *("claude_session", "transcript", "model", "channel", "pid", "reason", "parent"),
 )
 REQUIRED_FIELDS = ("session_id", "date", "status")
 MARKER = {"claude_session": "text", "work?": "text", "root?": "text", "process?": {"*": "any"}}

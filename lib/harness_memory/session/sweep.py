@@ -31,7 +31,7 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
             evidence = _evidence(context, marker, claude_id, process, now, config)
             if evidence:
                 with health.noted(context.store_root, _EVENT):
-                    _abandon(context, marker, evidence, now, changed)
+                    _abandon(context, marker, evidence, changed)
     for folder in context.folders:
         for name in files.names(folder):
             if name.startswith(settings.CHECKPOINT_PREFIX) and context.left() > 0:
@@ -66,7 +66,7 @@ def _last_sign(context: Context, marker: dict[str, Any]) -> float:
     return max(files.modified(path) for path in (*paths, str(session.meta.get("transcript") or "")))
 
 
-def _abandon(context: Context, marker: dict[str, Any], evidence: str, now: float, changed: list[str]) -> None:
+def _abandon(context: Context, marker: dict[str, Any], evidence: str, changed: list[str]) -> None:
     project_dir, claude_id = context.project_dir, marker["claude_session"]
     lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
@@ -75,8 +75,6 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str, now: float
         session = sessions.at_marker(project_dir, marker)
         if session:
             seen = _last_sign(context, marker)
-            if _is_closed_to_us(str(session.meta.get("transcript") or "")) and now - seen < settings.DAY_SECONDS:
-                return
             # It may have worked in another work tree of the project.
             root = marker.get("root")
             root = root if isinstance(root, str) and os.path.isabs(root) else context.root
@@ -94,38 +92,27 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str, now: float
         lock.discard()
 
 
-def _is_closed_to_us(path: str) -> bool:
-    try:
-        os.close(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)))
-    except PermissionError:
-        return True
-    except (OSError, ValueError):
-        pass
-    return False
-
-
 def _adopt(context: Context, path: str, claude_id: str, now: float, changed: list[str]) -> None:
-    """Archive a checkpoint file or a stale claim that no living session will take."""
+    """Archive a checkpoint file, or a claim, that no living session will take."""
     name, written = os.path.basename(path), min(files.modified(path), now)
+    short_id = checkpoint.claim_owner(name)
     markers = sessions.live_markers(context.project_dir)
-    if checkpoint.is_stale_claim(name, now):
-        short_id = checkpoint.claim_owner(name)
+    if short_id:
+        if any(sessions.safe_id(marker["claude_session"]).startswith(short_id) for marker in markers):
+            return
         owner = sessions.find_short(context.project_dir, short_id)
         if owner:
             _record(context, owner, "", changed)
             return
-        if any(sessions.safe_id(marker["claude_session"]).startswith(short_id) for marker in markers):
-            return
-    else:
-        is_free = name.endswith(settings.CHECKPOINT_SUFFIX)
-        if not is_free or any(_may_own(context, marker, written, claude_id, now) for marker in markers):
-            return
-    if not written:
-        return  # it is gone
-    owner = _running_at(context, written, claude_id)
-    if owner is None:
-        owner = sessions.open_session(context.project_dir, "orphan-%s" % checkpoint.fingerprint(path), written, "")
-    _record(context, owner, path, changed)
+    elif not name.endswith(settings.CHECKPOINT_SUFFIX) or any(
+        _may_own(context, marker, written, claude_id, now) for marker in markers
+    ):
+        return
+    if written:
+        fingerprint = "orphan-%s" % checkpoint.fingerprint(path)
+        owner = _running_at(context, written, claude_id)
+        owner = owner or sessions.open_session(context.project_dir, fingerprint, written, "")
+        _record(context, owner, path, changed)
 
 
 def _may_own(context: Context, marker: dict[str, Any], written: float, claude_id: str, now: float) -> bool:

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 _HEAD_BYTES = 512
 _TAIL_BYTES = 64
-_SKIM_BYTES = 2048  # longer tool results are not decoded for their id alone
-_AROUND_BYTES = 512
 _WANTED_FIRST = frozenset((b"user", b"assistant", b"custom-title", b"ai-title", b"summary"))
 
 
@@ -45,12 +43,10 @@ class Reading:
             if not files.is_trusted(info.st_uid, os.path.dirname(path)):
                 raise files.Foreign(errno.EPERM, "belongs to another user", path)
             self.size = info.st_size
-            self.place = _place(place)
-            offset, head_size, head, tail = self.place
+            self.place = offset, head_size, head, tail = _place(place)
             is_same = offset <= self.size and head == self._crc(0, head_size) and tail in (0, self._tail(offset))
             self.is_restart = offset > 0 and not is_same
-            if not is_same:
-                self.place = [0, 0, 0, 0]
+            self.place = self.place if is_same else [0, 0, 0, 0]
         except BaseException:
             self.close()
             raise
@@ -129,42 +125,8 @@ def is_wanted(line: bytes, is_sidechain: bool = False) -> bool:
 
 
 def _decode(line: bytes) -> dict[str, Any] | None:
-    skimmed = _skim_result(line) if len(line) > _SKIM_BYTES else None
-    if skimmed is not None:
-        return skimmed
     try:
-        entry = jsontext.loads(jsontext.shortened(line))
+        entry = jsontext.loads(line)
     except ValueError:
         return None
     return entry if isinstance(entry, dict) else None
-
-
-def _skim_result(line: bytes) -> dict[str, Any] | None:
-    """A long single tool result without its output; None where a full decode is needed.
-
-    Each search ends at the result's rich form, or begins there, so that most of the line is scanned few times.
-    """
-    rich = line.find(b'"toolUseResult":')
-    named = line.find(b'"tool_use_id":"', 0, rich)
-    if rich < 0 or named < 0 or line.find(b'"tool_use_id":"', named + 1, rich) >= 0:
-        return None
-    if line.find(b'"type":"user"', 0, rich) < 0 or line.find(b'"type":"tool_result"', 0, rich) < 0:
-        return None
-    if line.find(b'"bashEditDiff"', rich) >= 0 or line.find(b'"task":{', rich) >= 0:
-        return None
-    result: dict[str, Any] = {"type": "tool_result", "tool_use_id": _value(line, named + len(b'"tool_use_id":"'))}
-    result["is_error"] = line.find(b'"is_error":true', 0, rich) >= 0
-    entry: dict[str, Any] = {"type": "user", "message": {"content": [result]}, "toolUseResult": {}}
-    for key in ("timestamp", "gitBranch", "uuid"):
-        mark = b'"%s":"' % key.encode()
-        at = line.rfind(mark, rich - _AROUND_BYTES, rich)
-        at = line.rfind(mark, -_AROUND_BYTES) if at < 0 else at
-        at = line.find(mark) if at < 0 else at
-        entry[key] = _value(line, at + len(mark)) if at >= 0 else ""
-    if result["is_error"] and b'"toolDenialKind":"' in line:
-        entry["toolDenialKind"] = "denied"
-    return entry
-
-
-def _value(line: bytes, at: int) -> str:
-    return line[at : line.find(b'"', at)].decode("utf-8", "replace")

@@ -1,0 +1,303 @@
+"""Sessions as a person sees them: `status`, `list`, `show`, `why` and `stats`."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+from commandline import World
+
+from harness_memory.base import clock
+
+
+@pytest.fixture
+def world(home: Path, repo: Path) -> World:
+    return World(home, repo)
+
+
+@pytest.fixture(scope="module")
+def settled(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Two sessions that ended, for tests that only read."""
+    top = tmp_path_factory.mktemp("settled")
+    world = World(top / "home", support.make_repo(top / "project"))
+    world.work("Add a form", "Added a login form with validation. All tests pass.", ("src/login.py", "tests/t.py"))
+    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
+    return world
+
+
+@pytest.fixture
+def worked(settled: World, tmp_path: Path) -> World:
+    """The same in a store to write to."""
+    shutil.copytree(str(settled.home), str(tmp_path / "copy"))
+    return World(tmp_path / "copy", settled.repo)
+
+
+def begin(world: World, prompt: str = "", **process: Any) -> support.Session:
+    """A running session."""
+    session = support.Session(world.repo, world.home)
+    env = session.environment(**process)
+    support.run_hook("session_start", session.start(), home=world.home, env=env)
+    if prompt:
+        support.run_hook("user_prompt_submit", session.prompt(prompt), home=world.home, env=env)
+    return session
+
+
+# status --------------------------------------------------------------------------------------------
+
+
+def test_status_without_memory_writes_nothing(home: Path, tmp_path: Path) -> None:
+    empty = World(home, tmp_path)
+    result = empty.memory("status")
+    assert (result.code, "nothing yet" in result.stdout, "install.py" in result.stdout) == (0, True, True)
+    assert not empty.root.exists()
+
+
+def test_status_shows_counts_work_and_running_sessions(worked: World, client: support.Client) -> None:
+    live = worked.work("Go on", "Halfway.", ("src/login.py",), pid=client.pid, end=False)
+    worked.memory("checkpoint", "--done", "Half of it is done now", "--remains", "The other half", "--session", live.id)
+    facts = worked.json("status")
+    assert facts["memory"] == str(worked.project)
+    assert (facts["sessions"], facts["episodes"], facts["open_threads"]) == (3, 3, 1)
+    assert [one["session_id"] for one in facts["live"]] == [live.id]
+    assert facts["in_progress"][0]["next_steps"] == ["The other half"]
+    assert facts["last"]["id"] == live.id[:8]
+    assert facts["hooks"]["last_runs"]["Stop"]
+    page = worked.memory("status").stdout
+    for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop ", "Half of it"):
+        assert text in page
+    assert len(page.splitlines()) <= 24
+    if sys.platform == "linux":
+        assert facts["live"][0]["is_alive"] is True
+        client.kill()
+        assert worked.json("status")["live"][0]["is_alive"] is False
+
+
+def test_status_tells_a_waiting_session_from_a_working_one(world: World) -> None:
+    def now() -> tuple[bool, str]:
+        (live,) = world.json("status")["live"]
+        (row,) = [row for row in world.memory("status").stdout.splitlines() if row.startswith("Now")]
+        return live["is_at_work"], row.rpartition(": ")[2]
+
+    session = begin(world)
+    assert now() == (False, "waiting for a prompt")
+    support.run_hook("user_prompt_submit", session.prompt("Go"), home=world.home, env=session.environment())
+    assert now() == (True, "working")
+    session.transcript().turn("Go", "Gone.")
+    support.run_hook("stop", session.stop("Gone."), home=world.home, env=session.environment())
+    support.run_hook("session_start", session.start("resume"), home=world.home, env=session.environment())
+    assert now() == (False, "waiting for a prompt")
+
+
+def test_status_says_that_the_hooks_are_off(settled: World) -> None:
+    assert "OFF" in settled.memory("status", env={"HARNESS_MEMORY": "off"}).stdout
+
+
+# list ----------------------------------------------------------------------------------------------
+
+
+def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
+    running = begin(worked, "Write the docs")
+    rows = worked.json("list")
+    assert [row["started"] for row in rows] == sorted((row["started"] for row in rows), reverse=True)
+    by_id = {row["session_id"]: row for row in rows}
+    row = by_id[running.id]
+    assert (row["status"], row["headline"], row["has_episode"]) == ("ACTIVE", "Write the docs", False)
+    done = next(row for row in rows if row["headline"].startswith("Added"))
+    assert (done["status"], done["branch"], done["files"]) == ("COMPLETED", "main", 2)
+    lines = worked.memory("list").stdout.splitlines()
+    assert lines[0].split() == ["ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]
+    assert (len(by_id), len(lines)) == (3, 4)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc to know that a process is gone")
+def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: support.Client) -> None:
+    session = begin(world, "Write the docs", pid=client.pid)
+    for state, is_alive in (("ACTIVE", True), ("DIED", False)):
+        (row,) = world.json("list")
+        assert (row["status"], row["alive"]) == ("ACTIVE", is_alive)
+        assert world.memory("list").stdout.splitlines()[1].split()[3] == state
+        counts = {status: len(world.json("list", "--status", status)) for status in ("ACTIVE", "DIED")}
+        assert counts == {"ACTIVE": int(is_alive), "DIED": int(not is_alive)}
+        client.kill()
+    assert "DIED (its process is gone" in world.memory("show", session.id).stdout
+    assert " DIED " in world.memory("status").stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "number"),
+    [
+        *(((), 2), (("--limit", "1"), 1), (("--status", "completed"), 2), (("--status", "ABANDONED"), 0)),
+        *((("--branch", "main"), 2), (("--branch", "other"), 0), (("--since", "today"), 2), (("--since", "1h"), 2)),
+        *((("--since", "2000-01-01"), 2), (("--since", "2999-01-01"), 0), (("--until", "2000-01-01"), 0)),
+        (("--all-projects",), 2),
+    ],
+)
+def test_list_shows_only_what_its_options_ask_for(settled: World, words: tuple[str, ...], number: int) -> None:
+    assert len(settled.json("list", *words)) == number
+    assert settled.memory("list", *words).code == 0
+
+
+def test_another_project_is_chosen_by_its_directory(settled: World, tmp_path: Path) -> None:
+    assert settled.json("list", cwd=tmp_path) == []
+    assert len(settled.json("list", "--project", str(settled.repo), cwd=tmp_path)) == 2
+    assert len(settled.json("list", env={"CLAUDE_PROJECT_DIR": str(settled.repo)}, cwd=tmp_path)) == 2
+    assert len(settled.json("list", "--all-projects", cwd=tmp_path)) == 2
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no time zones in the environment")
+def test_times_are_stored_in_utc_and_shown_in_local_time(settled: World) -> None:
+    assert clock.parse(settled.json("list")[0]["started"]) is not None
+    pages = [settled.memory("list", env={"TZ": zone}, before=[]).stdout for zone in ("UTC-5", "UTC+5")]
+    assert pages[0] != pages[1]
+
+
+# show ----------------------------------------------------------------------------------------------
+
+
+def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
+    row = next(row for row in settled.json("list") if row["headline"].startswith("Added"))
+    (file,) = settled.project.glob("episodes/*-%s.json" % row["id"])
+    for word in (row["id"], row["id"][:7], row["session_id"], file.name, file.stem, "episodes/" + file.name, str(file)):
+        shown = settled.json("show", word)
+        assert shown["id"] == row["id"], word
+    assert shown["episode"] == json.loads(file.read_text("utf-8"))
+    assert shown["meta"]["artifacts"] == ["src/login.py", "tests/t.py"]
+    page = settled.memory("show", row["id"]).stdout
+    for text in ("Add a form", "All tests pass.", "`src/login.py`", "META.yaml", row["session_id"], "COMPLETED"):
+        assert text in page
+    assert settled.memory("show", "last").code == 0
+
+
+def test_last_is_not_the_present_session(world: World) -> None:
+    before = world.work("One", "Did one.", ("a.py",))
+    present = world.work("Two", "Did two.", ("b.py",), end=False)
+    assert world.json("show", "last", env={"CLAUDE_CODE_SESSION_ID": present.id})["id"] == before.id[:8]
+
+
+def test_list_status_and_show_use_the_same_headline(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    session.transcript().title("A name the client made up")
+    world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",), session=session)
+    shown = world.memory("show", "last").stdout
+    assert shown.startswith("# Totals are rounded once, at the end.\n")
+    assert "A name the client made up" in shown
+    for verb in ("list", "status"):
+        assert "Totals are rounded once, at the end." in world.memory(verb).stdout
+
+
+def test_show_of_an_ambiguous_or_unknown_id_says_what_to_do(world: World) -> None:
+    for tail in ("aaaa", "bbbb"):
+        named = support.Session(world.repo, world.home, "abcd%s-0000-4000-8000-000000000000" % tail)
+        world.work("Ask " + tail, "Did the work of %s." % tail, ("x.py",), session=named)
+    result = world.memory("show", "abcd")
+    assert (result.code, result.stdout) == (2, "")
+    for text in ("abcdaaaa", "abcdbbbb", "Did the work of aaaa.", "more of the id"):
+        assert text in result.stderr.replace("More", "more")
+    result = world.memory("show", "ffff")
+    assert (result.code, result.stdout, "harness memory list" in result.stderr) == (2, "", True)
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"), [("other", "ended"), ("prompt_input_exit", "exited"), ("a storm", "a storm")]
+)
+def test_show_says_how_the_session_ended(world: World, reason: str, words: str) -> None:
+    session = world.work("Add a form", "Added the form.", ("a.py",), end=False)
+    support.run_hook("session_end", session.end(reason), home=world.home, env=session.environment())
+    page = world.memory("show", "last").stdout
+    assert "COMPLETED (%s)" % words in page
+    (row,) = [row for row in page.splitlines() if row.startswith("Time ")]
+    assert row.endswith("(local time)")
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"), [(b"{oops", "not JSON"), (b'{"schema": 99}', "newer version"), (b"{}", '"schema" is missing')]
+)
+def test_show_of_a_damaged_episode_names_the_damage(worked: World, data: bytes, problem: str) -> None:
+    row = worked.json("list")[0]
+    (path,) = worked.project.glob("episodes/*-%s.json" % row["id"])
+    path.write_bytes(data)
+    page = worked.memory("show", row["id"]).stdout
+    assert problem in next(line for line in page.splitlines() if "episode is damaged" in line)
+    assert "## Asked" in page  # from summary.md
+    (path,) = worked.project.glob("WORK/*/%s/summary.md" % row["id"])
+    path.unlink()
+    bare = worked.memory("show", row["id"])
+    assert (bare.code, "episode is damaged" in bare.stdout, row["id"] in bare.stdout) == (0, True, True)
+    assert problem in worked.json("show", row["id"])["damage"]
+
+
+@pytest.mark.parametrize("field", [{"files_changed": [1]}, {"asked": [None]}, {"tasks": [{"id": "x"}]}])
+def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict[str, Any]) -> None:
+    path = sorted(worked.project.glob("episodes/*.json"))[0]
+    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **field}), "utf-8")
+    assert len(worked.json("list")) == 2
+    assert (worked.memory("status").code, worked.memory("show", path.name).code) == (0, 0)
+    assert [f for f in worked.json("verify", code=1)["findings"] if f["file"] == str(path)]
+
+
+def test_show_of_a_running_session_works_without_episode(world: World) -> None:
+    running = begin(world, "Write the docs")
+    assert "Write the docs" in world.memory("show", running.id[:8]).stdout
+    assert world.json("show", running.id[:8])["episode"] is None
+
+
+def test_show_of_an_archived_session_names_restore(worked: World) -> None:
+    id = worked.json("list")[-1]["id"]
+    assert worked.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 2
+    result = worked.memory("show", id)
+    assert (result.code, "harness memory restore %s" % id in result.stderr) == (2, True)
+    assert worked.memory("restore", id).code == 0
+    assert worked.memory("show", id).code == 0
+
+
+def test_reading_verbs_leave_damaged_files_alone(worked: World) -> None:
+    for path in worked.project.glob("WORK/*/*/capture.json"):
+        path.write_bytes(b"{oops")
+    before = worked.files()
+    for words in (("status",), ("list",), ("show", "last"), ("why", "last"), ("stats",), ("open",), ("verify",)):
+        worked.memory(*words)
+    assert worked.files() == before
+
+
+# why and stats -------------------------------------------------------------------------------------
+
+
+def test_why_shows_what_a_session_was_given(settled: World, worked: World) -> None:
+    first, second = sorted(settled.json("list"), key=lambda row: str(row["headline"]))
+    assert "was given nothing" in worked.memory("why", first["id"]).stdout
+    assert "Added a login form" in worked.memory("why", second["id"]).stdout
+    (entry,) = worked.json("why", second["id"])
+    assert (entry["event"], entry["tokens"] > 0) == ("SessionStart", True)
+    (page,) = worked.project.glob("WORK/*/%s/session_memory_context.md" % second["id"])
+    page.unlink()
+    assert "session_memory_context.md is missing" in worked.memory("why", second["id"]).stdout
+
+
+def test_why_without_id_is_about_the_present_session(worked: World) -> None:
+    present = begin(worked, "Write the docs")
+    env = {"CLAUDE_CODE_SESSION_ID": present.id}
+    assert worked.json("why", env=env)[0]["why"] == "startup"
+    assert worked.memory("why").stdout == worked.memory("why", present.id).stdout
+
+
+def test_stats_counts_what_was_given_and_used(worked: World) -> None:
+    reader = worked.work("Make the login form faster", "Faster now.", ("src/login.py",))
+    value = worked.json("stats")
+    assert value["sessions"] == 2
+    assert value["tokens_mean"] == round(sum(value["tokens"]) / 2) > 0
+    assert {"items", "used", "read", "edited", "named"} == {*value["kinds"]["menu"]}
+    assert value["unused_notes"] == []
+    page = worked.memory("stats").stdout
+    assert "tokens each on average" in page
+    assert "line of the menu" in page
+    assert worked.memory("why", reader.id).code == 0
+
+
+def test_stats_without_receipts_says_so(world: World) -> None:
+    begin(world)
+    assert world.memory("stats").stdout == "No session was given anything yet.\n"
