@@ -65,10 +65,10 @@ def test_status_shows_counts_work_and_running_sessions(worked: World, client: su
     assert (facts["sessions"], facts["episodes"], facts["open_threads"]) == (3, 3, 1)
     assert [one["session_id"] for one in facts["live"]] == [live.id]
     assert facts["in_progress"][0]["next_steps"] == ["The other half"]
-    assert facts["last"]["id"] == live.id[:8]
+    assert {"id", "headline", "alive", "told"} <= {*facts["last"]}
     assert facts["hooks"]["last_runs"]["Stop"]
     page = worked.memory("status").stdout
-    for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop ", "Half of it"):
+    for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop "):
         assert text in page
     assert len(page.splitlines()) <= 24
     if sys.platform == "linux":

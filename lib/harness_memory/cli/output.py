@@ -19,7 +19,7 @@ from ..base import clock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
 CLOSED_PIPE, INTERRUPTED = 141, 130  # exit codes, as a shell reports them
@@ -66,6 +66,21 @@ def emit_json(value: Any) -> None:
     """Print JSON: pretty, valid, harmless in a terminal."""
     is_utf = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
     print(_escaped(json.dumps(value, indent=2, ensure_ascii=not is_utf), lambda char: json.dumps(char)[1:-1], "\n"))
+
+
+def answer(is_json: bool, value: Any, lines: Iterable[str]) -> int:
+    """Print the value as JSON, else the lines for a person; the exit code 0."""
+    if is_json:
+        emit_json(value)
+    else:
+        print("\n".join(lines))
+    return 0
+
+
+def some(lines: list[str], most: int, indent: str = "") -> list[str]:
+    """The first lines, and how many more there are."""
+    more = len(lines) - most
+    return [*lines[:most], *(["%sand %d more" % (indent, more)] if more > 0 else [])]
 
 
 def emit_stored(data: bytes) -> None:

@@ -9,7 +9,7 @@ from ..base.text import brief
 from ..memory import briefing, ratings
 from ..project import identity
 from . import arguments, chart
-from .output import count, emit_json, line, table
+from .output import answer, count, line, table
 from .refusal import Refusal
 from .tasks import present
 
@@ -44,11 +44,8 @@ def rate(argv: list[str]) -> int:
     note = brief(args.note, settings.ITEM_CHARS)
     if not ratings.append(project.dir, session, skill, args.rating, note, now, args.signal):
         raise Refusal("another process is writing the ratings; nothing was recorded. Try again")
-    if args.json:
-        emit_json(ratings.load(project.dir, settings.RATINGS_TAIL_BYTES)[-1])
-    else:
-        print("Rated /%s %d of 5." % (skill, args.rating))
-    return 0
+    latest = ratings.load(project.dir, settings.RATINGS_TAIL_BYTES)[-1]
+    return answer(args.json, latest, ["Rated /%s %d of 5." % (skill, args.rating)])
 
 
 def signals(argv: list[str]) -> int:
@@ -63,13 +60,7 @@ def signals(argv: list[str]) -> int:
     if args.skill and skill not in groups:
         raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill))
     summaries = [_summary(name, group) for name, group in sorted(groups.items()) if skill in ("", name)]
-    if args.json:
-        emit_json(summaries)
-    elif summaries:
-        print("\n".join(_page(summaries, groups[skill] if skill else [])))
-    else:
-        print("No ratings here yet. Give one: harness memory rate SKILL 1-5")
-    return 0
+    return answer(args.json, summaries, _page(summaries, groups[skill] if skill else []))
 
 
 def _summary(skill: str, group: list[dict[str, Any]]) -> dict[str, Any]:
@@ -86,6 +77,8 @@ def _summary(skill: str, group: list[dict[str, Any]]) -> dict[str, Any]:
 
 
 def _page(summaries: list[dict[str, Any]], group: list[dict[str, Any]]) -> list[str]:
+    if not summaries:
+        return ["No ratings here yet. Give one: harness memory rate SKILL 1-5"]
     rows = [["SKILL", "RATINGS", "MEAN", "RECENT", "TREND", "LAST %d" % _CHARTED]]
     for each in summaries:
         numbers = [str(len(each["ratings"])), "%.1f" % each["mean"], "%.1f" % each["recent_mean"]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base import files, settings
 from ..session import episode
 from . import arguments, records, resolve
-from .output import cut, emit_json, line, local, passage, short, table
+from .output import answer, cut, line, local, passage, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -29,15 +29,11 @@ def list_sessions(args: argparse.Namespace) -> int:
     known = [record for directory in directories for record in records.load_all(directory)]
     known = sorted(_wanted(known, args), key=lambda record: (record.started, record.id), reverse=True)
     shown, number = known[: args.limit], len(known)
-    if args.json:
-        emit_json([record.brief() for record in shown])
-    elif shown:
-        print("\n".join(_listing(shown, args.all_projects)))
-        if number > len(shown):
-            print("%d more: --limit %d" % (number - len(shown), number))
-    else:
-        print("No sessions%s." % (" that match" if is_narrowed else " are remembered here yet"))
-    return 0
+    lines = _listing(shown, args.all_projects)
+    lines += ["%d more: --limit %d" % (number - len(shown), number)] if number > len(shown) else []
+    if not shown:
+        lines = ["No sessions%s." % (" that match" if is_narrowed else " are remembered here yet")]
+    return answer(args.json, [record.brief() for record in shown], lines)
 
 
 def _wanted(known: list[Record], args: argparse.Namespace) -> list[Record]:
@@ -80,12 +76,9 @@ def show(argv: list[str]) -> int:
         _refuse_archived(project_dir, args.session)
     record = resolve.session(known, args.session, "session or note")
     damage = _damage(record)
-    if args.json:
-        value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}
-        emit_json({**value, "paths": record.paths, "artifacts": record.artifacts})
-    else:
-        print("\n".join([passage(_page(record, damage)), "", *table(_fact_rows(record))]))
-    return 0
+    value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}
+    paths = {"paths": record.paths, "artifacts": record.artifacts}
+    return answer(args.json, {**value, **paths}, [passage(_page(record, damage)), "", *table(_fact_rows(record))])
 
 
 def _refuse_archived(project_dir: str, word: str) -> None:

@@ -9,7 +9,7 @@ from ..inject import receipt
 from ..notes import shelf as notebook
 from ..session import sessions
 from . import arguments, chart
-from .output import count, emit_json, line, table
+from .output import answer, count, line, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ def stats(argv: list[str]) -> int:
         "tokens_mean": round(sum(tokens) / len(tokens)) if tokens else 0,
         "unused_notes": _unused(directories),
     }
-    if args.json:
-        emit_json(value)
-    else:
-        print("\n".join(_page(value)))
-    return 0
+    return answer(args.json, value, _page(value))
 
 
 def _receipts(project_dir: str) -> list[Receipt]:

@@ -10,7 +10,7 @@ from ..inject import receipt
 from ..memory import threads
 from ..session import capture, episode, liveness, sessions
 from . import arguments, installs, records, resolve
-from .output import ago, columns, count, cut, emit_json, line, local, short, table
+from .output import ago, answer, columns, count, cut, line, local, short, some, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,11 +37,7 @@ def status(argv: list[str]) -> int:
     about = "What is remembered of this project, what is in progress, which sessions run, and whether the hooks are on."
     args = arguments.parser("status", about, "status\nstatus --project ~/src/other\nstatus --json").parse_args(argv)
     facts = _facts(arguments.locate(args), arguments.root(), arguments.directory(args))
-    if args.json:
-        emit_json(facts)
-    else:
-        print("\n".join(_page(facts)))
-    return 0
+    return answer(args.json, facts, _page(facts))
 
 
 def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
@@ -112,16 +108,10 @@ def _page(facts: dict[str, Any]) -> list[str]:
     rows = [["Project", line(project["name"] + branch)], ["Folder", short(project["root"])]]
     rows.append(["Memory", short(facts["memory"])])
     rows.append(["", ", ".join(counts) if facts["exists"] else "nothing yet: it begins with the next session here"])
-    live = _some([_live_line(one) for one in facts["live"]]) or ["no session is running here"]
+    live = some([_live_line(one) for one in facts["live"]], _SHOWN) or ["no session is running here"]
     rows += [["" if at else "Now", text] for at, text in enumerate(live)]
     last = _last_lines(facts["last"]) if facts["last"] else []
     return [*table(rows), *_progress_lines(facts["in_progress"]), *last, "", *_hook_lines(facts)]
-
-
-def _some(lines: list[str], most: int = _SHOWN, indent: str = "") -> list[str]:
-    """The first few lines, and how many more there are."""
-    more = ["%sand %d more" % (indent, len(lines) - most)] if len(lines) > most else []
-    return [*lines[:most], *more]
 
 
 def _live_line(one: dict[str, Any]) -> str:
@@ -139,7 +129,7 @@ def _last_lines(last: dict[str, Any]) -> list[str]:
     given = ["~%s tokens %s" % (each["tokens"], _occasion(str(each["why"]))) for each in last["told"]]
     lines = ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
     lines += ["  " + cut(line(last["headline"]), columns() - 2)] if last["headline"] else []
-    return [*lines, "  given: " + (line(", ".join(_some(given, _GIVEN_SHOWN))) or "nothing")]
+    return [*lines, "  given: " + (line(", ".join(some(given, _GIVEN_SHOWN))) or "nothing")]
 
 
 def _occasion(why: str) -> str:
@@ -152,7 +142,7 @@ def _progress_lines(tasks: list[dict[str, Any]]) -> list[str]:
         blocked = "  BLOCKED" if task.get("status") == "blocked" else ""
         lines.append("  * " + cut(line(task["description"] or task["id"]), columns() - 14) + blocked)
         steps = ["      next: " + cut(line(step), columns() - 12) for step in task.get("next_steps") or []]
-        lines += _some(steps, _STEPS_SHOWN, "      ")
+        lines += some(steps, _STEPS_SHOWN, "      ")
     more = len(tasks) - _SHOWN
     return [*lines, "  and %d more in STATE/%s" % (more, settings.CURRENT_WORK_FILE)] if more > 0 else lines
 

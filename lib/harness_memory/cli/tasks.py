@@ -13,7 +13,7 @@ from ..memory.tasks import Task
 from ..project import identity
 from ..session import sessions
 from . import arguments, resolve
-from .output import complain, count, emit_json, line, local, short, table
+from .output import answer, complain, count, line, local, short, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -35,33 +35,26 @@ _NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
 def task(argv: list[str]) -> int:
     about = "Tasks that span sessions, kept in STATE/progress and shown to every session until they are done."
     actions = arguments.Actions("task", about, _EXAMPLES)
-    start = actions.add("start", "begin a task")
-    start.add_argument("name", metavar="TITLE")
-    start.add_argument("--id", metavar="ID", help="a short name for it (default: made from the title)")
-    checkpoint = actions.add("checkpoint", "note how far it is")
-    done = actions.add("done", "nothing of it remains")
-    for parser in (checkpoint, done):
-        parser.add_argument("name", metavar="TASK", help="its id or the beginning of it")
-    for parser in (start, checkpoint, done):
+    words = {"start": "begin a task", "checkpoint": "note how far it is", "done": "nothing of it remains"}
+    for action, text in words.items():
+        parser = actions.add(action, text)
+        parser.add_argument("name", metavar="TITLE" if action == "start" else "TASK")
         parser.add_argument("--note", metavar="TEXT", default="", help="what happened")
-    for parser in (start, checkpoint):
-        steps = "something that remains (repeatable); replaces the list"
-        parser.add_argument("--next", metavar="TEXT", action="append", help=steps)
-        blockers = 'what it waits for (repeatable; "none" when that is over)'
-        parser.add_argument("--blocked", metavar="TEXT", action="append", help=blockers)
-    actions.add("list", "open tasks, and those done today").add_argument(
-        "--all", action="store_true", help="those done earlier, too"
-    )
-    args = actions.parse(argv)
+        if action != "done":
+            steps = "something that remains (repeatable); replaces the list"
+            parser.add_argument("--next", metavar="TEXT", action="append", help=steps)
+            blockers = 'what it waits for (repeatable; "none" when that is over)'
+            parser.add_argument("--blocked", metavar="TEXT", action="append", help=blockers)
+        if action == "start":
+            parser.add_argument("--id", metavar="ID", help="a short name for it (default: made from the title)")
+    listing = actions.add("list", "open tasks, and those done today")
+    listing.add_argument("--all", action="store_true", help="those done earlier, too")
+    args = actions.parse(argv, "list")
     project = arguments.locate(args)
     if args.action == "list":
         return _list(project.dir, args)
     after = _change(project, args)
-    if args.json:
-        emit_json(after.as_json())
-    else:
-        print("%s: %s  (%s)" % (line(after.id), line(after.title), _state(after)))
-    return 0
+    return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.state)])
 
 
 def _change(project: Project, args: argparse.Namespace) -> Task:
@@ -113,8 +106,8 @@ def _dashed(text: str) -> str:
 
 
 def _find(project_dir: str, word: str) -> Task:
-    known = [each for each in tasks.load(project_dir).values() if each]
     shown = "{0.id}  {0.title}".format
+    known = tasks.load_all(project_dir)
     return resolve.one(word, known, lambda each: (each.id,), "task", shown, "task list --all")
 
 
@@ -133,24 +126,18 @@ def _list(project_dir: str, args: argparse.Namespace) -> int:
     known = sorted(filter(None, loaded.values()), key=lambda each: each.last_activity, reverse=True)
     today = time.strftime("%Y-%m-%d")
     shown = [each for each in known if args.all or each.is_open or local(each.last_activity)[:10] == today]
-    if args.json:
-        emit_json([{**each.as_json(), "is_open": each.is_open} for each in shown])
-    elif shown:
-        rows = [["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"]]
-        for each in shown:
-            numbers = [str(len(each.checkpoints)), str(len(each.next_steps))]
-            rows.append([line(each.id), _state(each), local(each.last_activity), *numbers, line(each.title)])
-        print("\n".join(table(rows, right=(3, 4), is_cut=True)))
-        if len(known) > len(shown):
-            print("%s earlier: --all" % count(len(known) - len(shown), "task"))
-    elif not damaged:
-        print('No tasks here. Begin one: harness memory task start "TITLE"')
+    lines = _table(shown, len(known) - len(shown))
+    if not shown and not damaged:
+        lines = ['No tasks here. Begin one: harness memory task start "TITLE"']
+    answer(args.json, [{**each.as_json(), "is_open": each.is_open} for each in shown], lines)
     for path in damaged:
         complain("%s is damaged. See: harness memory verify" % short(path))
     return 1 if damaged else 0
 
 
-def _state(each: Task) -> str:
-    if not each.is_open:
-        return tasks.DONE
-    return "blocked" if each.blockers else tasks.IN_PROGRESS
+def _table(shown: list[Task], hidden: int) -> list[str]:
+    rows = [["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"]]
+    for each in shown:
+        numbers = [str(len(each.checkpoints)), str(len(each.next_steps))]
+        rows.append([line(each.id), each.state, local(each.last_activity), *numbers, line(each.title)])
+    return [*table(rows, right=(3, 4), is_cut=True), *(["%s earlier: --all" % count(hidden, "task")] if hidden else [])]

@@ -9,7 +9,7 @@ from ..base import clock, settings
 from ..base.text import brief
 from ..memory import tasks, threads, views
 from . import arguments, resolve
-from .output import columns, count, cut, emit_json, line, local, table
+from .output import answer, columns, count, cut, line, local, some, table
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 _LIMIT = 20
 _STEPS_SHOWN = 3
+_FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
 
 
 def open_work(argv: list[str]) -> int:
@@ -30,43 +31,35 @@ def open_work(argv: list[str]) -> int:
     limit = "at most N (default: %d)" % _LIMIT
     parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
     args = parser.parse_args(argv)
-    items = [item for directory in arguments.project_dirs(args) for item in _items(directory)]
+    items = [item for directory in arguments.project_dirs(args) for item in _items(directory, time.time())]
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    if args.json:
-        emit_json(items[: args.limit])
-    elif items:
-        print("\n".join(_page(items, args.limit, args.all_projects)))
-    else:
-        print("Nothing is open%s." % ("" if args.all_projects else " here"))
-    return 0
+    return answer(args.json, items[: args.limit], _page(items, args.limit, args.all_projects))
 
 
-def _items(project_dir: str) -> list[dict[str, Any]]:
-    known = [task for task in tasks.load(project_dir).values() if task]
-    keys = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
-    items, now = [], time.time()
-    for work in views.open_work(known, threads.load(project_dir)):
-        age = now - (clock.parse(work.opened_at) or now)
+def _items(project_dir: str, now: float) -> list[dict[str, Any]]:
+    items = []
+    for work in views.open_work(tasks.load_all(project_dir), threads.load(project_dir)):
+        days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
         head = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
-        fields = {key: getattr(work, key) for key in keys}
-        items.append({**head, **fields, "age_days": max(0, int(age // settings.DAY_SECONDS))})
+        items.append({**head, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
     return items
 
 
 def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[str]:
+    if not items:
+        return ["Nothing is open%s." % ("" if with_project else " here")]
     kinds = [count(sum(item["kind"] == kind for item in items), kind) for kind in ("thread", "task")]
     lines = ["Still open: " + ", ".join(kinds)]
     for item in items[:limit]:
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
         facts = [arguments.project_name(item["project"])] if with_project else []
-        facts += ["%s %s" % (item["kind"], item["id"]), age, str(item["branch"] or "")]
+        facts += ["%s %s" % (item["kind"], item["id"]), age, item["branch"]]
         blocked = "BLOCKED  " if item["blockers"] else ""
         lines += ["", "* " + blocked + cut(line(item["title"]), columns() - 12)]
         lines.append("    " + line(" · ".join(filter(None, facts))))
         lines += ["    blocked: " + cut(line(text), columns() - 14) for text in item["blockers"]]
-        steps = item["next_steps"]
-        lines += ["    next: " + cut(line(text), columns() - 12) for text in steps[:_STEPS_SHOWN]]
-        lines += ["    and %d more" % (len(steps) - _STEPS_SHOWN)] if len(steps) > _STEPS_SHOWN else []
+        steps = ["    next: " + cut(line(text), columns() - 12) for text in item["next_steps"]]
+        lines += some(steps, _STEPS_SHOWN, "    ")
     hidden = len(items) - limit
     return [*lines, "", "%d more: --limit %d" % (hidden, len(items))] if hidden > 0 else lines
 
@@ -78,21 +71,28 @@ def thread(argv: list[str]) -> int:
     listing = actions.add("list", "threads that are open, newest first")
     listing.add_argument("--all", action="store_true", help="closed threads too")
     close = "what it left open will not be done; it opens again when a session leaves something else to do"
-    changes = [actions.add("close", close), actions.add("reopen", "take it up again")]
-    changes.append(actions.add("rename", "give it a title of your own"))
-    for parser in changes:
+    words = {"close": close, "reopen": "take it up again", "rename": "give it a title of your own"}
+    changes = {action: actions.add(action, text) for action, text in words.items()}
+    for parser in changes.values():
         parser.add_argument("id", metavar="ID", help="the thread or one of its sessions, or the beginning of the id")
-    changes[-1].add_argument("title", metavar="TITLE")
-    args = actions.parse(argv)
+    changes["rename"].add_argument("title", metavar="TITLE")
+    args = actions.parse(argv, "list")
     project_dir = arguments.locate(args).dir
     if args.action == "list":
-        return _list(threads.load(project_dir), args)
+        known = [each for each in threads.load(project_dir) if args.all or each.is_open]
+        return answer(args.json, [each.as_json() for each in known], _listing(known, args.all))
     after = _change(project_dir, args)
-    if args.json:
-        emit_json(after.as_json())
-    else:
-        print("%s: %s  (%s)" % (line(after.id), line(after.title), after.status))
-    return 0
+    return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.status)])
+
+
+def _listing(known: list[Thread], is_all: bool) -> list[str]:
+    if not known:
+        return ["No threads here%s." % ("" if is_all else " are open (--all lists the closed ones too)")]
+    rows = [["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]]
+    for each in known:
+        numbers = [str(len(each.sessions)), str(len(each.next_steps))]
+        rows.append([each.id, each.status, local(each.last_activity), *numbers, line(each.title)])
+    return table(rows, right=(3, 4), is_cut=True)
 
 
 def _change(project_dir: str, args: argparse.Namespace) -> Thread:
@@ -100,30 +100,16 @@ def _change(project_dir: str, args: argparse.Namespace) -> Thread:
     title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
     if args.action == "rename" and not title:
         raise Refusal("the title is empty; nothing was changed")
-    chosen = _find(threads.load(project_dir), args.id)
+    chosen = _find(project_dir, args.id)
+    status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(args.action, "")
     with views.lock(project_dir):
-        status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(args.action, "")
         threads.change(project_dir, chosen, clock.iso(time.time()), status=status, title=title)
         views.update(project_dir)
-    return _find(threads.load(project_dir), chosen.id)
+    return _find(project_dir, chosen.id)
 
 
-def _find(known: list[Thread], word: str) -> Thread:
+def _find(project_dir: str, word: str) -> Thread:
+    known = threads.load(project_dir)
     known = [each for each in known if each.id == word] or known
     shown = "{0.id}  {0.title}".format
     return resolve.one(word, known, lambda each: (each.id, *each.sessions), "thread", shown, "thread list --all")
-
-
-def _list(known: list[Thread], args: argparse.Namespace) -> int:
-    known = [each for each in known if args.all or each.is_open]
-    if args.json:
-        emit_json([each.as_json() for each in known])
-    elif known:
-        rows = [["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]]
-        for each in known:
-            numbers = [str(len(each.sessions)), str(len(each.next_steps))]
-            rows.append([each.id, each.status, local(each.last_activity), *numbers, line(each.title)])
-        print("\n".join(table(rows, right=(3, 4), is_cut=True)))
-    else:
-        print("No threads here%s." % ("" if args.all else " are open (--all lists the closed ones too)"))
-    return 0

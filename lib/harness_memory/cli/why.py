@@ -7,7 +7,7 @@ import os
 from ..base import files, settings
 from ..inject import receipt
 from . import arguments, records, resolve
-from .output import emit_json, line, passage
+from .output import answer, line, passage
 
 
 def why(argv: list[str]) -> int:
@@ -22,13 +22,8 @@ def why(argv: list[str]) -> int:
     record = resolve.session(known, args.session or default)
     log = receipt.load(record.session.dir).log if record.session else []
     page = files.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) if record.session else ""
-    if args.json:
-        emit_json(log)
-    elif page:
-        print(passage(page.rstrip()))
-    elif log:
+    text = "Session %s was given nothing." % line(record.id)
+    if log:
         missing = "%s is missing. See: --json" % settings.RECEIPT_FILE
-        print("Session %s was given something %d times, but its %s" % (line(record.id), len(log), missing))
-    else:
-        print("Session %s was given nothing." % line(record.id))
-    return 0
+        text = "Session %s was given something %d times, but its %s" % (line(record.id), len(log), missing)
+    return answer(args.json, log, [passage(page.rstrip()) if page else text])

@@ -66,6 +66,10 @@ class Task:
         return self.status != DONE if self.status else bool(self.next_steps)
 
     @property
+    def state(self) -> str:
+        return DONE if not self.is_open else "blocked" if self.blockers else IN_PROGRESS
+
+    @property
     def is_grown(self) -> bool:
         """Whether episodes say more than its file."""
         return self.as_json() != Task(self.stored).as_json()
@@ -123,6 +127,11 @@ def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | Non
                 if task:
                     task.add(entry, row.id, row.started)
     return dict(sorted(tasks.items()))
+
+
+def load_all(project_dir: str) -> list[Task]:
+    """The readable tasks."""
+    return [task for task in load(project_dir).values() if task]
 
 
 def save(project_dir: str, task: Task) -> None:
