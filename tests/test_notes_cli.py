@@ -149,7 +149,7 @@ def test_a_note_is_edited_by_options_and_from_standard_input(world: World) -> No
     (world.repo / "README.md").write_text("changed\n")
     assert world.json("note", "show", "cart")["freshness"] == "DRIFTED"
     assert [each["kind"] for each in world.json("lint", code=1)["findings"]] == ["drifted"]
-    world.memory("note", "edit", "cart", "--verified", "--name", "The cart")
+    world.memory("note", "edit", "cart", "--verified")
     assert world.json("note", "show", "cart")["freshness"] == "FRESH"
     world.memory("note", "edit", "cart", "--drop", "tax is")
     assert facts(world, "cart") == ["Totals are rounded once"]
@@ -160,7 +160,7 @@ def test_a_note_is_edited_by_options_and_from_standard_input(world: World) -> No
     world.memory("note", "edit", "cart", stdin=b"- Totals are rounded twice\n")
     assert world.memory("note", "edit", "cart", stdin=b"---\ntype: idea\n---\n- x\n").code == 2
     shown = world.json("note", "show", "cart")
-    assert (shown["facts"], shown["name"]) == (["Totals are rounded twice"], "The cart")
+    assert (shown["facts"], shown["name"]) == (["Totals are rounded twice"], "cart")
 
 
 def test_a_removed_note_is_archived(world: World) -> None:

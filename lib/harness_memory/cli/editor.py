@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
-import subprocess
 import sys
 
 from ..base import clock, files, settings
@@ -64,6 +62,9 @@ def edit(at: Scopes, name: str, before: str, write: Callable[[str], object]) -> 
 
 
 def _run_editor(path: str) -> None:
+    import shlex
+    import subprocess
+
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")

@@ -19,7 +19,7 @@ from .arguments import instant
 from .backfill import config_dir
 from .output import complain, count, cut, emit_json, line, local, short
 from .refusal import Refusal
-from .scopes import Scopes, brief
+from .scopes import Scopes, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -212,7 +212,7 @@ def _few(rows: list[str], more: int = 0) -> list[str]:
 def _described(chosen: Chosen) -> dict[str, object]:
     return {
         "sessions": [record.brief() for record in chosen.sessions],
-        "notes": [brief(note, "") for note in chosen.notes],
+        "notes": [described(note, "") for note in chosen.notes],
         "archived": sorted(each.id for each in chosen.archived),
         "files": [{"file": each.path, "removed": each.is_removed, "passages": each.shown} for each in chosen.files],
     }

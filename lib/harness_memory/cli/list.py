@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import argparse
-
 from ..base import settings
 from . import arguments, show
-from .notes import list_notes
 from .refusal import Refusal
 from .scopes import add_scope
 
@@ -35,20 +32,14 @@ def list_all(argv: list[str]) -> int:
     add("--notes", action="store_true", help="list notes")
     add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
     add_scope(parser)
-    unused = "only notes neither used nor verified for so long (default: %dd)" % settings.NOTE_UNUSED_DAYS
-    add("--unused", nargs="?", type=_days, const=settings.NOTE_UNUSED_DAYS, metavar="AGE", help=unused)
+    unused = "only notes neither used nor verified for %d days" % settings.NOTE_UNUSED_DAYS
+    add("--unused", action="store_true", help=unused)
     args = parser.parse_args(argv)
-    if not (args.notes or args.type or args.scope or args.unused is not None):
+    if not (args.notes or args.type or args.scope or args.unused):
         args.limit = args.limit or _SESSIONS
         return show.list_sessions(args)
     if args.all_projects or args.status or args.branch:
         raise Refusal("notes have no status or branch, and are listed for one project")
+    from .notes import list_notes
+
     return list_notes(args)
-
-
-def _days(text: str) -> float:
-    """The days of `90d`, `12w`, `6m` or a plain number."""
-    number, unit = (text[:-1], text[-1]) if text[-1:] in ("d", "w", "m") else (text, "d")
-    if not number.isdecimal() or len(number) > 5:
-        raise argparse.ArgumentTypeError("%r is not an age like 90d, 12w or 6m" % text)
-    return int(number) * {"d": 1, "w": 7, "m": 30.4}[unit]

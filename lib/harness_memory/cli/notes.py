@@ -15,13 +15,11 @@ from . import arguments, editor
 from .output import complain, count, emit_json, emit_stored, line, short, table
 from .output import cut as fitted
 from .refusal import Refusal
-from .scopes import Scopes, add_scope, relative
-from .scopes import brief as described
+from .scopes import Scopes, add_scope, described, relative
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
 
     from ..notes.note import Note
     from ..notes.shelf import Shelf, Writing
@@ -47,12 +45,10 @@ def note(argv: list[str]) -> int:
     add.add_argument("facts", nargs="*", metavar="FACT")
     edit = actions.add("edit", "a note in your editor, by options, or from standard input")
     edit.add_argument("word", metavar="NAME")
-    edit.add_argument("--name", metavar="TEXT", help="another name; the file keeps its own")
     edit.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
     edit.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
-    for parser in (add, edit):
-        _add_content(parser)
-        parser.add_argument("--supersedes", metavar="NAME", action="append", help="a note that this one replaces")
+    _add_content(add)
+    _add_content(edit)
     show = actions.add("show", "one note")
     show.add_argument("word", metavar="NAME")
     listing = actions.add("list", "all notes")
@@ -174,12 +170,6 @@ def _apply_options(at: Scopes, made: Note, args: argparse.Namespace) -> None:
         if not notes.is_trigger(item):
             raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))
         fields["triggers"] = [*dict.fromkeys([*(fields.get("triggers") or ()), one_line(item)])]
-    _add_superseded(made, [at.find(word)[1] for word in getattr(args, "supersedes", None) or ()])
-
-
-def _add_superseded(made: Note, olds: list[Note]) -> None:
-    refs = [old.slug if old.scope == made.scope else old.ref for old in olds]
-    made.fields["supersedes"] = [*dict.fromkeys([*made.supersedes, *refs])]
 
 
 # Writing -------------------------------------------------------------------------------------------
@@ -206,7 +196,7 @@ def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, do
     warning = index.render(notebook.Book(shelf.read()).holding)[1] if shelf.home else ""
     is_redacted = getattr(args, "is_redacted", False)
     if args.json:
-        result = {**_details(saved, ""), "redacted": is_redacted, "fixed": fixed, "warning": warning or None}
+        result = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed, "warning": warning or None}
         emit_json({**result, "findings": [finding.as_json() for finding in findings]})
         return 0
     print("%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact")))
@@ -228,15 +218,12 @@ def _standard_input(args: argparse.Namespace, usage: str) -> str:
 
 def _edit(at: Scopes, args: argparse.Namespace) -> int:
     shelf, note = at.find_readable(args.word, args.scope)
-    flags = (args.verified, args.name, args.drop, args.supersedes, args.file, args.trigger, args.description)
-    if not any((*flags, args.type, args.fix)):
+    if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
         if sys.stdin is None or sys.stdin.isatty():
             return edit_note(at, shelf, note, args)
         return _write_page(at, shelf, note, _standard_input(args, "note edit NAME"), args)
     with at.writing(shelf.scope) as writing:
         _, note = at.find_readable(note.ref)  # as it is under the lock
-        if args.name:
-            note.fields["name"] = brief(args.name, settings.NOTE_NAME_CHARS)
         for text in args.drop or ():
             wanted = similar.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in similar.key(fact.text)]
@@ -320,7 +307,8 @@ def _supersede(at: Scopes, args: argparse.Namespace) -> int:
         raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
     with at.writing(shelf.scope) as writing:
         _, new = at.find_readable(new.ref)
-        _add_superseded(new, [old])
+        ref = old.slug if old.scope == new.scope else old.ref
+        new.fields["supersedes"] = [*dict.fromkeys([*new.supersedes, ref])]
         return _save(at, writing, new, args, "%s is superseded: it stays on disk, never injected. Written" % old.ref)
 
 
@@ -352,7 +340,7 @@ def show_note(at: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
     fate = notebook.open_book(at.shelves).fate(note)
     state, paths = freshness.state(note, at.project.root)
     if is_json:
-        emit_json({**_details(note, fate), "freshness": state or None})
+        emit_json({**described(note, fate), "freshness": state or None})
         return 0
     if note.is_unreadable:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
@@ -363,10 +351,3 @@ def show_note(at: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
     if paths:
         complain("%s: %s is %s; it may no longer hold" % (note.ref, ", ".join(paths), state))
     return 0
-
-
-def _details(note: Note, fate: str) -> dict[str, Any]:
-    """A note for scripts, with its facts."""
-    lists = {"supersedes": note.supersedes, "files": [path for path, _ in note.files]}
-    lists["triggers"] = list(note.fields.get("triggers") or ())
-    return {**described(note, fate), **lists, "facts": [fact.text for fact in note.facts]}

@@ -101,7 +101,7 @@ class Scopes:
             and (word is None or bool(session and word and (session.startswith(word) or word.startswith(session))))
             and (since is None or day >= since - settings.DAY_SECONDS)
             and (until is None or day < until)
-            and (unused is None or bool(shelf.home and lint.unused(shelf, [note], self.now, unused)))
+            and (not unused or bool(shelf.home and lint.unused(shelf, [note], self.now)))
         )
 
 
@@ -126,8 +126,12 @@ def relative(file: str, root: str) -> str:
     return inside
 
 
-def brief(note: Note, fate: str) -> dict[str, Any]:
-    """A note for scripts, without its facts."""
-    fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
+def described(note: Note, fate: str) -> dict[str, Any]:
+    """A note for scripts; `fate` is why it does not hold, or ""."""
     about = {"name": note.name, "description": note.description, "type": note.type, "scope": note.scope}
-    return {"note": note.ref, "file": note.path, **about, **fields, "holds": not fate, "why_not": fate or None}
+    fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
+    lists = {"supersedes": note.supersedes, "files": [path for path, _ in note.files]}
+    lists["triggers"] = list(note.fields.get("triggers") or ())
+    lists["facts"] = [fact.text for fact in note.facts]
+    state = {"holds": not fate, "why_not": fate or None}
+    return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}

@@ -65,8 +65,10 @@ def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     return findings
 
 
-def unused(shelf: Shelf, own: list[Note], now: float, days: float = settings.NOTE_UNUSED_DAYS) -> list[Note]:
-    return [note for note in own if notebook.last_used(shelf, note) < now - days * settings.DAY_SECONDS]
+def unused(shelf: Shelf, own: list[Note], now: float) -> list[Note]:
+    return [
+        note for note in own if notebook.last_used(shelf, note) < now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
+    ]
 
 
 # One note ----------------------------------------------------------------------------------------
