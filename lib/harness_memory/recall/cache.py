@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from .index import Record
 
 _LOCK = "recall.lock"
+_ARCHIVE_ENDING = ".tar.gz"
 _WHOLE_BYTES = 1024 * 1024  # a smaller index is read in one go, and its checksum compared
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
 _CHANGING_SECONDS = 2 * 86400  # a prompt looks for changes in sessions that started since
@@ -51,14 +52,15 @@ class _Cache:
         # After the log: a process that merges it into the index removes it last.
         self.base = open_index(project_dir)
         self.state: dict[str, Any] = dict(self.base.state) if self.base else {}
-        self._replay(log)
+        if log:
+            self._replay(log)
         if is_whole and self.base and len(self.dead()) * 2 > self.base.count:
             self.base, self.recent, self._stamps, self.state = None, {}, {}, {}
 
     def _replay(self, log: bytes) -> None:
         from .document import from_row
 
-        for line in log.split(b"\n") if log else ():
+        for line in log.split(b"\n"):
             try:
                 row = jsontext.loads(line)
             except ValueError:
@@ -141,25 +143,33 @@ class _Cache:
         self.state["notes"] = code
 
     def take_archives(self) -> None:
+        """Take in the titles of archived sessions."""
+        directory = _archive_folder(self.store_root, self.project_dir)
+        names = [name for name in files.names(directory) if name.endswith(_ARCHIVE_ENDING)]
+        stamps = {name: _stamp(os.path.join(directory, name)) for name in names}
+        before = self.state.get("archives", {})
+        if stamps == before:
+            return
         from ..memory import archive
         from .document import of_archived
 
-        directory = archive.folder(self.store_root, self.project_dir)
-        stamps = {name: _stamp(os.path.join(directory, name)) for name in files.names(directory)}
-        if stamps == self.state.get("archives", {}):
-            return
-        ids = {id for id in self.stamps if id.startswith(ARCHIVED)}
-        for session in archive.load_all(self.store_root, self.project_dir, []):
-            id = "%s/%s/%s" % (ARCHIVED, session.archive, session.id)
-            if id not in self.stamps:
-                self._add(of_archived(id, session.started, session.headline), 0)
-            ids.discard(id)
-        self.gone.update(ids)
+        changed = [name[: -len(_ARCHIVE_ENDING)] for name in names if stamps[name] != before.get(name)]
+        current = {*(name[: -len(_ARCHIVE_ENDING)] for name in names)}.difference(changed)
+        ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
+        self.gone.update(id for id in ids if id.split("/")[1] not in current)
+        for name in changed:
+            try:
+                for session in archive.load(self.store_root, self.project_dir, name):
+                    id = "%s/%s/%s" % (ARCHIVED, name, session.id)
+                    self._add(of_archived(id, session.started, session.headline), 0)
+            except files.Unreadable:
+                continue  # `verify` names it
         self.state["archives"] = stamps
 
     def _add(self, document: Document, stamp: int) -> None:
         document.stamp = stamp
         self.added.append(document)
+        self.gone.discard(document.record.id)
         self.recent[document.record.id] = document
         self.stamps[document.record.id] = stamp
 
@@ -249,13 +259,16 @@ def path_of(store_root: str, project_dir: str, record: Record) -> str:
         return os.path.join(project_dir, settings.EPISODES_DIR, record.id)
     if record.kind == NOTE:
         return os.path.join(note_folders(store_root, project_dir)[scope], name + ".md")
-    archives = os.path.join(store_root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
-    return os.path.join(archives, name.partition("/")[0] + ".tar.gz")
+    return os.path.join(_archive_folder(store_root, project_dir), name.partition("/")[0] + _ARCHIVE_ENDING)
 
 
 def note_folders(store_root: str, project_dir: str) -> dict[str, str]:
     homes = {"project": project_dir, "user": os.path.join(store_root, settings.USER_DIR)}
     return {scope: os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR) for scope, home in homes.items()}
+
+
+def _archive_folder(store_root: str, project_dir: str) -> str:
+    return os.path.join(store_root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
 
 
 def folder(project_dir: str) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ..base import clock, settings
-from . import tuning
 from .index import ARCHIVED, NOTE, SESSION, Record
-from .terms import pair_code, path_term, terms
+from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +12,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..notes.note import Note
+
+_TEXT_MAX_CHARS = 64 * 1024
 
 
 class Document:
@@ -48,9 +49,9 @@ def index(
     tags: Sequence[str] = (),
     time: float = 0.0,
 ) -> Document:
-    words = terms(title) + terms(text[: tuning.DOCUMENT_MAX_CHARS])
+    words = terms(title) + terms(text[:_TEXT_MAX_CHARS])
     pairs = sorted({pair_code(first, second) for first, second in zip(words, words[1:]) if first != second})
-    paths = list(dict.fromkeys(files))[: tuning.PATHS_MAX]
+    paths = list(dict.fromkeys(files))[:PATHS_MAX]
     for more in (*tags, *paths):
         words += terms(more)
     counts: dict[str, int] = {}

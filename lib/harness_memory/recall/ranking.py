@@ -5,10 +5,8 @@ from __future__ import annotations
 from bisect import bisect_left
 from math import log, sqrt
 
-from . import tuning
 from .index import KINDS, NOTE
-from .terms import pair_code, path_term, terms
-from .vocabulary import FRAMING
+from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +17,39 @@ if TYPE_CHECKING:
 
     Scores = dict[int, float]
 
+# Measured on coding sessions and commit histories.
+_QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
+_QUERY_TAIL_CHARS = 1024
+_QUERY_MAX_TERMS = 256
+_POSTINGS_MAX = 10_000  # per query; a frequent term adds little and costs most
+_TERMS_MIN = 6  # read even beyond _POSTINGS_MAX
+_CANDIDATES = 500  # by their words; only these are ranked further
+_PROMPTS_MAX = 5  # latest of this session
+_SATURATION = 1.1  # BM25's k1
+_LENGTH_SHARE = 0.55  # BM25's b
+_FRAMING_WEIGHT = 0.45  # of words that frame a request
+_CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
+_PAIR_WEIGHT = 0.5
+_PAIR_TOP = 60
+_RECENCY_OF_WORK = 2.0
+_RECENCY_OF_NOTES = 0.15
+_RECENCY_DAYS = 3.0
+_USUAL_DAYS = 30.0
+_FILE_FEEDBACK = 0.4  # of the best score, for a document about the files of the best few
+_FILE_TOP = 5
+_CONTEXT_FILE_WEIGHT = 0.3  # of the best score, for a document about the files of this session
+_WORTH_MIN = 0.9  # 98 of 100 unrelated prompts get nothing, 65 of 100 related ones a right memory
+_WORTH_SCALE = 5.0
+_PICK_MAX = 3
+_PICK_EXAMINED = 10
+# Stems that say how something is asked, not what it is about.
+_FRAMING = (
+    "advic ago amount back chat convers current dai date differ discuss first go help idea kind know last long"
+    " make mani mention might month much name need new number often on plan previou previous recent recommend"
+    " rememb remind sai specif suggest take talk tell thing think time tip todai total try two type us wai want"
+    " week year yesterdai"
+)
+_FRAMES = frozenset(_FRAMING.split())
 _NOTE = KINDS.index(NOTE)
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
@@ -28,28 +59,28 @@ class Query:
 
     __slots__ = ("pairs", "paths", "weights")
 
-    def __init__(
-        self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = (), cwd: str = ""
-    ) -> None:
-        """`prompts` are the earlier ones of the session; `files` below `cwd` become relative to it."""
+    def __init__(self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = ()) -> None:
+        """`prompts` are the earlier ones of the session."""
         words = terms(_ends(text))
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
-        self.weights = _weights(words)
-        for prompt in (*prompts[-tuning.PROMPTS_MAX :], "" if branch in _TRUNKS else branch):
+        unique = list(dict.fromkeys(words))
+        half = _QUERY_MAX_TERMS // 2
+        unique = unique if len(unique) <= _QUERY_MAX_TERMS else unique[:half] + unique[-half:]
+        self.weights = {word: _framing(word) for word in unique}
+        for prompt in (*prompts[-_PROMPTS_MAX:], "" if branch in _TRUNKS else branch):
             for word in terms(_ends(prompt)):
-                self.weights.setdefault(word, tuning.CONTEXT_WEIGHT * _framing(word))
-        root = cwd.rstrip("/\\") + "/"
-        self.paths = [path[len(root) :] if path.startswith(root) else path for path in files[: tuning.PATHS_MAX]]
+                self.weights.setdefault(word, _CONTEXT_WEIGHT * _framing(word))
+        self.paths = files[:PATHS_MAX]
 
 
 def pick(
-    source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool], limit: int = tuning.PICK_MAX
+    source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool], limit: int = _PICK_MAX
 ) -> list[int]:
     """The few documents that a prompt calls for, best first; none when nothing does."""
     scores = score(source, query, now)
     picked: list[int] = []
-    for number in best(source, scores, tuning.PICK_EXAMINED):
-        is_worth = worth(source, query, number, scores[number]) >= tuning.WORTH_MIN
+    for number in best(source, scores, _PICK_EXAMINED):
+        is_worth = worth(source, query, number, scores[number]) >= _WORTH_MIN
         if is_worth and len(picked) < limit and not is_unwanted(number):
             picked.append(number)
     return picked
@@ -71,7 +102,7 @@ def worth(source: Source, query: Query, number: int, score: float) -> float:
     if not together:
         return 0.0
     # One plain word in common is chance; so is the best of very many documents.
-    chance = (tuning.WORTH_SCALE / unknown) ** 3
+    chance = (_WORTH_SCALE / unknown) ** 3
     return score * chance * matched / asked * (together - 1) / together
 
 
@@ -129,17 +160,17 @@ def _rarities(source: Source, query: Query) -> dict[str, float]:
     """The terms to read with their rarity: the rarest first, up to a number of postings."""
     holders = {term: source.holders(term) for term in query.weights}
     rarities: dict[str, float] = {}
-    left = tuning.POSTINGS_MAX
+    left = _POSTINGS_MAX
     for term in sorted((term for term in holders if holders[term]), key=lambda term: (holders[term], term)):
         left -= holders[term]
-        if left < 0 and len(rarities) >= tuning.TERMS_MIN:
+        if left < 0 and len(rarities) >= _TERMS_MIN:
             break
         rarities[term] = rarity_of(source, term)
     return rarities
 
 
 def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:
-    k, share, lengths = tuning.SATURATION, tuning.LENGTH_SHARE, source.lengths
+    k, share, lengths = _SATURATION, _LENGTH_SHARE, source.lengths
     fixed, slope = k * (1 - share), k * share / (source.average or 1.0)
     scores: Scores = {}
     get = scores.get
@@ -147,20 +178,20 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
         weight = weights[term] * rarity * (k + 1)
         for number, count in source.postings(term):
             scores[number] = get(number, 0.0) + weight * count / (count + fixed + slope * lengths[number])
-    if len(scores) <= tuning.CANDIDATES:
+    if len(scores) <= _CANDIDATES:
         return scores
-    floor = sorted(scores.values(), reverse=True)[tuning.CANDIDATES]
+    floor = sorted(scores.values(), reverse=True)[_CANDIDATES]
     return {number: value for number, value in scores.items() if value > floor}
 
 
 def _add_pairs(source: Source, scores: Scores, query: Query, rarities: Mapping[str, float]) -> None:
     """Favour documents in which terms stand side by side as in the query."""
     weights = {
-        pair_code(first, second): tuning.PAIR_WEIGHT * min(rarities[first], rarities[second])
+        pair_code(first, second): _PAIR_WEIGHT * min(rarities[first], rarities[second])
         for first, second in query.pairs
         if first in rarities and second in rarities
     }
-    for number in best(source, scores, tuning.PAIR_TOP) if weights else ():
+    for number in best(source, scores, _PAIR_TOP) if weights else ():
         pairs = source.pairs(number)
         scores[number] += sum(weight for code, weight in weights.items() if code in pairs)
 
@@ -168,17 +199,17 @@ def _add_pairs(source: Source, scores: Scores, query: Query, rarities: Mapping[s
 def _favour_new(source: Source, scores: Scores, now: float) -> None:
     """Multiply by a factor that is 1 at `USUAL_DAYS`, so that notes and sessions stay comparable."""
     times, kinds = source.times, source.kinds
-    scale = 1 / (86400 * tuning.RECENCY_DAYS)
-    usual = 1 / sqrt(1 + tuning.USUAL_DAYS / tuning.RECENCY_DAYS)
+    scale = 1 / (86400 * _RECENCY_DAYS)
+    usual = 1 / sqrt(1 + _USUAL_DAYS / _RECENCY_DAYS)
     for number in scores:
-        strength = tuning.RECENCY_OF_NOTES if kinds[number] == _NOTE else tuning.RECENCY_OF_WORK
+        strength = _RECENCY_OF_NOTES if kinds[number] == _NOTE else _RECENCY_OF_WORK
         age = max(0.0, now - times[number])
         scores[number] *= (1 + strength / sqrt(1 + age * scale)) / (1 + strength * usual)
 
 
 def _follow_files(source: Source, scores: Scores, query: Query) -> None:
     """Favour other work on the files of the best results, and on those of this session."""
-    leading = [number for number in best(source, scores, tuning.FILE_TOP) if scores[number] > 0]
+    leading = [number for number in best(source, scores, _FILE_TOP) if scores[number] > 0]
     top = scores[leading[0]] if leading else 0.0
     weights: dict[str, float] = {}
     for number in leading:
@@ -187,10 +218,10 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
         for path in paths:
             weights[path] = weights.get(path, 0.0) + share / sqrt(len(paths))
         if not paths:  # a note without files must not fall behind
-            scores[number] += tuning.FILE_FEEDBACK * top * share
+            scores[number] += _FILE_FEEDBACK * top * share
     most = max(weights.values(), default=1.0)
-    _add_files(source, scores, {path: weight / most for path, weight in weights.items()}, tuning.FILE_FEEDBACK * top)
-    _add_files(source, scores, dict.fromkeys(query.paths, 1.0), tuning.CONTEXT_FILE_WEIGHT * (top or 1.0))
+    _add_files(source, scores, {path: weight / most for path, weight in weights.items()}, _FILE_FEEDBACK * top)
+    _add_files(source, scores, dict.fromkeys(query.paths, 1.0), _CONTEXT_FILE_WEIGHT * (top or 1.0))
 
 
 def _add_files(source: Source, scores: Scores, shares: Mapping[str, float], weight: float) -> None:
@@ -202,25 +233,13 @@ def _add_files(source: Source, scores: Scores, shares: Mapping[str, float], weig
         scores[number] = scores.get(number, 0.0) + weight * min(1.0, value)
 
 
-def _weights(words: list[str]) -> dict[str, float]:
-    counts: dict[str, int] = {}
-    for word in words:
-        counts[word] = counts.get(word, 0) + 1
-    asked = list(counts)
-    if len(asked) > tuning.QUERY_MAX_TERMS:
-        half = tuning.QUERY_MAX_TERMS // 2
-        asked = asked[:half] + asked[-half:]
-    k = tuning.QUERY_SATURATION
-    return {word: counts[word] * (k + 1) / (counts[word] + k) * _framing(word) for word in asked}
-
-
 def _framing(word: str) -> float:
-    return tuning.FRAMING_WEIGHT if word in FRAMING else 1.0
+    return _FRAMING_WEIGHT if word in _FRAMES else 1.0
 
 
 def _ends(text: str) -> str:
     """Start and end of a long text: its middle is pasted."""
-    if len(text) <= tuning.QUERY_MAX_CHARS:
+    if len(text) <= _QUERY_MAX_CHARS:
         return text
-    tail = tuning.QUERY_TAIL_CHARS
-    return text[: tuning.QUERY_MAX_CHARS - tail] + " " + text[-tail:]
+    tail = _QUERY_TAIL_CHARS
+    return text[: _QUERY_MAX_CHARS - tail] + " " + text[-tail:]

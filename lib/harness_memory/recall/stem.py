@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from .vocabulary import IRREGULAR
-
 _VOWELS = frozenset("aeiou")
 _STEP_2 = (
     "ational:ate tional:tion enci:ence anci:ance izer:ize abli:able alli:al entli:ent eli:e ousli:ous ization:ize"
@@ -21,6 +19,22 @@ _RUSSIAN = (
     *("ую", "юю", "ия", "ию", "ии", "ет", "ит", "ут", "ют", "ат", "ят", "ал", "ил", "ть", "а", "е", "и", "о", "у"),
     *("ы", "ь", "ю", "я", "й"),
 )
+_IRREGULAR = (
+    "ate:eat became:become began:begin begun:begin bent:bend bought:buy broke:break broken:break brought:bring"
+    " built:build burnt:burn came:come caught:catch children:child chose:choose chosen:choose dealt:deal"
+    " drank:drink drawn:draw drew:draw driven:drive drove:drive drunk:drink eaten:eat fallen:fall fed:feed"
+    " feet:foot fell:fall felt:feel flew:fly flown:fly forgot:forget forgotten:forget fought:fight found:find"
+    " froze:freeze frozen:freeze gave:give given:give gone:go gotten:get grew:grow grown:grow heard:hear"
+    " held:hold hid:hide hidden:hide hung:hang kept:keep knew:know known:know laid:lay lain:lie leant:lean"
+    " learnt:learn led:lead left:leave lent:lend lost:lose made:make meant:mean men:man met:meet mice:mouse"
+    " paid:pay people:person ran:run ridden:ride risen:rise rode:ride rose:rise said:say sang:sing sat:sit"
+    " saw:see seen:see sent:send shook:shake shot:shoot shown:show shrank:shrink slept:sleep sold:sell"
+    " sought:seek spent:spend spoke:speak spoken:speak spun:spin stole:steal stolen:steal stood:stand"
+    " struck:strike stuck:stick sung:sing swam:swim swept:sweep swore:swear taken:take taught:teach teeth:tooth"
+    " thought:think threw:throw thrown:throw told:tell took:take tore:tear torn:tear understood:understand"
+    " went:go wives:wife woke:wake women:woman won:win wore:wear worn:wear wound:wind written:write wrote:write"
+)
+_REGULAR = dict(pair.split(":") for pair in _IRREGULAR.split())
 _REPLACED_2 = dict(pair.split(":") for pair in _STEP_2.split())
 _REPLACED_3 = dict(pair.split(":") for pair in _STEP_3.split())
 
@@ -28,7 +42,7 @@ _REPLACED_3 = dict(pair.split(":") for pair in _STEP_3.split())
 def stem(word: str) -> str:
     """The stem of one lower-case word."""
     if word.isascii():
-        word = IRREGULAR.get(word, word)
+        word = _REGULAR.get(word, word)
         return _english(word) if len(word) > 2 else word
     return _russian(word) if "а" <= word[-1:] <= "я" else word
 

@@ -5,8 +5,20 @@ from __future__ import annotations
 from zlib import crc32
 
 from .stem import stem
-from .vocabulary import STOP
 
+_STOP = (
+    "a about above after again all also am an and any are arent as at be because been before being below"
+    " between both but by can cannot cant could couldnt did didnt do does doesnt doing dont down during each few"
+    " for from further get got had hadnt has hasnt have havent having he hed her here heres hers herself hes him"
+    " himself his how hows i if im in into is isnt it its itself ive just lets like me more most my myself no"
+    " nor not now of off on once only or other our ours ourselves out over own please same shall she shes should"
+    " so some such than that thats the their theirs them themselves then there theres these they theyd theyll"
+    " theyre theyve this those through to too under until up us very was wasnt we were werent weve what whats"
+    " when whens where wheres which while who whom whos why whys will with wont would wouldnt you youd youll"
+    " your youre yours yourself youve"
+)
+_STOPPED = frozenset(_STOP.split())
+PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
 _PATH_MARK = "="  # no term of a text starts with it
 _WHOLE_MAX_CHARS = 64
@@ -41,7 +53,7 @@ def path_term(path: str) -> str:
 
 
 def _add_word(result: list[str], word: str) -> None:
-    if word in STOP:
+    if word in _STOPPED:
         return
     root = _stems.get(word)
     if root is None:
