@@ -1,22 +1,17 @@
-"""The command line as a person and as the model use it: real processes over a store that real hooks wrote."""
+"""`checkpoint` and `rebuild` over a store that real hooks wrote."""
 
 from __future__ import annotations
 
 import json
 import os
 import shutil
-import signal
-import subprocess
-import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 import support
-from commandline import HARNESS, World, run_here
+from commandline import World
 
-from harness_memory import __version__, cli
 from harness_memory.base import settings
 from harness_memory.session import sessions
 
@@ -59,198 +54,6 @@ def fill(world: World) -> World:
     )
     world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
     return world
-
-
-# Help and usage ------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("words", [(), ("memory",), ("--help",), ("memory", "--help"), ("memory", "help")])
-def test_help_names_every_verb(empty: World, words: tuple[str, ...]) -> None:
-    result = empty.run(*words)
-    assert (result.code, result.stderr) == (0, "")
-    assert result.stdout == cli.guide()
-    for name, _, about in cli.VERBS:
-        assert "  %s" % name in result.stdout
-        assert about in result.stdout
-
-
-@pytest.mark.parametrize("verb", [name for name, _, _ in cli.VERBS])
-def test_help_of_a_verb_has_examples(empty: World, verb: str) -> None:
-    result = empty.memory(verb, "--help")
-    assert result.code == 0
-    assert "examples:\n  harness memory %s" % verb in result.stdout
-    assert empty.memory("help", verb).stdout == result.stdout
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        (("memory", "statuss"), "Did you mean: harness memory status"),
-        (("status",), "Did you mean: harness memory status"),
-        (("memory", "frobnicate"), '"frobnicate" is no verb. Known: status, list'),
-        (("foo",), '"foo" is neither memory nor guard. See: harness memory --help, harness guard --help'),
-        (("memory", "list", "--limit", "0"), "no positive number"),
-        (("memory", "list", "--limit", "-3"), "--limit"),
-        (("memory", "list", "--since", "soon"), "no date"),
-        (("memory", "list", "--status", "DONE"), "invalid choice"),
-        (("memory", "show"), "required"),
-        (("memory", "status", "--project", "/no/such/place"), "/no/such/place: no such directory"),
-        (("memory", "verify", "--project", ".", "--all-projects"), "exclude each other"),
-    ],
-)
-def test_wrong_usage_is_named_and_exits_2(empty: World, words: tuple[str, ...], said: str) -> None:
-    result = empty.run(*words)
-    assert (result.code, result.stdout) == (2, "")
-    assert said in result.stderr
-    assert not empty.root.exists()
-
-
-def test_version(empty: World) -> None:
-    for words in (("--version",), ("memory", "--version"), ("guard", "--version")):
-        assert empty.run(*words).stdout == "harness-memory %s\n" % __version__
-
-
-@pytest.mark.skipif(not POSIX, reason="symbolic links on PATH")
-def test_runs_through_a_link_on_the_path(settled: World, tmp_path: Path) -> None:
-    bin_dir = tmp_path / "bin"
-    bin_dir.mkdir()
-    (bin_dir / "harness").symlink_to(HARNESS)
-    path = os.pathsep.join([str(bin_dir), str(Path(sys.executable).parent), os.environ["PATH"]])
-    env = support.clean_environment(settled.home, {"PATH": path})
-    done = subprocess.run(
-        ["harness", "memory", "list"], cwd=str(settled.repo), env=env, capture_output=True, check=False
-    )
-    assert done.returncode == 0, done
-    assert b"Added a login form" in done.stdout
-
-
-@pytest.mark.skipif(not POSIX, reason="pipes and signals of POSIX")
-def test_a_reader_that_leaves_early_is_no_error(settled: World) -> None:
-    reader, writer = os.pipe()
-    os.close(reader)
-    command = [sys.executable, str(HARNESS), "memory", "list"]
-    env = support.clean_environment(settled.home)
-    done = subprocess.run(command, cwd=str(settled.repo), env=env, stdout=writer, stderr=subprocess.PIPE, check=False)
-    os.close(writer)
-    assert (done.returncode, done.stderr) == (141, b"")
-
-
-@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a disk that is always full")
-def test_an_output_that_is_full_is_told_in_words(world: World) -> None:
-    for words in (["--help"], ["memory", "status"], ["memory", "remember", "Totals are in cents"], ["memory", "list"]):
-        with open("/dev/full", "wb") as full:
-            done = subprocess.run(
-                [sys.executable, str(HARNESS), *words],
-                stdout=full,
-                stderr=subprocess.PIPE,
-                env=support.clean_environment(world.home),
-                cwd=str(world.repo),
-                check=False,
-            )
-        assert done.returncode == 2
-        assert done.stderr.startswith(b"harness: the output: No space left on device")
-        assert done.stderr.count(b"\n") == 1
-    assert "Totals are in cents" in world.memory("list", "--notes").stdout
-
-
-@pytest.mark.skipif(not POSIX, reason="pipes and signals of POSIX")
-def test_an_interrupt_ends_it_quietly(settled: World) -> None:
-    command = [sys.executable, str(HARNESS), "memory", "checkpoint"]
-    env = support.clean_environment(settled.home)
-    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-
-    def heed() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # which whoever works in the background ignores
-
-    with subprocess.Popen(command, cwd=str(settled.repo), env=env, preexec_fn=heed, **pipes) as process:
-        wait_for_a_reader(process)
-        process.send_signal(signal.SIGINT)
-        assert process.wait(10) == 130
-        assert process.stderr is not None
-        assert process.stderr.read() == b""
-
-
-def wait_for_a_reader(process: subprocess.Popen[bytes]) -> None:
-    """Until it has taken the head of a document from its standard input, so that it waits for the rest."""
-    import fcntl
-    import termios
-
-    assert process.stdin is not None
-    process.stdin.write(b"{")
-    process.stdin.flush()
-    ends = time.monotonic() + 20
-    while any(fcntl.ioctl(process.stdin, termios.FIONREAD, bytes(4))):
-        assert process.poll() is None
-        assert time.monotonic() < ends
-        time.sleep(0.01)
-
-
-@pytest.mark.skipif(not POSIX, reason="a directory in use cannot be removed on Windows")
-def test_a_present_directory_that_is_gone(empty: World, tmp_path: Path) -> None:
-    command = 'cd "$1" && rmdir "$1" && exec "$2" "$3" memory status'
-    words = ["sh", "-c", command, "sh", str(empty.repo), sys.executable, str(HARNESS)]
-    done = subprocess.run(words, env=support.clean_environment(empty.home), capture_output=True, check=False)
-    assert (done.returncode, done.stdout) == (2, b"")
-    assert b"--project DIR" in done.stderr
-
-
-# Hostile text and poor terminals -------------------------------------------------------------------
-
-_HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J bidi \u202egnp.exe\u202c zero\u200bwidth 你好 naïve → ok"
-_ACTIVE = {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
-
-
-@pytest.fixture(scope="module")
-def hostile(settled: World, tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Text no hook of ours would let in, put there by hand."""
-    worked = copy(settled, tmp_path_factory.mktemp("hostile"))
-    (path, *_) = sorted(worked.project.glob("episodes/*.json"))
-    value = json.loads(path.read_text(encoding="utf-8"))
-    value.update(
-        what_was_done=_HOSTILE,
-        headline=_HOSTILE,
-        title=_HOSTILE,
-        asked=[_HOSTILE],
-        what_remains=[_HOSTILE],
-        branch=_HOSTILE,
-    )
-    path.write_text(json.dumps(value), encoding="utf-8")
-    worked.memory("rebuild")
-    return worked
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "ascii"])
-@pytest.mark.parametrize("form", [(), ("--json",)])
-def test_stored_text_reaches_no_terminal_raw(hostile: World, encoding: str, form: tuple[str, ...]) -> None:
-    ids = [row["id"] for row in hostile.json("list")]
-    commands = [("status",), ("list",), ("verify",), ("doctor",), *(("show", one) for one in ids)]
-    for command in commands:
-        words = ["memory", *command, *form]
-        env = support.clean_environment(hostile.home)
-        _, out, err = run_here(cli.main, words, b"", env, str(hostile.repo), encoding)
-        assert b"Traceback" not in err
-        text = out.decode(encoding)
-        assert not _ACTIVE & set(text), command
-        if form:
-            json.loads(text)
-        if form and command[0] == "show":
-            said = json.loads(text)["episode"]["what_was_done"]
-            assert said == _HOSTILE or said.startswith(("The parser", "Added"))
-        if not form and encoding == "utf-8" and command == ("list",):
-            assert "你好 naïve → ok" in text
-
-
-@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", "你好 naïve → ok"), ("cp1252", "naïve"), ("ascii", "?")])
-def test_a_terminal_gets_what_it_can_show(hostile: World, encoding: str, shown: str) -> None:
-    result = subprocess.run(
-        [sys.executable, str(HARNESS), "memory", "list"],
-        cwd=str(hostile.repo),
-        env=support.clean_environment(hostile.home, {"PYTHONIOENCODING": encoding, "PYTHONUTF8": "0"}),
-        capture_output=True,
-        check=True,
-    )
-    text = result.stdout.decode(encoding)
-    assert (shown in text, _ACTIVE & set(text), result.stderr) == (True, set(), b"")
 
 
 # checkpoint ----------------------------------------------------------------------------------------
@@ -540,23 +343,3 @@ def test_rebuild_of_nothing(empty: World) -> None:
     result = empty.memory("rebuild")
     assert (result.code, "nothing to rebuild" in result.stdout) == (0, True)
     assert not empty.root.exists()
-
-
-# start-up ------------------------------------------------------------------------------------------
-
-
-def test_a_verb_loads_its_own_module_alone(empty: World) -> None:
-    script = (
-        "import sys; sys.path.insert(0, %r); sys.argv = ['harness', 'memory', 'list']\n"
-        "from harness_memory.cli import main; main(sys.argv[1:])\n"
-        "print(sorted(set(sys.modules) & {'tempfile', 'subprocess', 'harness_memory.cli.doctor',"
-        " 'harness_memory.cli.checkpoint', 'harness_memory.memory.checks', 'asyncio', 'logging'}))"
-    ) % str(support.LIB)
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", script],
-        cwd=str(empty.repo),
-        env=support.clean_environment(empty.home),
-        capture_output=True,
-        check=True,
-    )
-    assert done.stdout.decode().splitlines()[-1] == "[]"

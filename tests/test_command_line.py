@@ -1,0 +1,163 @@
+"""The frame of the command line: help, usage errors, output that any terminal can take."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+from commandline import HARNESS, World, run_here
+
+from harness_memory import __version__, cli
+from harness_memory.cli import output
+
+POSIX = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")
+
+
+@pytest.fixture
+def empty(home: Path, tmp_path: Path) -> World:
+    """A plain directory in which nothing has happened."""
+    (tmp_path / "project").mkdir()
+    return World(home, tmp_path / "project")
+
+
+def run(world: World, *words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    env = support.clean_environment(world.home, options.pop("env", None))
+    command = [sys.executable, str(HARNESS), *words]
+    return subprocess.run(command, cwd=str(world.repo), env=env, stderr=subprocess.PIPE, **options)
+
+
+@pytest.mark.parametrize("family", ["memory", "guard"])
+def test_help_names_every_verb_with_examples(empty: World, family: str) -> None:
+    for words in ((family,), (family, "--help"), (family, "help")):
+        result = empty.run(*words)
+        assert (result.code, result.stdout, result.stderr) == (0, cli.guide(family), "")
+    for verb, _, about in cli.FAMILIES[family][0]:
+        assert "  %s" % verb in result.stdout
+        assert about in result.stdout
+        page = empty.run(family, verb, "--help")
+        assert page.code == 0
+        assert "examples:\n  harness %s %s" % (family, verb) in page.stdout
+        assert empty.run(family, "help", verb).stdout == page.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("memory", "statuss"), "Did you mean: harness memory status"),
+        (("allow-onc",), "Did you mean: harness guard allow-once"),
+        (("memory", "frobnicate"), 'unknown verb "frobnicate". See: harness memory --help'),
+        (("memory", "list", "--limit", "0"), "not a positive number"),
+        (("memory", "list", "--since", "soon"), "not a date"),
+        (("memory", "list", "--frobnicate"), "--frobnicate"),
+        (("memory", "status", "--project", "/no/such/place"), "/no/such/place: no such directory"),
+        (("memory", "verify", "--project", ".", "--all-projects"), "exclude each other"),
+    ],
+)
+def test_wrong_usage_is_named_and_exits_2(empty: World, words: tuple[str, ...], message: str) -> None:
+    result = empty.run(*words)
+    assert (result.code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert not empty.root.exists()
+
+
+def test_version_is_printed_anywhere(empty: World) -> None:
+    for words in (("--version",), ("memory", "--version"), ("guard", "--version")):
+        assert empty.run(*words).stdout == "harness-memory %s\n" % __version__
+
+
+@POSIX
+def test_it_runs_through_a_link_on_the_path(empty: World, tmp_path: Path) -> None:
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "harness").symlink_to(HARNESS)
+    path = os.pathsep.join([str(tmp_path / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]])
+    env = support.clean_environment(empty.home, {"PATH": path})
+    done = subprocess.run(["harness", "memory", "list"], cwd=str(empty.repo), env=env, capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@POSIX
+def test_a_closed_or_full_output_ends_in_one_line_at_most(home: Path, repo: Path) -> None:
+    world = World(home, repo)
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = run(world, "memory", "list", stdout=writer)
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (141, b"")
+    if os.path.exists("/dev/full"):
+        with open("/dev/full", "wb") as full:
+            done = run(world, "memory", "remember", "Totals are in cents", stdout=full)
+        assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
+        assert done.stderr.startswith(b"harness: cannot write output: No space left on device")
+        assert "Totals are in cents" in world.memory("list", "--notes").stdout
+
+
+@POSIX
+def test_an_interrupt_ends_without_a_word(empty: World) -> None:
+    env = support.clean_environment(empty.home)
+    script = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    script += "sys.path.insert(0, %r)\nfrom harness_memory import cli\n" % str(support.LIB)
+    script += "open('ready', 'w').close()\nsys.exit(cli.main(['memory', 'checkpoint']))"
+    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-c", script], cwd=str(empty.repo), env=env, **pipes) as process:
+        while not (empty.repo / "ready").exists() and process.poll() is None:
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate()
+    assert (process.returncode, errors) == (130, b"")
+
+
+@POSIX
+def test_a_current_directory_that_is_gone_is_refused(empty: World) -> None:
+    command = 'cd "$1" && rmdir "$1" && exec "$2" "$3" memory status'
+    words = ["sh", "-c", command, "sh", str(empty.repo), sys.executable, str(HARNESS)]
+    done = subprocess.run(words, env=support.clean_environment(empty.home), capture_output=True)
+    assert (done.returncode, done.stdout) == (2, b"")
+    assert b"--project DIR" in done.stderr
+
+
+# Output ------------------------------------------------------------------------------------------
+HOSTILE = "red \x1b[31m bell \x07 c1 \x9b2J bidi \u202egnp.exe\u202c zero\u200bwidth 你好 naïve → ok"
+ACTIVE = {"\x1b", "\x07", "\x9b", "\u202e", "\u200b"}
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """A store with text that our hooks would not write."""
+    top = tmp_path_factory.mktemp("hostile")
+    world = World(top / "home", support.make_repo(top / "project"))
+    world.work("Add a login form", "Added a login form.", ("src/login.py",))
+    (path,) = world.project.glob("episodes/*.json")
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value.update(dict.fromkeys(("what_was_done", "headline", "title", "branch"), HOSTILE))
+    value.update({key: [HOSTILE] for key in ("asked", "what_remains")})
+    path.write_text(json.dumps(value), encoding="utf-8")
+    world.memory("rebuild")
+    return world
+
+
+@pytest.mark.parametrize(("encoding", "shown"), [("utf-8", "你好 naïve → ok"), ("cp1252", "naïve"), ("ascii", "?")])
+def test_stored_text_is_safe_in_any_encoding(hostile: World, encoding: str, shown: str) -> None:
+    (row,) = hostile.json("list")
+    for words in (("status",), ("list",), ("verify",), ("doctor",), ("show", row["id"])):
+        for form in ((), ("--json",)):
+            env = support.clean_environment(hostile.home)
+            _, out, err = run_here(cli.main, ["memory", *words, *form], b"", env, str(hostile.repo), encoding)
+            text = out.decode(encoding)
+            assert (ACTIVE & set(text), b"Traceback" in err) == (set(), False), words
+            assert not form or json.loads(text) is not None
+            assert words != ("list",) or form or shown in text
+
+
+def test_tables_align_wide_characters_and_cut_at_the_edge() -> None:
+    assert output.table([["你好", "a"], ["x", "b"]]) == ["你好  a", "x     b"]
+    assert output.table([["1", "a"], ["10", "b"]], right=(0,)) == [" 1  a", "10  b"]
+    assert output.cut("abcdef", 4) == "abc…"
+    assert output.cut("你好你好", 5) == "你好…"
