@@ -448,7 +448,7 @@ def exists(path: str) -> bool:
 
 def is_directory(path: str) -> bool:
     """Whether there is a directory, or a link to one."""
-    return _is_folder(_status(path, os.stat))
+    return _is_folder(_status(path, follow=True))
 
 
 def modified(path: str) -> float:
@@ -469,10 +469,9 @@ def is_changed_since(directory: str, instant: float) -> bool:
     return os.path.isdir(directory) and any(modified(path) > instant for path in paths)
 
 
-def _status(path: str, look: Any = os.lstat) -> os.stat_result | None:
+def _status(path: str, *, follow: bool = False) -> os.stat_result | None:
     try:
-        info: os.stat_result = look(path)
-        return info
+        return os.stat(path, follow_symlinks=follow)
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
         if is_passing(error):
             raise

@@ -1,0 +1,211 @@
+"""Files of the store: private, atomic, bounded, and never by a link."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+import support
+
+from harness_memory.base import files, jsonl
+
+posix = pytest.mark.skipif(os.name != "posix", reason="POSIX modes and links")
+
+
+def test_write_makes_private_parents(tmp_path: Path) -> None:
+    path = tmp_path / "a" / "b" / "c.json"
+    files.write(str(path), b"x")
+    assert path.read_bytes() == b"x"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> None:
+    target = tmp_path / "x"
+    target.mkdir()
+    with pytest.raises(OSError) as caught:  # noqa: PT011
+        files.write(str(target), b"new")
+    assert list(tmp_path.iterdir()) == [target]
+    assert (caught.value.filename, caught.value.filename2) == (str(target), None)
+
+
+def test_readers_never_see_half_a_file(tmp_path: Path) -> None:
+    path = str(tmp_path / "x")
+    bodies = [bytes([65 + n]) * 200_000 for n in range(4)]
+    files.write(path, bodies[0])
+    seen: set[bytes] = set()
+    done = threading.Event()
+
+    def read() -> None:
+        while not done.is_set():
+            seen.add(files.read(path) or b"missing")
+
+    reader = threading.Thread(target=read)
+    reader.start()
+    for _ in range(20):
+        for body in bodies:
+            files.write(path, body)
+    done.set()
+    reader.join()
+    assert seen <= set(bodies)
+
+
+@posix
+@pytest.mark.parametrize("kind", ["link", "directory", "pipe", "large"])
+def test_only_a_plain_file_of_reasonable_size_is_read(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "x"
+    if kind == "link":
+        (tmp_path / "secret").write_text("s")
+        path.symlink_to(tmp_path / "secret")
+    elif kind == "directory":
+        path.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(str(path))
+    else:
+        path.write_bytes(b"x" * 101)
+    with pytest.raises(OSError):  # noqa: PT011
+        files.read(str(path), 100)
+    assert files.read_head(str(path), 100) == (b"x" * 100 if kind == "large" else b"")
+    assert files.read(str(tmp_path / "missing")) is None
+
+
+@posix
+def test_a_link_is_replaced_or_refused_but_never_followed(tmp_path: Path) -> None:
+    victim, path = tmp_path / "victim", tmp_path / "x"
+    victim.write_text("mine")
+    path.symlink_to(victim)
+    files.write(str(path), b"ours")
+    assert not path.is_symlink()
+    path.unlink()
+    path.symlink_to(victim)
+    with pytest.raises(OSError):  # noqa: PT011
+        files.append_line(str(path), b"{}")
+    tree = tmp_path / "tree"
+    (tree / "deep").mkdir(parents=True)
+    (tree / "deep" / "link").symlink_to(tmp_path, target_is_directory=True)
+    files.remove_tree(str(tree))
+    assert not tree.exists()
+    assert victim.read_text() == "mine"
+
+
+@posix
+def test_a_linked_folder_below_the_store_is_foreign(tmp_path: Path) -> None:
+    outside, store = tmp_path / "outside", tmp_path / "store"
+    outside.mkdir()
+    (outside / "x").write_text("mine")
+    store.mkdir()
+    (store / "folder").symlink_to(outside)
+    files.confine(str(store))
+    try:
+        for act in (files.read, lambda path: files.write(path, b"ours"), lambda path: files.append_line(path, b"{}")):
+            with pytest.raises(files.Foreign):
+                act(str(store / "folder" / "x"))
+        assert not files.remove(str(store / "folder" / "x"))
+        assert files.names(str(store / "folder")) == []
+    finally:
+        files.confine("")
+    assert (outside / "x").read_text() == "mine"
+
+
+@posix
+def test_a_second_name_of_a_file_does_not_change(tmp_path: Path) -> None:
+    for path in (tmp_path / "x", tmp_path / "second"):
+        if path.name == "x":
+            path.write_bytes(b"one\n")
+        else:
+            os.link(str(tmp_path / "x"), str(path))
+    files.append_line(str(tmp_path / "x"), b"two")
+    assert (tmp_path / "x").read_bytes() == b"one\ntwo\n"
+    assert (tmp_path / "second").read_bytes() == b"one\n"
+
+
+SPEC = {"schema": "count", "title": "text"}
+
+
+@pytest.mark.parametrize(
+    ("data", "problem"),
+    [
+        (b'{"schema": 1, "title": "x"}', ""),
+        (b'{"schema": 1}', '"title" is missing'),
+        (b'{"schema": 1, "title": 5}', '"title" must be text'),
+        (b'{"schema": 99, "title": "x"}', "written by a newer version (schema 99)"),
+        (b"[]", "it must be an object"),
+        (b"", "not JSON"),
+        (b"{", "not JSON"),
+    ],
+)
+def test_a_json_file_is_read_or_its_problem_named(tmp_path: Path, data: bytes, problem: str) -> None:
+    path = tmp_path / "x.json"
+    assert files.read_json(str(path), SPEC) == (None, "")
+    path.write_bytes(data)
+    value, found = files.read_json(str(path), SPEC)
+    assert found.startswith(problem)
+    assert bool(found) == bool(problem)
+    assert files.load_json(str(path), SPEC) == value == (None if problem else json.loads(data))
+
+
+def test_a_passing_error_is_raised_and_concludes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*arguments: object, **options: object) -> Any:
+        raise OSError(errno.EIO, "the disk does not answer")
+
+    monkeypatch.setattr(os, "open", fail)
+    monkeypatch.setattr(os, "stat", fail)
+    monkeypatch.setattr(os, "listdir", fail)
+    for act in (files.read, files.load_json, files.exists, files.names, files.modified):
+        with pytest.raises(OSError, match="does not answer"):
+            act(str(tmp_path / "x"))
+
+
+def test_a_torn_line_does_not_swallow_the_next(tmp_path: Path) -> None:
+    path = tmp_path / "log.jsonl"
+    assert jsonl.append(str(path), {"a": 1})
+    path.write_bytes(path.read_bytes() + b'{"b": ')
+    assert jsonl.append(str(path), {"c": 3})
+    assert path.read_bytes() == b'{"a": 1}\n{"b": \n{"c": 3}\n'
+
+
+def test_many_writers_of_which_some_are_killed_leave_whole_lines(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1])\n"
+        "from harness_memory.base import jsonl\n"
+        "for number in range(40):\n"
+        "    assert jsonl.append(sys.argv[2], {'who': sys.argv[3], 'number': number, 'text': 'line\\n' * 50}, 30)\n"
+        "    print(number, flush=True)\n"
+    )
+    path = tmp_path / "deep" / "log.jsonl"
+    command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB), str(path)]
+    writers = [subprocess.Popen([*command, str(who)], stdout=subprocess.PIPE) for who in range(4)]
+    for victim in writers[:2]:
+        assert victim.stdout is not None
+        victim.stdout.readline()
+        victim.kill()
+    acknowledged = {str(who): len(writer.communicate()[0].split()) for who, writer in enumerate(writers)}
+    lines = [line for line in path.read_text("utf-8").split("\n") if line.startswith('{"who"') and line.endswith("}")]
+    for who, count in acknowledged.items():
+        numbers = [record["number"] for record in map(json.loads, lines) if record["who"] == who]
+        assert numbers == list(range(len(numbers)))
+        assert len(numbers) >= count
+
+
+@posix
+@pytest.mark.parametrize(
+    ("name", "value", "root"),
+    [
+        ("HARNESS_MEMORY_HOME", "/a", "/a"),
+        ("CLAUDE_CONFIG_DIR", "/c", "/c/memory"),
+        ("HOME", "/h", "/h/.claude/memory"),
+    ],
+)
+def test_the_store_is_where_the_environment_says(
+    name: str, value: str, root: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", "/h")
+    assert files.root_from({name: value}) == root
