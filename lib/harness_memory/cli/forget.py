@@ -10,6 +10,7 @@ from ..audit import trail
 from ..base import clock, files, settings
 from ..memory import archive, backfill, strike
 from ..memory import forget as forgetting
+from ..memory.retention import Aged
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
@@ -46,12 +47,11 @@ forget --text "Acme Corp" --yes
 forget --since 2026-11-01 --until 2026-11-08
 forget --scope user --type feedback"""
 _SHOWN = 12
-_SHOWN_CHARS = 90
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
 class Chosen:
-    """What goes: sessions here and in archives, notes, and the files that hold a text."""
+    """What goes: sessions here and in archives, notes, and (path, is_removed, passages) of files that hold a text."""
 
     __slots__ = ("archived", "files", "is_hit", "notes", "sessions", "troubles")
 
@@ -59,7 +59,7 @@ class Chosen:
         self.sessions: list[Record] = []
         self.archived: list[Archived] = []
         self.notes: list[Note] = []
-        self.files: list[forgetting.Passages] = []
+        self.files: list[tuple[str, bool, list[str]]] = []
         self.is_hit: Matcher | None = None
         self.troubles: list[OSError] = []
 
@@ -83,20 +83,14 @@ def forget(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     at = Scopes(args)
     with archive.lock(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
-        return _forget(at, args)
-
-
-def _forget(at: Scopes, args: argparse.Namespace) -> int:
-    chosen = _choose(at, args)
-    trail = forgetting.in_audit_trail(at.project.dir, chosen.is_hit) if chosen.is_hit else []
-    if not args.json:
-        print("\n".join(_preview(chosen, at)) if chosen else "Nothing that is remembered here matches.")
-    remaining: list[str] = []
-    if args.yes and (chosen or chosen.is_hit):
-        remaining = _carry_out(at, chosen)
+        chosen = _choose(at, args)
+        kept = forgetting.in_audit_trail(at.project.dir, chosen.is_hit) if chosen.is_hit else []
+        if not args.json:
+            print("\n".join(_preview(chosen, at)) if chosen else "Nothing that is remembered here matches.")
+        remaining = _carry_out(at, chosen) if args.yes and (chosen or chosen.is_hit) else []
     if args.json:
         emit_json(
-            {"forgotten": args.yes and bool(chosen), **_described(chosen), "left": remaining, "audit_trail": trail}
+            {"forgotten": args.yes and bool(chosen), **_described(chosen), "left": remaining, "audit_trail": kept}
         )
     else:
         if chosen:
@@ -105,13 +99,10 @@ def _forget(at: Scopes, args: argparse.Namespace) -> int:
             )
         for path in remaining:
             print("Left in %s: in a name or path that the record is found by" % short(path))
-        for path in trail:
+        for path in kept:
             print("Stays in %s: the audit trail is tamper-evident, and keeps what it holds" % short(path))
     for trouble in chosen.troubles:
-        complain(
-            "%s: %s. It may hold the text: restore what can be read, then delete it"
-            % (short(str(trouble.filename)), trouble.strerror)
-        )
+        complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if chosen.troubles else 0 if chosen else 1
 
 
@@ -136,15 +127,14 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Chosen:
         if word == "last" or resolve.matching(known, word):
             chosen.sessions.append(resolve.session(known, word))
         elif resolve.matches(word, archived, _ids):
-            chosen.archived.append(resolve.one(word, archived, _ids, "archived session", _shown, "restore"))
+            chosen.archived.append(resolve.one(word, archived, _ids, "archived session", _row, "restore"))
         else:
             chosen.notes.append(_note(at, word))
-    if args.words:
-        return chosen
-    chosen.notes += [note for note, _ in at.select(args)]
-    if not (args.type or args.scope or args.session):
-        chosen.sessions = [record for record in known if _is_between(record.started, args)]
-        chosen.archived = [each for each in archived if _is_between(each.started, args)]
+    if not args.words:
+        chosen.notes += [note for note, _ in at.select(args)]
+        if not (args.type or args.scope or args.session):
+            chosen.sessions = [record for record in known if _is_between(record.started, args)]
+            chosen.archived = [each for each in archived if _is_between(each.started, args)]
     return chosen
 
 
@@ -152,8 +142,8 @@ def _ids(archived: Archived) -> tuple[str, str]:
     return archived.id, archived.session_id
 
 
-def _shown(archived: Archived) -> str:
-    return "%s  %s  %s" % (archived.id, local(archived.started), archived.headline)
+def _row(item: Record | Archived) -> str:
+    return "%s  %s  %s" % (item.id, local(item.started), item.headline)
 
 
 def _is_between(started: str, args: argparse.Namespace) -> bool:
@@ -164,15 +154,14 @@ def _is_between(started: str, args: argparse.Namespace) -> bool:
 def _note(at: Scopes, word: str) -> Note:
     """The note of that name, else a removed one, as it last was."""
     scope, _, name = word.rpartition("/")
-    if not at.matching(name, scope or None):
-        slug = notes.slug_of(name[: -len(".md")] if name.endswith(".md") else name)
-        for shelf in at.shelves:
-            folder = shelf.archive if shelf.home and scope in ("", shelf.scope) else ""
-            for version in reversed(files.names(folder) if folder and slug else []):
-                if notebook.archived_slug(version) == slug:
-                    note = notes.parse(slug, files.read_text(os.path.join(folder, version)) or "")
-                    note.scope, note.path = shelf.scope, os.path.join(folder, version)
-                    return note
+    slug = notes.slug_of(name[: -len(".md")] if name.endswith(".md") else name)
+    places = [] if at.matching(name, scope or None) else [shelf for shelf in at.shelves if shelf.home]
+    for shelf in places:
+        versions = [version for version in files.names(shelf.archive) if notebook.archived_slug(version) == slug]
+        if versions and scope in ("", shelf.scope):
+            note = notes.parse(slug, files.read_text(os.path.join(shelf.archive, versions[-1])) or "")
+            note.scope, note.path = shelf.scope, os.path.join(shelf.archive, versions[-1])
+            return note
     return at.find(word, what="session or note")[1]
 
 
@@ -184,29 +173,24 @@ def _tops(at: Scopes) -> list[str]:
 
 
 def _preview(chosen: Chosen, at: Scopes) -> list[str]:
-    lines = []
-    if chosen.sessions:
-        lines.append("%s, with episode, record, receipts and artifacts:" % count(len(chosen.sessions), "session"))
-        rows = ["  %s  %s  %s" % (line(r.id), local(r.started), cut(line(r.headline), 80)) for r in chosen.sessions]
-        lines += _few(rows)
-    if chosen.notes:
-        lines.append("%s, with former versions:" % count(len(chosen.notes), "note"))
-        lines += _few(["  %s  %s" % (line(n.ref), cut(line(n.description), 80)) for n in chosen.notes])
-    if chosen.files:
-        lines.append("In %s:" % count(len(chosen.files), "file"))
-        for each in chosen.files[:_SHOWN]:
-            lines.append("  %s%s" % (line(os.path.relpath(each.path, at.root)), "  (the whole file)" * each.is_removed))
-            lines += ["    " + cut(line(text), _SHOWN_CHARS) for text in each.shown[:3]]
-        lines += _few([], len(chosen.files) - _SHOWN)
-    if chosen.archived:
-        lines.append("%s:" % count(len(chosen.archived), "archived session"))
-        lines += _few(["  " + cut(line(_shown(each)), 110) for each in chosen.archived])
-    return lines
+    lines = _few(
+        "%s, with episode, record, receipts and artifacts:", "session", [_row(each) for each in chosen.sessions]
+    )
+    lines += _few(
+        "%s, with former versions:", "note", ["%s  %s" % (each.ref, each.description) for each in chosen.notes]
+    )
+    rows = []
+    for path, is_removed, passages in chosen.files:
+        shown = "".join("\n    " + cut(line(text), 90) for text in passages[:3])
+        rows.append("%s%s%s" % (line(os.path.relpath(path, at.root)), "  (the whole file)" * is_removed, shown))
+    lines += _few("In %s:", "file", rows, is_cut=False)
+    return lines + _few("%s:", "archived session", [_row(each) for each in chosen.archived])
 
 
-def _few(rows: list[str], more: int = 0) -> list[str]:
-    more = more or len(rows) - _SHOWN
-    return rows[:_SHOWN] + (["  and %d more (--json lists all)" % more] if more > 0 else [])
+def _few(head: str, noun: str, rows: list[str], *, is_cut: bool = True) -> list[str]:
+    shown = ["  " + (cut(line(row), 110) if is_cut else row) for row in rows[:_SHOWN]]
+    shown += ["  and %d more (--json lists all)" % (len(rows) - _SHOWN)] if len(rows) > _SHOWN else []
+    return [head % count(len(rows), noun), *shown] if rows else []
 
 
 def _described(chosen: Chosen) -> dict[str, object]:
@@ -214,7 +198,7 @@ def _described(chosen: Chosen) -> dict[str, object]:
         "sessions": [record.brief() for record in chosen.sessions],
         "notes": [described(note, "") for note in chosen.notes],
         "archived": sorted(each.id for each in chosen.archived),
-        "files": [{"file": each.path, "removed": each.is_removed, "passages": each.shown} for each in chosen.files],
+        "files": [{"file": path, "removed": removed, "passages": shown} for path, removed, shown in chosen.files],
     }
 
 
@@ -226,17 +210,23 @@ def _carry_out(at: Scopes, chosen: Chosen) -> list[str]:
     identity.record(at.project, clock.iso(at.now))
     try:
         if chosen.is_hit:
-            transcripts = [*_transcripts(at, chosen.is_hit), os.environ.get(settings.ENV_SESSION_ID, "")]
-            ids = {id for id in transcripts if id}
+            ids = {*_transcripts(at, chosen.is_hit), os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
             forgetting.forget_text(at.root, at.project.dir, _tops(at), chosen.is_hit, ids, time.time())
         elif chosen.sessions or chosen.archived:
-            gone = [_files_of(at.project.dir, record) for record in chosen.sessions]
-            forgetting.forget_sessions(at.root, at.project.dir, gone, chosen.archived, at.now)
+            going = [_aged(at.project.dir, record) for record in chosen.sessions]
+            forgetting.forget_sessions(at.root, at.project.dir, going, chosen.archived, at.now)
         for note in chosen.notes:
             dirs = arguments.all_dirs() if note.scope == "user" else [at.project.dir]
             forgetting.forget_note(at.shelf(note.scope), note, at.shelves, dirs)
     finally:  # a damaged archive does not keep the rest from being done
-        _audit(at, chosen)
+        ids = {*(each.id for each in chosen.sessions), *(each.id for each in chosen.archived)}
+        reason = "forget --text" if chosen.is_hit else "forget"
+        numbers = {"notes": len(chosen.notes), "files": len(chosen.files), "sessions": ", ".join(sorted(ids))}
+        event = {"event": "memory_forgotten", "session": at.session, "reason": reason, **numbers}
+        try:
+            trail.append(at.project.dir, event, at.now, settings.LOCK_WAIT_SECONDS)
+        except OSError as error:
+            complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
     return forgetting.remaining(_tops(at), chosen.is_hit) if chosen.is_hit else []
 
 
@@ -250,27 +240,9 @@ def _transcripts(at: Scopes, is_hit: Matcher) -> list[str]:
     return holding
 
 
-def _files_of(project_dir: str, record: Record) -> forgetting.Session:
+def _aged(project_dir: str, record: Record) -> Aged:
     """Its directory and its episode where they are, readable or not."""
     name = record.episode_name
     directory = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name)) if name else ""
     is_there = name in files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-    directory = record.session.dir if record.session else directory
-    return forgetting.Session(record.id, record.claude_id, directory, name if is_there else "")
-
-
-def _audit(at: Scopes, chosen: Chosen) -> None:
-    """That something was forgotten, by id and number, never what."""
-    ids = [*(each.id for each in chosen.sessions), *(each.id for each in chosen.archived)]
-    fields = {
-        "event": "memory_forgotten",
-        "session": at.session,
-        "reason": "forget --text" if chosen.is_hit else "forget",
-        "sessions": ", ".join(ids),
-        "notes": len(chosen.notes),
-        "files": len(chosen.files),
-    }
-    try:
-        trail.append(at.project.dir, fields, at.now, settings.LOCK_WAIT_SECONDS)
-    except OSError as error:
-        complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
+    return Aged(record.session.dir if record.session else directory, name if is_there else "", record.claude_id)

@@ -8,7 +8,6 @@ from ..base import files, settings
 from ..memory import checks, views
 from ..memory import rebuild as rebuilding
 from ..notes import shelf as notebook
-from ..session import episode, sessions
 from . import arguments
 from .output import count, emit_json, line, short
 
@@ -49,23 +48,9 @@ def _rebuilt(project_dir: str) -> list[str]:
     again = [name for name in lost if rebuilding.record_again(arguments.root(), project_dir, name)]
     names = [os.path.join(settings.EPISODES_DIR, name) for name in again]
     names += views.rebuild(project_dir, _WAIT_SECONDS)
-    names += _relisted(notebook.project_shelf(project_dir)) + _rewritten_summaries(project_dir)
+    names += _relisted(notebook.project_shelf(project_dir))
     files.remove_tree(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR))
     return names
-
-
-def _rewritten_summaries(project_dir: str) -> list[str]:
-    """Summaries that a power cut has emptied; a person may have edited the others."""
-    names = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
-    written = []
-    for directory in sessions.all_directories(project_dir):
-        path = os.path.join(directory, settings.SUMMARY_FILE)
-        if files.is_same(path, b""):
-            day, short_id = directory.split(os.sep)[-2:]
-            value = episode.load(project_dir, names.get((day, short_id), ""))
-            files.write_text(path, episode.summary_page(value)) if value else files.remove(path)
-            written.append(os.path.relpath(path, project_dir))
-    return written
 
 
 def _relisted(shelf: notebook.Shelf) -> list[str]:

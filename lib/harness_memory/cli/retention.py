@@ -9,8 +9,6 @@ import time
 from ..base import config, settings
 from ..memory import archive as archives
 from ..memory import housekeeping, retention
-from ..notes import lint
-from ..notes import shelf as notebook
 from ..session import sessions
 from . import arguments, resolve
 from .meter import Meter
@@ -23,7 +21,6 @@ if TYPE_CHECKING:
 
     from ..base.config import Config
     from ..memory.archive import Archived
-    from ..memory.retention import Outcome
 
 
 # prune --------------------------------------------------------------------------------------------
@@ -41,79 +38,68 @@ def prune(argv: list[str]) -> int:
     parser.add_argument("--older-than", type=_days, metavar="AGE", help=days)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
-    root = arguments.root()
-    settled = config.load(root)
-    reports = [_prune(root, project_dir, settled, args) for project_dir in arguments.project_dirs(args)]
+    settled = config.load(arguments.root())
+    reports = [_prune(project_dir, settled, args) for project_dir in arguments.project_dirs(args)]
     if args.json:
         emit_json(reports)
     else:
-        print("\n".join(_prune_page(report, len(reports) > 1, settled["work_after"]) for report in reports))
+        print("\n".join(_prune_page(report, len(reports) > 1) for report in reports))
         if args.dry_run:
             print("Nothing was changed (--dry-run).")
     return 1 if any(report["unreadable"] or report["left"] for report in reports) else 0
 
 
-def _prune(root: str, project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
-    now = time.time()
+def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
+    root, now, is_archived = arguments.root(), time.time(), settled["work_after"] == "archive"
     days = float(settled["work_days"]) if args.older_than is None else args.older_than
     work_days = [os.path.basename(os.path.dirname(path)) for path in sessions.all_directories(project_dir)]
     # Someone who names an age is sure of the clock.
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
+    archive = ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
-        thinned, outcome = len(plan.thinned), retention.Outcome()
-        outcome.number = len(plan.retired)
+        thinned, retired = (dict.fromkeys((aged.id for aged in each), "") for each in (plan.thinned, plan.retired))
         if not args.dry_run:
-            with Meter("Pruning", len(plan.thinned) + len(plan.retired)) as meter:
-                reasons = {aged.id: retention.thin(project_dir, aged) for aged in plan.thinned}
-                if settled["work_after"] == "archive":
-                    outcome = retention.archive_sessions(
+            with Meter("Pruning", len(thinned) + len(retired)) as meter:
+                thinned = retention.thin(project_dir, plan.thinned, meter.add)
+                if is_archived:
+                    archive, retired = retention.archive_sessions(
                         root, project_dir, plan.retired, now, meter.add, with_episodes=False
                     )
                 else:
-                    outcome = retention.delete(project_dir, plan.retired, meter.add)
-            outcome.left.update({id: reason for id, reason in reasons.items() if reason})
-            thinned = sum(not reason for reason in reasons.values())
-    shelf = notebook.project_shelf(project_dir)
+                    retired = retention.delete(project_dir, plan.retired, meter.add)
     return {
         "project": os.path.basename(project_dir),
         "dry_run": args.dry_run,
         "kept": plan.kept,
-        "artifacts_pruned": thinned,
-        "archived" if settled["work_after"] == "archive" else "deleted": outcome.number,
-        "archives": _paths(root, project_dir, outcome),
-        "left": outcome.left,
+        "artifacts_pruned": sum(not reason for reason in thinned.values()),
+        "archived" if is_archived else "deleted": sum(not reason for reason in retired.values()),
+        "archives": _paths(root, project_dir, archive),
+        "left": {id: reason for id, reason in {**thinned, **retired}.items() if reason},
         "unreadable": plan.unreadable,
-        "unused_notes": [note.ref for note in lint.unused(shelf, notebook.open_book([shelf]).notes, now)],
         "is_clock_plausible": is_plausible,
     }
 
 
-def _prune_page(report: dict[str, Any], with_project: bool, after: str) -> str:
-    key = "archived" if after == "archive" else "deleted"
+def _prune_page(report: dict[str, Any], with_project: bool) -> str:
+    texts = {"artifacts_pruned": "without their artifacts now", "archived": "archived", "deleted": "deleted"}
     parts = ["%s kept" % count(report["kept"], "session")]
-    parts += ["%d without their artifacts now" % report["artifacts_pruned"]] if report["artifacts_pruned"] else []
-    parts += ["%d %s" % (report[key], key)] if report[key] else []
+    parts += ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
     lines = [(line(report["project"]) + ": " if with_project else "") + ", ".join(parts) + "."]
-    lines += ["  " + short(path) for path in report["archives"]]
-    lines += _left(report["left"])
+    lines += ["  " + short(path) for path in report["archives"]] + _left(report["left"])
     lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
     if not report["is_clock_plausible"]:
         lines.append("  Nothing was pruned: no session for more than a year, so the clock may be wrong.")
         lines.append("  If it is right: harness memory prune --older-than 30d")
-    if report["unused_notes"]:
-        notes = count(len(report["unused_notes"]), "note")
-        lines.append("  %s unused for half a year: harness memory list --unused" % notes)
     return "\n".join(lines)
 
 
-def _paths(root: str, project_dir: str, outcome: Outcome) -> list[str]:
-    folder = archives.folder(root, project_dir)
-    return [os.path.join(folder, outcome.archive + archives.ENDING)] if outcome.archive else []
+def _paths(root: str, project_dir: str, archive: str) -> list[str]:
+    return [os.path.join(archives.folder(root, project_dir), archive + archives.ENDING)] if archive else []
 
 
 def _left(reasons: dict[str, str]) -> list[str]:
-    return ["  %s stays: %s" % (line(id), line(reason)) for id, reason in reasons.items()]
+    return ["  %s stays: %s" % (line(id), line(reason)) for id, reason in reasons.items() if reason]
 
 
 def _days(text: str) -> float:
@@ -138,24 +124,26 @@ def archive(argv: list[str]) -> int:
     parser.add_argument("--open", action="store_true", help="sessions of open threads too")
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
-    root, project_dir = arguments.root(), arguments.locate(args).dir
+    root, project_dir, name = arguments.root(), arguments.locate(args).dir, ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         old, still_open = retention.before(project_dir, args.before, with_open=args.open)
-        outcome = retention.Outcome()
-        outcome.number = len(old)
+        reasons = dict.fromkeys((aged.id for aged in old), "")
         if not args.dry_run:
             with Meter("Archiving", len(old)) as meter:
-                outcome = retention.archive_sessions(root, project_dir, old, time.time(), meter.add, with_episodes=True)
-    paths = _paths(root, project_dir, outcome)
+                name, reasons = retention.archive_sessions(
+                    root, project_dir, old, time.time(), meter.add, with_episodes=True
+                )
+    number, paths = sum(not reason for reason in reasons.values()), _paths(root, project_dir, name)
+    left = {id: reason for id, reason in reasons.items() if reason}
     if args.json:
-        report = {"sessions": outcome.number, "open": still_open, "archives": paths, "left": outcome.left}
-        emit_json({**report, "dry_run": args.dry_run})
-        return 1 if outcome.left else 0
-    print("%s %s." % ("Would archive" if args.dry_run else "Archived", count(outcome.number, "session")))
-    print("".join("%s\n" % each for each in ["  " + short(path) for path in paths] + _left(outcome.left)), end="")
-    if still_open:
-        print("%s of open threads stay (--open archives them too)." % count(still_open, "session"))
-    return 1 if outcome.left else 0
+        report = {"sessions": number, "open": still_open, "archives": paths, "left": left, "dry_run": args.dry_run}
+        emit_json(report)
+    else:
+        lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(number, "session"))]
+        lines += ["  " + short(path) for path in paths] + _left(left)
+        lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
+        print("\n".join(lines))
+    return 1 if left else 0
 
 
 def _day(text: str) -> float:
@@ -182,26 +170,34 @@ def restore(argv: list[str]) -> int:
     root, project_dir = arguments.root(), arguments.locate(args).dir
     troubles: list[OSError] = []
     archived = [*archives.load_all(root, project_dir, troubles)]
-    if not args.what and not args.all:
-        _list_archived(archived, args)
-    else:
+    code = 0
+    if args.what or args.all:
         wanted = {each.id for each in archived} if args.all else _wanted(archived, args.what)
-        outcome = retention.restore(root, project_dir, lambda each: each.archive in wanted or each.id in wanted)
-        keys = ("restored", "refused", "forgotten")
-        report = {**{key: [*getattr(outcome, key)] for key in keys}, "unread": [str(e.filename) for e in troubles]}
-        if args.json:
-            emit_json(report)
-        else:
-            print("Restored %s." % count(len(outcome.restored), "session"))
-            for id in outcome.refused:
-                print("  %s stays archived: it went on here afterwards, and that record is kept" % line(id))
-            for id in outcome.forgotten:
-                print("  {0} was forgotten. To finish that: harness memory forget {0} --yes".format(line(id)))
-        if report["refused"] or report["forgotten"]:
-            return 1
+        outcome = retention.restore(root, project_dir, lambda each: each.archive in wanted or each.id in wanted, [])
+        code = _report(outcome, troubles, args)
+    else:
+        _list_archived(archived, args)
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
-    return 2 if troubles else 0
+    return 2 if troubles else code
+
+
+def _report(outcome: dict[str, str], troubles: list[OSError], args: argparse.Namespace) -> int:
+    ids = {kind: [id for id, each in outcome.items() if each == kind] for kind in (*outcome.values(), *_KINDS)}
+    if args.json:
+        unread = [str(trouble.filename) for trouble in troubles]
+        emit_json({**{key: ids[kind] for kind, key in _KINDS.items()}, "unread": unread})
+    else:
+        done = "Restored %s." % count(len(ids[retention.RESTORED]), "session")
+        print(done if {*outcome.values()} != {retention.PRESENT} else "All of it is here already.")
+        for id in ids[retention.WENT_ON]:
+            print("  %s stays archived: it went on here afterwards, and that record is kept" % line(id))
+        for id in ids[retention.FORGOTTEN]:
+            print("  {0} was forgotten. To finish that: harness memory forget {0} --yes".format(line(id)))
+    return 1 if ids[retention.WENT_ON] or ids[retention.FORGOTTEN] else 0
+
+
+_KINDS = {retention.RESTORED: "restored", retention.WENT_ON: "refused", retention.FORGOTTEN: "forgotten"}
 
 
 def _wanted(archived: list[Archived], word: str) -> set[str]:

@@ -92,7 +92,7 @@ def load(root: str, project_dir: str, name: str) -> Iterator[Archived]:
     """The sessions in an archive; Unreadable, after those that can be read, when it is damaged."""
     owner = ""
     contents: dict[str, bytes] = {}
-    for path, data in _members(os.path.join(folder(root, project_dir), name + ENDING)):
+    for path, data in members(os.path.join(folder(root, project_dir), name + ENDING)):
         if contents and _owner(path) != owner:
             yield Archived(name, contents)
             contents = {}
@@ -118,7 +118,7 @@ def texts(root: str, project_dir: str, troubles: list[OSError]) -> Iterator[tupl
                 yield session, path, data.decode("utf-8", "replace")
 
 
-def _members(path: str) -> Iterator[tuple[str, bytes]]:
+def members(path: str) -> Iterator[tuple[str, bytes]]:
     with os.fdopen(files.open_plain(path), "rb") as raw:
         try:
             with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
@@ -161,7 +161,7 @@ def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: 
         prints = _pack(temporary, groups, now)
         if not prints:
             return ""
-        if {path: hexdigest(data) for path, data in _members(temporary)} != prints:
+        if {path: hexdigest(data) for path, data in members(temporary)} != prints:
             raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", place)
         name = name or _free_name(place, now)
         files.move(temporary, os.path.join(place, name + ENDING))
@@ -187,11 +187,12 @@ def _pack(path: str, groups: Iterable[dict[str, bytes]], now: float) -> dict[str
 
 
 def _free_name(place: str, now: float) -> str:
-    stem = "sessions-" + clock.stamp(clock.iso(now))
+    stem = name = "sessions-" + clock.stamp(clock.iso(now))
     number = 1
-    while os.path.lexists(os.path.join(place, (stem if number == 1 else "%s-%d" % (stem, number)) + ENDING)):
+    while os.path.lexists(os.path.join(place, name + ENDING)):
         number += 1
-    return stem if number == 1 else "%s-%d" % (stem, number)
+        name = "%s-%d" % (stem, number)
+    return name
 
 
 def rewrite(root: str, project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:

@@ -3,10 +3,7 @@
     <config dir>/projects/<folder>/<session id>.jsonl
 
 The folder's name is a lossy form of a path, so the transcript's first entries say where the session was launched and
-which one it is. The result is what the hooks would have left. Transcripts without substance are noted by size, and
-read again when they grow:
-
-    STATE/backfill.json   {"schema", "empty": {Claude's session id: bytes of its transcript}}
+which one it is. The result is what the hooks would have left.
 """
 
 from __future__ import annotations
@@ -30,7 +27,6 @@ if TYPE_CHECKING:
 
 PROJECTS_DIR = "projects"
 REASON = "recorded from its transcript afterwards"
-EMPTY_SPEC = {"empty": {"*": "count"}}
 
 # What became of a transcript.
 MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
@@ -160,7 +156,6 @@ class Backfill:
         self.made: dict[str, list[str]] = {}  # names of the new episodes, by project
         self.forks: dict[str, str] = {}
         self.archived: dict[str, set[str]] = {}
-        self.empty: dict[str, dict[str, int]] = {}
 
     def survey(self, transcripts: list[str], done: Callable[[], None]) -> tuple[list[Source], dict[str, int]]:
         """The transcripts to read, oldest first, and how many there are of each other kind."""
@@ -186,8 +181,6 @@ class Backfill:
             project = self.projects[cwd] = locate(self.root, cwd)
             tombstones.refuse_if_damaged(project.dir)
             self.archived[project.dir] = {each.session_id for each in archive.load_all(self.root, project.dir, [])}
-            noted = files.load_json(_empty_path(project.dir), EMPTY_SPEC) or {"empty": {}}
-            self.empty.setdefault(project.dir, noted["empty"])
         return self.projects[cwd]
 
     def _verdict(self, source: Source) -> str:
@@ -204,8 +197,6 @@ class Backfill:
             return LIVE if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
         if max(source.started, source.modified) < self.oldest:
             return OLD
-        if self.empty[project.dir].get(source.session_id) == source.size:
-            return EMPTY
         return KNOWN if self._is_known(project, session) else ""
 
     def _within_retention(self, wanted: list[Source]) -> list[Source]:
@@ -229,12 +220,8 @@ class Backfill:
                 return LIVE
             since = self._forked_at(source)
             session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
-            kind = KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
             lock.discard()
-        self.empty[project.dir].pop(source.session_id, None)
-        if kind == EMPTY:
-            self.empty[project.dir][source.session_id] = source.size
-        return kind
+            return KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
 
     def _is_known(self, project: Project, session: Session) -> bool:
         """Recorded, pruned to its episode, or archived. A directory without a record is a killed run's."""
@@ -266,12 +253,9 @@ class Backfill:
         return MADE
 
     def finish(self) -> None:
-        """Show the new episodes in the views, and note the transcripts without substance."""
+        """Show the new episodes in the views."""
         for project_dir, names in self.made.items():
             views.refresh(project_dir, changed=names)
-        for project_dir, empty in self.empty.items():
-            if empty != (files.load_json(_empty_path(project_dir), EMPTY_SPEC) or {"empty": {}})["empty"]:
-                files.write_json(_empty_path(project_dir), {"schema": settings.SCHEMA, "empty": empty})
 
     def _forked_at(self, source: Source) -> float:
         """When a fork began to be a session of its own; 0 for a session that is not the fork of an earlier one."""
@@ -296,7 +280,3 @@ def _lines(path: str) -> Iterator[bytes]:
 
 def _uuid(line: bytes) -> bytes:
     return line.partition(b'"uuid":"')[2].partition(b'"')[0]
-
-
-def _empty_path(project_dir: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.BACKFILL_FILE)

@@ -1,0 +1,94 @@
+"""A store that version 0.1 wrote (`data/store-0.1`), read by every verb of this version."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+import support
+from commandline import World
+
+DATA = Path(__file__).parent / "data" / "store-0.1"
+PARSER, CART, STRUCK, ARCHIVED, FORGOTTEN = "3d4e5f33", "2c3d4e22", "5f708155", "1b2c3d11", "4e5f7044"
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    home = tmp_path / "home"
+    shutil.copytree(str(DATA), str(home / ".claude"))
+    for folder, _, names in os.walk(str(home / ".claude" / "memory")):  # git keeps no private modes
+        os.chmod(folder, 0o700)
+        for name in names:
+            os.chmod(os.path.join(folder, name), 0o600)
+    return World(home, support.make_repo(tmp_path / "shop", "git@example.org:me/shop.git"))
+
+
+@pytest.mark.parametrize(
+    ("words", "texts"),
+    [
+        (["status"], ["shop"]),
+        (["list"], [PARSER, CART, STRUCK]),
+        (["show", PARSER], ["Why does the parser stall on tabs?", "parser.py"]),
+        (["show", "gateway-rule"], ["The gateway rejects bodies over 2 MB"]),
+        (["search", "tabs"], [PARSER, "tabs were counted as eight columns"]),
+        (["search", "warehouse", "--archived"], [ARCHIVED, "with two doors"]),
+        (["related", "cart.py"], [CART]),
+        (["why", PARSER], ["gateway"]),
+        (["open"], ["User login", "Session cookies"]),
+        (["thread", "list", "--all"], ["Totals to the cent"]),
+        (["task", "list", "--all"], ["User login"]),
+        (["signals"], ["deploy"]),
+        (["list", "--notes"], ["gateway", "style"]),
+        (["briefing", "show"], ["deploys are on Monday"]),
+        (["briefing", "history"], ["1"]),
+        (["profile", "show", "deploy"], ["Mind the staging gateway"]),
+        (["audit", "show"], ["rm -rf"]),
+        (["audit", "verify"], ["chain"]),
+        (["restore"], [ARCHIVED, "The first plan of the warehouse"]),
+        (["stats"], []),
+        (["consolidate"], []),
+    ],
+    ids=lambda value: "-".join(value[:2]) if value and value[0].islower() else "",
+)
+def test_verb_reads_old_store(world: World, words: list[str], texts: list[str]) -> None:
+    result = world.memory(*words)
+    assert result.code == 0, result
+    for text in texts:
+        assert text in result.stdout, result.stdout
+
+
+def test_verify_of_old_store_finds_only_stale_views(world: World) -> None:
+    findings = world.json("verify", code=world.memory("verify").code)["findings"]
+    assert {each["kind"] for each in findings} <= {"view"}, findings
+    assert world.memory("rebuild").code == 0
+    assert world.json("verify")["findings"] == []
+
+
+def test_restore_from_old_archive_brings_session_back(world: World) -> None:
+    assert world.json("restore", ARCHIVED)["restored"] == [ARCHIVED]
+    assert "with two doors" in world.memory("show", ARCHIVED).stdout
+
+
+def test_old_session_resumed_keeps_its_record(world: World) -> None:
+    session = support.Session(world.repo, world.home, PARSER + "-0000-4000-8000-000000000003")
+    world.work("And on spaces?", "Spaces are counted as one column.", ("spaces.py",), session=session)
+    (path,) = world.project.glob("episodes/*-%s.json" % PARSER)
+    text = path.read_text("utf-8")
+    assert "Why does the parser stall on tabs?" in text
+    assert "And on spaces?" in text
+
+
+def test_old_tombstones_keep_forgotten_sessions_and_texts_out(world: World) -> None:
+    for path in world.project.glob("*/*%s*" % STRUCK):
+        path.unlink()
+    shutil.rmtree(str(world.session_dir(support.Session(world.repo, world.home, STRUCK))))
+    for path in (world.home / ".claude" / "projects").glob("*/*.jsonl"):
+        os.utime(str(path), (path.stat().st_mtime - 86400,) * 2)
+    report = world.json("backfill", "--all")
+    assert (report["made"], report["left_alone"].get("forgotten")) == (0, 5)
+    for text in ("Initech", "Umbrella"):
+        assert not [
+            path for path in world.project.rglob("*") if path.is_file() and text in path.read_text("utf-8", "replace")
+        ]
