@@ -35,7 +35,7 @@ def test_a_fact_is_left_alone(text: str) -> None:
 def test_a_relative_date_is_found_with_its_day(text: str, meaning: str) -> None:
     (hit,) = wording.relative_dates(text, DAY)
     assert hit.instead == meaning
-    assert (meaning in wording.corrected(text, DAY)) == (hit.text.lower() in ("yesterday", "today", "tomorrow"))
+    assert (meaning in wording.corrected(text, DAY)) == (hit.match[0].lower() in ("yesterday", "today", "tomorrow"))
 
 
 @pytest.mark.parametrize(("kind", "one", "other"), table("pairs.json"))
@@ -94,7 +94,7 @@ def test_every_kind_of_finding_names_file_line_reason_and_remedy(tmp_path: Path,
         assert finding.remedy
     (date,) = [finding for finding in found if finding.kind == "relative-date"]
     assert Path(date.path).read_text("utf-8").split("\n")[date.line - 1] == "- Release is tomorrow"
-    assert "2026-11-17" in date.remedy
+    assert "2026-11-17" in date.what
 
 
 def test_notes_in_order_have_no_findings(tmp_path: Path, shelf: notebook.Shelf) -> None:

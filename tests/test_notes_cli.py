@@ -94,7 +94,7 @@ def test_secrets_are_redacted_also_in_names(world: World, words: tuple[str, ...]
 
 def test_a_new_note_is_commented_by_lint(world: World) -> None:
     shown = world.memory("remember", "Today I learned that tox runs tomorrow", "--topic", "tox")
-    assert (shown.code, 'State the fact alone: "Tox runs tomorrow"' in shown.stdout) == (0, True)
+    assert (shown.code, 'the fact is "Tox runs tomorrow"' in shown.stdout) == (0, True)
     fixed = world.json("remember", "Today I learned that ruff is quick", "--topic", "ruff", "--fix")
     assert (fixed["facts"], fixed["description"], fixed["findings"]) == (["Ruff is quick"], "Ruff is quick", [])
     twin = world.memory("note", "add", "another", "Ruff is quick").stdout

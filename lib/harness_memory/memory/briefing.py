@@ -15,7 +15,8 @@ class Curated:
         self.path = path
         self.lines = lines
         self.problem = problem
-        self.day = clock.iso(files.modified(path))[:10] if lines else ""
+        written = files.modified(path) if lines else 0.0
+        self.day = clock.iso(written)[:10] if written else ""
 
 
 def read(path: str) -> Curated:

@@ -1,14 +1,4 @@
-"""What is wrong with notes, each finding with file, line, reason and remedy. `corrected` does what is safe.
-
-narrative       a story instead of a fact             relative-date   only right on the day it was written
-duplicate       the same fact twice                   near-duplicate  nearly the same fact twice
-contradiction   same subject, other value: perhaps    drifted         a file it is about has changed
-orphaned        the files it is about are gone        long            over 200 lines
-code            a listing instead of a fact           secret          a credential
-frontmatter     missing or wrong fields               index           MEMORY.md is nearly full
-unreadable      not a plain file, too large, no text
-unused          neither used nor verified for six months: a proposal, never removed unasked
-"""
+"""What is wrong with notes, each finding with file, line, reason and remedy. `corrected` does what is safe."""
 
 from __future__ import annotations
 
@@ -32,7 +22,28 @@ if TYPE_CHECKING:
 
 _CODE_LINES = 12  # a longer listing belongs into the repository
 _SHOWN_CHARS = 80
-_MERGE = "merge them: harness memory compact"
+_REMEDIES = {
+    "narrative": "state the fact alone",
+    "relative-date": "write the day",
+    "secret": "remove it, as --fix does",
+    "duplicate": "keep one of them; harness memory compact merges those of one scope",
+    "near-duplicate": "keep the better one; harness memory compact drops what adds nothing",
+    "contradiction": "if so, drop the one that no longer holds, or: harness memory note supersede OLD NEW",
+    "drifted": "check that it still holds, then: harness memory note edit NAME --verified",
+    "orphaned": "check that it still holds, then: harness memory note edit NAME --verified",
+    "unused": "verify it (note edit NAME --verified), or: harness memory note remove NAME",
+    "long": "keep the facts that still hold, condense related ones, or split the topic",
+    "code": "keep it in the repository, and here the path and what to know of it",
+    "frontmatter": "complete it, as --fix does, or: harness memory note edit NAME",
+    "unreadable": "split the topic, or move it out of the store; archive/notes may hold a former version",
+    "index": "merge topics, or remove what is not needed: harness memory compact, then list --unused",
+}
+_ALIKE = {
+    similar.SAME: ("duplicate", 'says what %s says: "%s"'),
+    similar.WITHIN: ("near-duplicate", 'says nearly what %s says: "%s"'),
+    similar.NEAR: ("near-duplicate", 'says nearly what %s says: "%s"'),
+    similar.OTHERWISE: ("contradiction", 'perhaps contradicts %s: "%s"'),
+}
 
 
 class Finding(NamedTuple):
@@ -41,10 +52,14 @@ class Finding(NamedTuple):
     kind: str
     what: str
     remedy: str
-    is_safe: bool = False  # `--fix` does it
+    is_safe: bool  # `--fix` does it
 
     def as_json(self) -> dict[str, Any]:
         return dict(zip(("file", "line", "kind", "what", "remedy", "fixable"), self))
+
+
+def _finding(note: Note, line: int, kind: str, what: str, is_safe: bool = False) -> Finding:
+    return Finding(note.path, line, kind, what, _REMEDIES[kind].replace("NAME", note.slug), is_safe)
 
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
@@ -52,87 +67,64 @@ def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     book = notebook.open_book(places)
     findings = [finding for note in book.notes for finding in check_note(note, root)]
     findings += check_pairs(book)
-    for shelf in places if book.notes else ():
+    for shelf in places:
         own = [note for note in book.notes if note.scope == shelf.scope and shelf.home]
         warning = index.render(notebook.Book(own).holding)[1]
-        if warning:
-            remedy = "merge topics, or remove what is not needed: harness memory compact, then list --unused"
-            findings.append(Finding(shelf.index, 1, "index", warning, remedy))
+        findings += [Finding(shelf.index, 1, "index", warning, _REMEDIES["index"], False)] if warning else []
         for note in unused(shelf, own, now):
-            what = "neither used nor verified since %s" % clock.iso(notebook.last_used(shelf, note))[:10]
-            remedy = "verify it (note edit %s --verified), or: harness memory note remove %s" % (note.slug, note.slug)
-            findings.append(Finding(note.path, 1, "unused", what, remedy))
+            day = clock.iso(notebook.last_used(shelf, note))[:10]
+            findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
     return findings
 
 
 def unused(shelf: Shelf, own: list[Note], now: float) -> list[Note]:
-    return [
-        note for note in own if notebook.last_used(shelf, note) < now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
-    ]
-
-
-# One note ----------------------------------------------------------------------------------------
+    since = now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
+    return [note for note in own if notebook.last_used(shelf, note) < since]
 
 
 def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
     """`day` is when its statements were made; by default the day the note was created or written."""
     if note.is_unreadable:
-        remedy = "split the topic, or move it out of the store; archive/notes may hold a former version"
-        yield Finding(note.path, 1, "unreadable", note.problems[0][1], remedy)
+        yield _finding(note, 1, "unreadable", note.problems[0][1])
         return
     if note.lacks and not note.problems:
-        what = "lacks %s in its frontmatter" % ", ".join(note.lacks)
-        yield Finding(note.path, 1, "frontmatter", what, "add it, as --fix does", is_safe=True)
+        yield _finding(note, 1, "frontmatter", "lacks %s in its frontmatter" % ", ".join(note.lacks), is_safe=True)
     for line, what in note.problems:
-        yield Finding(note.path, line, "frontmatter", what, "correct it: harness memory note edit %s" % note.ref)
-    about = [str(note.fields.get(key) or "") for key in ("name", "description")]
-    statements = [(1, text) for text in about if text not in [fact.text for fact in note.facts]]
-    statements += [(note.head_lines + fact.first + 1, fact.text) for fact in note.facts]
-    for line, text in statements:
-        yield from _check_statement(note, line, text, day or _written(note))
-    yield from _check_size(note)
+        yield _finding(note, line, "frontmatter", what)
+    texts = {str(note.fields.get(key) or ""): 1 for key in ("name", "description")}
+    texts.update({fact.text: note.head_lines + fact.first + 1 for fact in note.facts})
+    for text, line in texts.items():
+        yield from _check_wording(note, line, text, day or _written(note))
+    fences = [number for number, row in enumerate(note.body) if notes.is_fence(row)]
+    for begin, end in zip(fences[::2], fences[1::2]):
+        if end - begin - 1 > _CODE_LINES:
+            what = "holds a listing of %d lines" % (end - begin - 1)
+            yield _finding(note, note.head_lines + begin + 1, "code", what)
+    size = note.head_lines + len(note.body)
+    if size > settings.NOTE_LINES:
+        yield _finding(note, settings.NOTE_LINES, "long", "has %d lines" % size)
     state, paths = freshness.state(note, root) if note.scope != "user" else ("", [])
     if state in (freshness.DRIFTED, freshness.ORPHANED):
-        shown = ", ".join(paths[:3]) + (" and %d more" % (len(paths) - 3) if len(paths) > 3 else "")
-        what = "%s: %s since it was verified: %s"
-        what %= (state, "missing" if state == freshness.ORPHANED else "changed or missing", shown)
-        remedy = "check that it still holds, then: harness memory note edit %s --verified" % note.slug
-        yield Finding(note.path, 1, state.lower(), what, remedy)
+        more = " and %d more" % (len(paths) - 3) if len(paths) > 3 else ""
+        what = "%s: changed or missing since it was verified: %s%s" % (state, ", ".join(paths[:3]), more)
+        yield _finding(note, 1, state.lower(), what)
 
 
-def _check_statement(note: Note, line: int, text: str, day: str) -> Iterator[Finding]:
+def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Finding]:
     if redact(text) != text:
-        yield Finding(note.path, line, "secret", "holds a secret", "remove it, as --fix does", is_safe=True)
+        yield _finding(note, line, "secret", "holds a secret", is_safe=True)
         return
     shown = cut(text, _SHOWN_CHARS)
     story = wording.story(text)
     if story:
-        fact = ': "%s"' % cut(story.instead, _SHOWN_CHARS) if story.instead else ""
-        what = 'tells a story ("%s"): %s' % (story.text, shown)
-        yield Finding(note.path, line, "narrative", what, "state the fact alone" + fact, story.is_safe)
+        fact = '; the fact is "%s"' % cut(story.instead, _SHOWN_CHARS) if story.instead else ""
+        yield _finding(note, line, "narrative", 'tells a story: "%s"%s' % (shown, fact), bool(story.instead))
+    opening = story.match.end() if story and story.instead else 0
     for date in wording.relative_dates(text, day):
-        if not (
-            story and story.is_safe and date.match.start() < story.match.end()
-        ):  # goes with the opening of the story
-            what = '"%s" is only right on the day it was written: %s' % (date.text, shown)
-            remedy = 'write "%s" (if written on %s)' % (date.instead, day)
-            yield Finding(note.path, line, "relative-date", what, remedy, date.is_safe and _is_dated(note, day))
-
-
-def _check_size(note: Note) -> Iterator[Finding]:
-    fences = [number for number, line in enumerate(note.body) if notes.is_fence(line)]
-    for begin, end in zip(fences[::2], fences[1::2]):
-        if end - begin - 1 > _CODE_LINES:
-            remedy = "keep it in the repository, and here the path and what to know of it"
-            what = "holds a listing of %d lines" % (end - begin - 1)
-            yield Finding(note.path, note.head_lines + begin + 1, "code", what, remedy)
-    size = note.head_lines + len(note.body)
-    if size > settings.NOTE_LINES:
-        remedy = "summarise it: keep the facts that still hold, condense related ones, or split the topic"
-        yield Finding(note.path, settings.NOTE_LINES, "long", "has %d lines" % size, remedy)
-
-
-# Two notes ---------------------------------------------------------------------------------------
+        if date.match.start() >= opening:  # else it goes with the opening of the story
+            meaning = '"%s" means %s if written on %s' % (date.match[0], date.instead, day)
+            what = '%s, and later something else: "%s"' % (meaning, shown)
+            yield _finding(note, line, "relative-date", what, date.is_safe and _is_dated(note, day))
 
 
 def statements(book: Book) -> list[tuple[Note, Fact]]:
@@ -142,28 +134,15 @@ def statements(book: Book) -> list[tuple[Note, Fact]]:
 
 def check_pairs(book: Book, last: str = "") -> Iterator[Finding]:
     """Of two alike facts the later is the finding; `last` is the note that counts as the latest."""
-    told = sorted(statements(book), key=lambda each: each[0].ref == last)
-    for pair in similar.pairs([fact.text for _, fact in told]):
-        (one, fact), (other, later) = told[pair.first], told[pair.second]
-        if one.slug == other.slug and one.scope != other.scope:
-            continue  # an override
-        line = other.head_lines + later.first + 1
-        where = "%s:%d" % (one.ref, one.head_lines + fact.first + 1)
-        shown = cut(later.text, _SHOWN_CHARS)
-        is_merged = one.scope == other.scope and pair.kind in (similar.SAME, similar.WITHIN)
-        remedy = _MERGE if is_merged else "keep the better one"
-        if pair.kind == similar.SAME:
-            what = "says what %s says: %s" % (where, shown)
-            yield Finding(other.path, line, "duplicate", what, remedy, is_safe=one.ref == other.ref)
-        elif pair.kind == similar.OTHERWISE:
-            what = 'perhaps contradicts %s ("%s"): %s' % (where, cut(fact.text, _SHOWN_CHARS), shown)
-            remedy = "if so, drop the one that no longer holds, or: harness memory note supersede OLD NEW"
-            yield Finding(other.path, line, "contradiction", what, remedy)
-        else:
-            yield Finding(other.path, line, "near-duplicate", "says nearly what %s says: %s" % (where, shown), remedy)
-
-
-# Correcting --------------------------------------------------------------------------------------
+    facts = sorted(statements(book), key=lambda each: each[0].ref == last)
+    for pair in similar.pairs([fact.text for _, fact in facts]):
+        (one, first), (other, second) = facts[pair.first], facts[pair.second]
+        if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other
+            kind, what = _ALIKE[pair.kind]
+            where = '%s:%d ("%s")' % (one.ref, one.head_lines + first.first + 1, cut(first.text, _SHOWN_CHARS))
+            what %= (where, cut(second.text, _SHOWN_CHARS))
+            is_safe = pair.kind == similar.SAME and one is other
+            yield _finding(other, other.head_lines + second.first + 1, kind, what, is_safe)
 
 
 def corrected(note: Note) -> list[str]:

@@ -44,15 +44,11 @@ _RELATIVE = re.compile(
 
 
 class Hit(NamedTuple):
-    """Words of a statement, and what to write instead ("" when a person must decide)."""
+    """Words of a statement and what to write instead, or ""; unless `is_safe`, a person must decide."""
 
     match: re.Match[str]
     instead: str
     is_safe: bool
-
-    @property
-    def text(self) -> str:
-        return self.match.group(0).strip()
 
 
 def story(text: str) -> Hit | None:
