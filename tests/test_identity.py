@@ -67,7 +67,7 @@ def bare_init(path: Path) -> Path:
 # Identity ----------------------------------------------------------------------------------------
 
 
-def test_a_project_tells_where_it_is(repo: Path, sessions: Sessions) -> None:
+def test_a_project_is_named_by_its_remote(repo: Path, sessions: Sessions) -> None:
     support.git(repo, "remote", "add", "origin", HTTPS)
     (repo / "sub").mkdir()
     found = sessions.see(repo / "sub")
@@ -81,72 +81,45 @@ def test_a_project_tells_where_it_is(repo: Path, sessions: Sessions) -> None:
 
 SLUGS = [
     ("remote:github.com/org/My.Repo", "my-repo"),
-    ("remote:github.com", "github-com"),
-    ("git:/home/u/Some_Project/.git", "some-project"),
     ("git#2:/home/u/Some_Project/.git", "some-project"),
     ("git:/srv/tools.git", "tools"),
     ("git:/home/u/x/.bare", "x"),
-    ("git:/r/.git/modules/lib/sub", "sub"),
     ("git:c:\\users\\u\\app\\.git", "app"),
     ("dir:/home/u/Ünï cödé", "n-c-d"),
     ("dir:/home/u/日本", "project"),
-    ("dir:/home/u/.config", "config"),
-    ("dir:/", "project"),
     ("dir:/" + "ab-" * 40, ("ab-" * 40)[:40].strip("-")),
     ("dir:/x/\x1b[31m\0../y\ud800", "y"),
 ]
 
 
 @pytest.mark.parametrize(("identity", "slug"), SLUGS)
-def test_ids(identity: str, slug: str) -> None:
+def test_an_id_is_a_slug_and_a_hash(identity: str, slug: str) -> None:
     id = project.project_id(identity)
     assert id.rpartition("-")[0] == slug
     assert project.is_project_id(id)
 
 
-def test_an_id_never_changes() -> None:
+def test_an_id_stays_the_same_between_versions() -> None:
     assert project.project_id("remote:github.com/org/repo") == "repo-14b1f9c8cd69"
 
 
-NO_IDS = [
-    None,
-    1,
-    "",
-    "x",
-    "x-",
-    "-0123456789ab",
-    "x-0123456789AB",
-    "x-0123456789a",
-    "../x-0123456789ab",
-    "x/y-0123456789ab",
-    "X-0123456789ab",
-    "a" * 41 + "-0123456789ab",
-    "x-0123456789ab\n",
-]
-
-
-@pytest.mark.parametrize("value", NO_IDS)
-def test_no_ids(value: object) -> None:
+@pytest.mark.parametrize(
+    "value", [None, 1, "", "x", "x-", "-0123456789ab", "x-0123456789AB", "../x-0123456789ab", "x-0123456789ab\n"]
+)
+def test_other_names_are_not_ids(value: object) -> None:
     assert not project.is_project_id(value)
 
 
 # What shares -------------------------------------------------------------------------------------
 
 
-def test_clones_and_every_url_of_a_repository_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+def test_clones_share_under_every_url(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     support.git(repo, "remote", "add", "origin", HTTPS)
     other = support.make_repo(tmp_path / "elsewhere" / "other-name", SSH)
     assert sessions.start(repo) == sessions.start(other)
     support.git(repo, "remote", "set-url", "origin", SSH)
     assert sessions.start(repo) == sessions.see(other).id
     assert len(support.project_dirs(sessions.root)) == 1
-
-
-def test_clones_by_path_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    for name in ("one", "two"):
-        support.git(tmp_path, "clone", "-q", str(repo), name)
-    (tmp_path / "one").rename(tmp_path / "three")
-    assert sessions.start(tmp_path / "two") == sessions.start(tmp_path / "three")
 
 
 def test_worktrees_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
@@ -169,7 +142,7 @@ CLAIMS = {
 
 @pytest.mark.parametrize("remote", [None, HTTPS])
 @pytest.mark.parametrize("kind", CLAIMS)
-def test_who_names_a_repository_does_not_share_with_it(
+def test_a_directory_that_only_names_a_repository_does_not_share_with_it(
     repo: Path, tmp_path: Path, sessions: Sessions, kind: str, remote: str | None
 ) -> None:
     if remote:
@@ -225,16 +198,9 @@ def test_forks_submodules_and_neighbours_are_projects_of_their_own(
     support.git(repo, "remote", "add", "origin", HTTPS)
     shutil.copytree(str(repo), str(fork))
     support.git(fork, "remote", "set-url", "origin", "git@github.com:me/My.Repo")
-    places = [
-        repo,
-        repo / "sub",
-        fork,
-        inner,
-        plain(tmp_path / "a"),
-        plain(tmp_path / "b"),
-        plain(tmp_path / "a" / "b"),
-    ]
-    assert len({sessions.start(place) for place in places}) == len(places)
+    plain(tmp_path / "a" / "b")
+    paths = [repo, repo / "sub", fork, inner, plain(tmp_path / "b"), tmp_path / "a", tmp_path / "a" / "b"]
+    assert len({sessions.start(path) for path in paths}) == len(paths)
 
 
 @pytest.mark.parametrize("keep_times", [True, False])
@@ -297,7 +263,7 @@ def test_a_directory_that_becomes_a_repository_keeps_its_memory(
 
 
 @pytest.mark.parametrize("names", [(), ("a", "b", "c")])
-def test_a_clone_over_a_deleted_directory_does_not(
+def test_a_clone_over_a_deleted_directory_starts_a_new_memory(
     repo: Path, tmp_path: Path, sessions: Sessions, names: tuple[str, ...]
 ) -> None:
     place = plain(tmp_path / "app", *names)
@@ -326,11 +292,6 @@ def test_a_moved_repository_may_gain_a_remote_on_the_way(repo: Path, tmp_path: P
     assert sessions.start(support.make_repo(tmp_path / "clone", SSH)) == before
 
 
-def test_a_moved_repository_with_remote_needs_no_search(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    support.git(repo, "remote", "add", "origin", HTTPS)
-    assert sessions.start(repo) == sessions.start(repo.rename(tmp_path / "away"))
-
-
 def test_a_moved_repository_is_followed_when_its_place_is_taken(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     before = sessions.start(repo)
     away = repo.rename(tmp_path / "away")
@@ -339,7 +300,7 @@ def test_a_moved_repository_is_followed_when_its_place_is_taken(repo: Path, tmp_
     assert sessions.start(tmp_path / "project") != before
 
 
-def test_repositories_that_change_places(tmp_path: Path, sessions: Sessions) -> None:
+def test_repositories_that_swap_paths_keep_their_memories(tmp_path: Path, sessions: Sessions) -> None:
     one, two = bare_init(tmp_path / "one"), bare_init(tmp_path / "two")
     first, second = sessions.start(one), sessions.start(two)
     one.rename(tmp_path / "aside")
@@ -383,18 +344,7 @@ TEMPLATES = ["folder", "git", "git-without-description"]
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_copy_of_the_same_template_is_another_project(tmp_path: Path, sessions: Sessions, kind: str) -> None:
-    template = template_of(kind, tmp_path / "template")
-    one, two = tmp_path / "client-one", tmp_path / "client-two"
-    shutil.copytree(str(template), str(one))
-    first = sessions.start(one)
-    shutil.rmtree(str(one))
-    shutil.copytree(str(template), str(two))
-    assert sessions.start(two) != first
-
-
-@pytest.mark.parametrize("kind", TEMPLATES)
-def test_copies_made_before_and_after_a_session_are_no_moves(tmp_path: Path, sessions: Sessions, kind: str) -> None:
+def test_copies_made_before_and_after_a_session_are_separate(tmp_path: Path, sessions: Sessions, kind: str) -> None:
     one = template_of(kind, tmp_path / "one")
     copies = [tmp_path / ("copy-%d" % number) for number in range(3)]
     shutil.copytree(str(one), str(copies[0]))
@@ -408,17 +358,8 @@ def test_copies_made_before_and_after_a_session_are_no_moves(tmp_path: Path, ses
     assert sessions.start(moved) == first
 
 
-@pytest.mark.parametrize("kind", TEMPLATES)
-def test_a_move_to_another_file_system_starts_anew(tmp_path: Path, sessions: Sessions, kind: str) -> None:
-    one = template_of(kind, tmp_path / "one")
-    first = sessions.start(one)
-    shutil.copytree(str(one), str(tmp_path / "elsewhere"))  # as `mv` does between file systems
-    shutil.rmtree(str(one))
-    assert sessions.start(tmp_path / "elsewhere") != first
-
-
 @pytest.mark.skipif(os.name == "nt", reason="hard links")
-def test_a_copy_by_hard_links_is_no_move(tmp_path: Path, sessions: Sessions) -> None:
+def test_a_copy_by_hard_links_is_separate(tmp_path: Path, sessions: Sessions) -> None:
     one = template_of("folder", tmp_path / "one")
     shutil.copytree(str(one), str(tmp_path / "linked"), copy_function=os.link)
     first = sessions.start(one)
@@ -426,7 +367,7 @@ def test_a_copy_by_hard_links_is_no_move(tmp_path: Path, sessions: Sessions) -> 
     assert sessions.start(tmp_path / "linked") != first
 
 
-def test_a_snapshot_of_a_file_system_is_no_move(
+def test_a_snapshot_of_a_file_system_is_separate(
     tmp_path: Path, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     one = template_of("git", tmp_path / "one")
@@ -435,32 +376,6 @@ def test_a_snapshot_of_a_file_system_is_no_move(
     snapshot = one.rename(tmp_path / "snapshot")
     monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == os.path.realpath(str(snapshot)))
     assert sessions.start(snapshot) != first
-
-
-@pytest.mark.parametrize("kind", TEMPLATES)
-@pytest.mark.parametrize("originals", [None, [], "text", [1], ["description:73"]])
-def test_a_record_without_usable_originals_proves_no_move(
-    tmp_path: Path, sessions: Sessions, kind: str, originals: object
-) -> None:
-    one = template_of(kind, tmp_path / "one")
-    first = sessions.start(one)
-    facts = {**sessions.facts(first), "originals": originals}
-    if originals is None:
-        del facts["originals"]
-    (sessions.root / first / "project.json").write_text(json.dumps(facts))
-    moved = one.rename(tmp_path / "moved")
-    assert sessions.start(moved) != first
-    moved.rename(one)
-    assert sessions.start(one) == first
-    assert sessions.facts(first)["originals"]
-
-
-def test_other_memories_are_not_taken_for_the_moved_one(tmp_path: Path, sessions: Sessions) -> None:
-    for number in range(20):
-        sessions.start(bare_init(tmp_path / ("r%d" % number)))
-    before = sessions.start(bare_init(tmp_path / "mine"))
-    assert sessions.start((tmp_path / "mine").rename(tmp_path / "moved")) == before
-    assert sessions.start(bare_init(tmp_path / "new")) != before
 
 
 # Paths that hold something else --------------------------------------------------------------------
@@ -491,7 +406,7 @@ def test_a_path_may_be_used_again_and_again(tmp_path: Path, sessions: Sessions) 
     assert len(support.project_dirs(sessions.root)) == 4
 
 
-def test_a_directory_that_was_once_a_known_repository_starts_anew(tmp_path: Path, sessions: Sessions) -> None:
+def test_a_directory_in_place_of_a_repository_starts_a_new_memory(tmp_path: Path, sessions: Sessions) -> None:
     place = plain(tmp_path / "app", "a")
     before = sessions.start(place)
     support.make_repo(place, HTTPS)
@@ -515,37 +430,20 @@ def test_the_launch_directory_decides(repo: Path, tmp_path: Path, sessions: Sess
     assert sessions.see(repo, other).id != home
 
 
-ODD = [
-    "",
-    "relative/path",
-    "/nowhere/at all",
-    "\0",
-    "/a\0b",
-    "/" + "x" * 5000,
-    "\ud800",
-    "/\udcff",
-    "~",
-    "../../..",
-    "\\\\x\\y",
-]
+ODD = ["", "relative/path", "/nowhere/at all", "/a\0b", "/" + "x" * 5000, "\ud800", "/\udcff", "../../..", "\\\\x\\y"]
 
 
 @pytest.mark.parametrize("launch_dir", ODD)
 @pytest.mark.parametrize("cwd", ODD)
-def test_any_text_is_some_project(sessions: Sessions, launch_dir: str, cwd: str) -> None:
+def test_any_path_is_some_project(sessions: Sessions, launch_dir: str, cwd: str) -> None:
     found = sessions.see(cwd, launch_dir)
     assert project.is_project_id(found.id)
     assert os.path.isabs(found.root)
     assert not sessions.root.exists()
 
 
-@pytest.mark.parametrize("cwd", ["", "/a\0b", "\ud800"])
-def test_any_text_can_be_recorded(sessions: Sessions, cwd: str) -> None:
-    assert sessions.start(cwd) == sessions.start(cwd)
-
-
 @pytest.mark.skipif(os.name == "nt" or sys.platform == "darwin", reason="file names are text there")
-def test_a_path_that_is_no_text_is_recorded_exactly(tmp_path: Path, sessions: Sessions) -> None:
+def test_a_path_that_is_not_utf8_is_recorded_exactly(tmp_path: Path, sessions: Sessions) -> None:
     place = os.path.join(os.fsencode(str(tmp_path)), b"caf\xe9")
     os.mkdir(place)
     with open(os.path.join(place, b"\xff.txt"), "wb") as file:
@@ -556,15 +454,10 @@ def test_a_path_that_is_no_text_is_recorded_exactly(tmp_path: Path, sessions: Se
     assert sessions.start(os.fsdecode(place + b"\xfe")) == before
 
 
-def test_a_store_that_cannot_be_listed(repo: Path, tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    assert project.locate(str(tmp_path / "file"), "", str(repo)).name == "project"
-
-
 # project.json --------------------------------------------------------------------------------------
 
 
-def test_the_record(repo: Path, sessions: Sessions) -> None:
+def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Sessions) -> None:
     id = sessions.start(repo)
     facts = sessions.facts(id)
     description = (repo / ".git" / "description").stat()
@@ -604,21 +497,11 @@ def test_the_record_keeps_what_others_added_and_stays_short(repo: Path, sessions
     assert kept["paths"][-1] == os.path.realpath(str(repo))
 
 
-DAMAGED = [
-    b"",
-    b"{",
-    b"[]",
-    b"null",
-    b"\xff\xfe",
-    b'{"schema": 2, "new": true}',
-    b'{"schema": "x"}',
-    b"[" * 100_000,
-    b" " * (settings.PROJECT_FILE_MAX_BYTES + 1),
-]
+DAMAGED = [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"schema": 2, "new": true}', b"[" * 100_000]
 
 
 @pytest.mark.parametrize("content", DAMAGED, ids=range(len(DAMAGED)))
-def test_a_record_we_cannot_understand_is_left_alone(repo: Path, sessions: Sessions, content: bytes) -> None:
+def test_a_damaged_or_newer_record_is_left_alone(repo: Path, sessions: Sessions, content: bytes) -> None:
     id = sessions.start(repo)
     path = sessions.root / id / "project.json"
     path.write_bytes(content)
@@ -633,10 +516,7 @@ def test_a_damaged_record_is_not_given_to_a_project_with_a_remote(repo: Path, se
     assert sessions.start(repo) != id
 
 
-ALIASES = ["../../../etc", "/etc", "", "gone-0123456789ab", 7, None, ["x"]]
-
-
-@pytest.mark.parametrize("target", ALIASES)
+@pytest.mark.parametrize("target", ["../../../etc", "", "gone-0123456789ab", 7])
 def test_an_alias_to_nowhere_is_ignored(repo: Path, sessions: Sessions, target: object) -> None:
     id = sessions.start(repo)
     (sessions.root / id / "project.json").write_text(json.dumps({"schema": 1, "alias_of": target}))
@@ -649,10 +529,3 @@ def test_aliases_go_one_hop(tmp_path: Path, sessions: Sessions) -> None:
     for one, other in zip(ids, [*ids[1:], ids[0]]):
         (sessions.root / one / "project.json").write_text(json.dumps({"schema": 1, "alias_of": other}))
     assert sessions.see(tmp_path / "a").id == ids[1]
-
-
-@pytest.mark.skipif(os.name == "nt", reason="modes")
-def test_the_record_is_private(repo: Path, sessions: Sessions) -> None:
-    id = sessions.start(repo)
-    assert (sessions.root / id / "project.json").stat().st_mode & 0o777 == 0o600
-    assert (sessions.root / id).stat().st_mode & 0o777 == 0o700
