@@ -87,14 +87,6 @@ def test_an_invalid_field_is_named_with_its_line(line: int, what: str, head: str
     assert [(at, what in text) for at, text in note.problems] == [(line, True)]
 
 
-def test_dropped_facts_take_headings_left_empty_along() -> None:
-    body = ["# Top", "", "## One", "- a", "", "## Two", "", "### Deep", "- b", "- c"]
-    facts = notes.facts(body)
-    assert notes.without(body, facts[:1]) == ["# Top", "", "## Two", "", "### Deep", "- b", "- c"]
-    assert notes.without(body, facts[1:]) == ["# Top", "", "## One", "- a"]
-    assert notes.without(body, []) == body
-
-
 @pytest.mark.parametrize(("name", "slug"), table("slugs.json"))
 def test_a_slug_names_a_file_on_every_system(name: str, slug: str) -> None:
     assert notes.slug_of(name) == slug

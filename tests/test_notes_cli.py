@@ -261,7 +261,7 @@ def test_lint_fix_archives_before_it_corrects(world: World) -> None:
     assert world.memory("lint").code == 0
     world.memory("note", "add", "a", "Today we found that it ends tomorrow", "I had trouble")
     world.memory("note", "add", "b", "In order")
-    found = world.json("lint", "a", code=1)["findings"]
+    found = world.json("lint", code=1)["findings"]
     kinds = [("narrative", True), ("relative-date", True), ("narrative", False)]
     assert [(each["kind"], each["fixable"]) for each in found if each["line"] > 1] == kinds
     result = world.json("lint", "--fix", code=1)

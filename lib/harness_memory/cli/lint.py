@@ -14,10 +14,10 @@ from .scopes import Scopes, add_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import argparse
     from typing import Any
 
     from ..notes.lint import Finding
+    from ..notes.shelf import Shelf
 
 _SHOWN = 10  # findings of a kind
 
@@ -30,16 +30,14 @@ def lint(argv: list[str]) -> int:
     )
     parser = arguments.parser("lint", about, "lint\nlint --fix\nlint --scope user --json")
     add_scope(parser)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="only these notes")
     parser.add_argument("--fix", action="store_true", help="correct what can be corrected without loss")
     args = parser.parse_args(argv)
     at = Scopes(args)
-    paths = {note.path for word in args.names for _, note in [at.find(word, args.scope)]}
-    fixed = _fix(at, args, paths) if args.fix else []
     places = [shelf for shelf in at.shelves if args.scope in (None, shelf.scope)]
+    fixed = [row for shelf in places if shelf.slugs() for row in _fix(at, shelf)] if args.fix else []
     homes = tuple(folder for shelf in places for folder in (shelf.folder + os.sep, shelf.index))
     findings = linting.check(at.shelves, at.project.root, at.now)
-    findings = [each for each in findings if (each.path in paths if paths else each.path.startswith(homes))]
+    findings = [each for each in findings if each.path.startswith(homes)]
     if args.json:
         emit_json({"fixed": fixed, "findings": [finding.as_json() for finding in findings]})
         return 1 if findings else 0
@@ -49,18 +47,14 @@ def lint(argv: list[str]) -> int:
     return 1 if findings else 0
 
 
-def _fix(at: Scopes, args: argparse.Namespace, paths: set[str]) -> list[dict[str, Any]]:
+def _fix(at: Scopes, shelf: Shelf) -> list[dict[str, Any]]:
     done = []
-    for shelf in at.shelves:
-        slugs = [slug for slug in shelf.slugs() if not paths or shelf.path(slug) in paths]
-        if not slugs or args.scope not in (None, shelf.scope):
-            continue
-        with at.writing(shelf.scope) as writing:
-            for note in [shelf.note(slug) for slug in slugs]:
-                what = linting.corrected(note) if note and not note.is_unreadable else []
-                if note and what:
-                    archived = writing.archive(note.slug, at.now)
-                    done.append({"file": writing.put(note), "done": what, "archived": archived or None})
+    with at.writing(shelf.scope) as writing:
+        for note in shelf.read():
+            what = linting.corrected(note) if not note.is_unreadable else []
+            if what:
+                archived = writing.archive(note.slug, at.now)
+                done.append({"file": writing.put(note), "done": what, "archived": archived or None})
     return done
 
 

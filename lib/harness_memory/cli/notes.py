@@ -163,9 +163,10 @@ def _apply_options(at: Scopes, made: Note, args: argparse.Namespace) -> None:
         if getattr(args, key):
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
-        items = {path: notes.file_item(path, code) for path, code in made.files}
+        items = dict(zip([path for path, _ in made.files], fields.get("files") or ()))
         paths = [relative(file, at.project.root) for file in args.file]
-        fields["files"] = [*{**items, **{path: freshness.stamped(path, at.project.root) for path in paths}}.values()]
+        items.update({path: freshness.stamped(path, at.project.root) for path in paths})
+        fields["files"] = [*items.values()]
     for item in args.trigger or ():
         if not notes.is_trigger(item):
             raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))

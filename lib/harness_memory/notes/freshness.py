@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, settings
-from . import note as notes
+from .note import HASH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ def _is_changed(note: Note, path: str, code: str) -> bool:
 
 def stamped(path: str, root: str) -> str:
     """An item for a note's `files`: the path with the hash of its present content."""
-    return notes.file_item(path, fingerprint(os.path.join(root, path)))
+    code = fingerprint(os.path.join(root, path))
+    return path + HASH + code if code else path
 
 
 def fingerprint(path: str) -> str:

@@ -45,7 +45,7 @@ _SPEC: dict[str, Any] = {
     "triggers": ["text"],
 }
 _FENCE = "---"
-_HASH = " sha256:"
+HASH = " sha256:"
 
 
 class Fact:
@@ -116,7 +116,7 @@ class Note:
     @property
     def files(self) -> list[tuple[str, str]]:
         """(path, hash or "") of each file it is about."""
-        items = [item.rpartition(_HASH) for item in self.fields.get("files") or ()]
+        items = [item.rpartition(HASH) for item in self.fields.get("files") or ()]
         return [(path, code) if mark else (code, "") for path, mark, code in items]
 
     @property
@@ -202,10 +202,6 @@ def without_marks(text: str) -> str:
     return " ".join([head, *(part.partition("]")[2] for part in rest)])
 
 
-def file_item(path: str, code: str) -> str:
-    return path + _HASH + code if code else path
-
-
 def is_trigger(text: str) -> bool:
     kind, _, pattern = text.partition(":")
     return kind in TRIGGERS and bool(pattern.strip())
@@ -236,17 +232,9 @@ def facts(body: list[str]) -> list[Fact]:
 
 
 def without(body: list[str], dropped: list[Fact]) -> list[str]:
-    """The body without some of its facts, and without headings that are left empty."""
+    """The body without some of its facts."""
     gone = {number for fact in dropped for number in range(fact.first, fact.last)}
-    rest: list[str] = []
-    for number in range(len(body) - 1, -1, -1):
-        line = body[number]
-        below = next((each for each in reversed(rest) if each.strip()), "")
-        is_empty = not below or (_is_heading(below) and _level(below) <= _level(line))
-        is_bare = bool(gone) and _is_heading(line) and is_empty and _level(line) > 1
-        if number not in gone and not is_bare and (line.strip() or (rest and rest[-1].strip())):
-            rest.append(line)
-    return _trimmed(rest[::-1]) if gone else _trimmed(body)
+    return _trimmed([line for number, line in enumerate(body) if number not in gone])
 
 
 def add_fact(note: Note, text: str) -> None:
@@ -270,10 +258,6 @@ def is_fence(line: str) -> bool:
 
 def _is_heading(line: str) -> bool:
     return line[:1] == "#" and line.lstrip("#")[:1] in ("", " ")
-
-
-def _level(heading: str) -> int:
-    return len(heading) - len(heading.lstrip("#"))
 
 
 def _trimmed(lines: list[str]) -> list[str]:
