@@ -168,15 +168,6 @@ def test_a_directory_that_only_names_a_repository_does_not_share_with_it(
     assert sessions.start(other, LATER) != id
 
 
-def test_a_bare_repository_shares_with_its_worktrees(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    bare = tmp_path / "tool.git"
-    support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(bare))
-    support.git(bare, "remote", "remove", "origin")
-    support.git(bare, "worktree", "add", "-q", str(tmp_path / "wt"), "main")
-    assert sessions.see(bare).id == sessions.see(tmp_path / "wt").id
-    assert sessions.see(bare).name == "tool"
-
-
 @pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege")
 def test_a_linked_directory_is_the_real_one(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     (tmp_path / "link").symlink_to(repo)
@@ -201,20 +192,6 @@ def test_forks_submodules_and_neighbours_are_projects_of_their_own(
     plain(tmp_path / "a" / "b")
     paths = [repo, repo / "sub", fork, inner, plain(tmp_path / "b"), tmp_path / "a", tmp_path / "a" / "b"]
     assert len({sessions.start(path) for path in paths}) == len(paths)
-
-
-@pytest.mark.parametrize("keep_times", [True, False])
-def test_a_copy_stays_separate(repo: Path, tmp_path: Path, sessions: Sessions, keep_times: bool) -> None:
-    notes = plain(tmp_path / "notes", "a", "b")
-    first, other = sessions.start(repo), sessions.start(notes)
-    copier = shutil.copy2 if keep_times else shutil.copyfile
-    shutil.copytree(str(repo), str(tmp_path / "copy"), copy_function=copier)
-    shutil.copytree(str(notes), str(tmp_path / "notes-copy"), copy_function=copier)
-    (notes / "a").write_text("edited")
-    (notes / "b").write_text("edited")
-    assert sessions.start(tmp_path / "copy") != first
-    assert sessions.start(tmp_path / "notes-copy") != other
-    assert (sessions.start(repo), sessions.start(notes)) == (first, other)
 
 
 # Gaining -----------------------------------------------------------------------------------------
@@ -285,13 +262,6 @@ def test_a_moved_repository_keeps_its_memory(repo: Path, tmp_path: Path, session
     assert [os.path.basename(path) for path in sessions.facts(before)["paths"]] == ["second", "third", "project"]
 
 
-def test_a_moved_repository_may_gain_a_remote_on_the_way(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    before = sessions.start(repo)
-    support.git(repo, "remote", "add", "origin", HTTPS)
-    assert sessions.start(repo.rename(tmp_path / "away")) == before
-    assert sessions.start(support.make_repo(tmp_path / "clone", SSH)) == before
-
-
 def test_a_moved_repository_is_followed_when_its_place_is_taken(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     before = sessions.start(repo)
     away = repo.rename(tmp_path / "away")
@@ -358,15 +328,6 @@ def test_copies_made_before_and_after_a_session_are_separate(tmp_path: Path, ses
     assert sessions.start(moved) == first
 
 
-@pytest.mark.skipif(os.name == "nt", reason="hard links")
-def test_a_copy_by_hard_links_is_separate(tmp_path: Path, sessions: Sessions) -> None:
-    one = template_of("folder", tmp_path / "one")
-    shutil.copytree(str(one), str(tmp_path / "linked"), copy_function=os.link)
-    first = sessions.start(one)
-    shutil.rmtree(str(one))
-    assert sessions.start(tmp_path / "linked") != first
-
-
 def test_a_snapshot_of_a_file_system_is_separate(
     tmp_path: Path, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -395,15 +356,6 @@ def test_another_repository_at_the_path_gets_a_memory_of_its_own(
     assert after != before
     assert sessions.start(repo, LATER) == after
     assert before not in (sessions.start(repo), sessions.see(repo / "sub").id)
-
-
-def test_a_path_may_be_used_again_and_again(tmp_path: Path, sessions: Sessions) -> None:
-    seen = set()
-    for _ in range(4):
-        seen.add(sessions.start(bare_init(tmp_path / "scratch")))
-        shutil.rmtree(str(tmp_path / "scratch"))
-    assert len(seen) == 4
-    assert len(support.project_dirs(sessions.root)) == 4
 
 
 def test_a_directory_in_place_of_a_repository_starts_a_new_memory(tmp_path: Path, sessions: Sessions) -> None:
@@ -522,10 +474,3 @@ def test_an_alias_to_nowhere_is_ignored(repo: Path, sessions: Sessions, target: 
     (sessions.root / id / "project.json").write_text(json.dumps({"schema": 1, "alias_of": target}))
     assert sessions.start(repo) == id
     assert "alias_of" not in sessions.facts(id)
-
-
-def test_aliases_go_one_hop(tmp_path: Path, sessions: Sessions) -> None:
-    ids = [sessions.start(plain(tmp_path / name)) for name in ("a", "b", "c")]
-    for one, other in zip(ids, [*ids[1:], ids[0]]):
-        (sessions.root / one / "project.json").write_text(json.dumps({"schema": 1, "alias_of": other}))
-    assert sessions.see(tmp_path / "a").id == ids[1]
