@@ -17,10 +17,9 @@ from commandline import World
 from life import failures
 
 from harness_memory.base import files as store
-from harness_memory.base import health, settings
+from harness_memory.base import health
 from harness_memory.base.lock import Lock
 from harness_memory.guard import allowance
-from harness_memory.session import checkpoint
 
 DAY = 86400
 YEAR = 365 * DAY
@@ -78,21 +77,16 @@ def assert_sound(world: World, zone: str | None = None) -> None:
 NOW = time.time()
 JUMPS = {
     "hours back": (NOW, NOW - 3 * 3600),
-    "a month back": (NOW, NOW - 31 * DAY),
     "years back": (NOW, NOW - 3 * YEAR),
     "to 1970": (NOW, 12.0),
-    "before 1970": (NOW, -3e8),
     "out of 1970": (12.0, NOW),
-    "to 2100": (NOW, epoch("2100-02-28T23:59:58Z")),
     "back from 2100": (epoch("2100-03-01T00:00:00Z"), NOW),
     "over midnight": ("2026-06-11T23:59:50Z", "2026-06-12T00:00:10Z"),
-    "over new year": ("2026-12-31T23:59:59Z", "2027-01-01T00:00:00Z"),
-    "into a leap day": ("2028-02-28T23:59:59Z", "2028-02-29T00:00:01Z"),
 }
 
 
-@pytest.mark.parametrize("jump", list(JUMPS)[: support.volume(len(JUMPS))])
-def test_within_a_session(begin: Callable[..., Timed], world: World, jump: str) -> None:
+@pytest.mark.parametrize("jump", JUMPS)
+def test_a_session_over_a_jump_is_one_record(begin: Callable[..., Timed], world: World, jump: str) -> None:
     first, second = JUMPS[jump]
     life = begin(first)
     life.start()
@@ -114,7 +108,7 @@ def test_within_a_session(begin: Callable[..., Timed], world: World, jump: str) 
     assert_sound(world)
 
 
-def test_between_sessions(begin: Callable[..., Timed], world: World) -> None:
+def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Timed], world: World) -> None:
     lives = []
     for number, instant in enumerate((NOW - 5 * DAY, 12.0, NOW - 4 * DAY, NOW + 10 * YEAR, NOW - 3 * DAY, NOW)):
         life = begin(instant)
@@ -137,10 +131,7 @@ def test_between_sessions(begin: Callable[..., Timed], world: World) -> None:
 SHIFTS = {  # zone: an instant before the clocks are changed, one after, both on the same day there
     "Europe/Berlin": ("2026-03-28T23:30:00Z", "2026-03-29T21:30:00Z"),  # a day of 23 hours
     "Europe/Berlin, back": ("2026-10-24T22:30:00Z", "2026-10-25T22:30:00Z"),  # one of 25
-    "America/St_Johns, back": ("2026-11-01T03:00:00Z", "2026-11-02T03:00:00Z"),
     "Australia/Lord_Howe": ("2026-10-03T14:00:00Z", "2026-10-04T12:30:00Z"),  # by half an hour
-    "Australia/Lord_Howe, back": ("2026-04-04T13:30:00Z", "2026-04-05T13:00:00Z"),
-    "Pacific/Apia": ("2026-04-03T11:30:00Z", "2026-04-04T10:00:00Z"),
 }
 
 
@@ -156,9 +147,7 @@ def zone(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     time.tzset()
 
 
-@pytest.mark.parametrize(
-    ("zone", "key"), [(key, key) for key in list(SHIFTS)[: support.volume(len(SHIFTS))]], indirect=["zone"]
-)
+@pytest.mark.parametrize(("zone", "key"), [(key, key) for key in SHIFTS], indirect=["zone"])
 def test_a_day_is_a_day_in_every_zone(begin: Callable[..., Timed], world: World, zone: str, key: str) -> None:
     first, second = map(epoch, SHIFTS[key])
     for instant in (first - DAY, first, second):
@@ -307,12 +296,6 @@ def test_a_permission_is_for_ten_minutes_on_either_side(tmp_path: Path, offset: 
     path = allowance.give(str(tmp_path), "Bash", {"command": "x"}, "/")
     os.utime(path, (NOW + offset, NOW + offset))
     assert allowance.take(str(tmp_path), "Bash", {"command": "x"}, "/", NOW) is is_valid
-
-
-@pytest.mark.parametrize(("seconds", "is_stale"), [(-61, True), (-5, False), (5, False), (YEAR, True)])
-def test_a_claim_of_the_future_is_stale_too(seconds: float, is_stale: bool) -> None:
-    name = "completion-checkpoint.json.abcd1234.%d%s" % ((NOW + seconds) * 1e9, settings.CLAIM_SUFFIX)
-    assert checkpoint.is_stale_claim(name, NOW) is is_stale
 
 
 def test_a_note_of_the_future_is_recalled(world: World, begin: Callable[..., Timed]) -> None:
