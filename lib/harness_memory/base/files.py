@@ -480,8 +480,3 @@ def _status(path: str, *, follow: bool = False) -> os.stat_result | None:
 
 def _is_folder(info: os.stat_result | None) -> bool:
     return info is not None and stat.S_ISDIR(info.st_mode)
-
-
-is_there = exists
-listed = names
-assert_gone = erase

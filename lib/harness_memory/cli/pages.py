@@ -62,7 +62,7 @@ class Page:
             if expected not in (None, before):
                 raise Refusal("%s has changed since the editor was opened" % self.name)
             if data is not None and text != before and not files.is_same(self.former(1), data):
-                if files.is_there(self.former(1)):
+                if files.exists(self.former(1)):
                     files.move(self.former(1), self.former(2))
                 written = os.stat(self.path).st_mtime
                 files.write(self.former(1), data, durable=True)

@@ -116,7 +116,7 @@ def _moment(point: dict[str, Any]) -> str:
 
 def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | None]:
     """Each task by the path of its file, grown by what the episodes say of it; None where the file is damaged."""
-    names = [name for name in files.listed(directory(project_dir)) if name.endswith(".json") and name[0] != "."]
+    names = [name for name in files.names(directory(project_dir)) if name.endswith(".json") and name[0] != "."]
     paths = [os.path.join(directory(project_dir), name) for name in names]
     values = {path: files.load_json(path, SPEC) for path in paths}
     tasks = {path: Task(value) if value else None for path, value in values.items()}

@@ -71,7 +71,7 @@ def update(project_dir: str, episodes: list[Row] | None = None) -> list[str]:
     episodes = rows.load(project_dir)[0] if episodes is None else episodes
     texts = _render(project_dir, episodes)
     changed = [path for path in texts if files.write_if_changed(os.path.join(project_dir, path), texts[path])]
-    if episodes or files.is_there(rows.path(project_dir)):
+    if episodes or files.exists(rows.path(project_dir)):
         rows.save(project_dir, episodes)
     return changed
 
@@ -102,7 +102,7 @@ def _has_work(project_dir: str) -> bool:
 
 
 def _is_there(project_dir: str, name: str) -> bool:
-    return files.is_there(os.path.join(project_dir, name))
+    return files.exists(os.path.join(project_dir, name))
 
 
 def _lock_path(project_dir: str) -> str:

@@ -52,7 +52,7 @@ class Shelf:
         return os.path.join(self.home, settings.STATE_DIR, settings.USED_DIR, slug)
 
     def slugs(self) -> list[str]:
-        return [name[: -len(".md")] for name in files.listed(self.folder) if name.endswith(".md") and name[0] != "."]
+        return [name[: -len(".md")] for name in files.names(self.folder) if name.endswith(".md") and name[0] != "."]
 
     def read(self) -> list[Note]:
         return [note for note in map(self.note, self.slugs()) if note]

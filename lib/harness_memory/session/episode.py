@@ -178,7 +178,7 @@ def render(episode: dict[str, Any]) -> bytes:
 
 def names(project_dir: str) -> list[str]:
     """Names of all episode files, oldest first (the name starts with the session's start)."""
-    listed = files.listed(os.path.join(project_dir, settings.EPISODES_DIR))
+    listed = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
     return [name for name in listed if is_episode_name(name)]
 
 

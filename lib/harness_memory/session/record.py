@@ -131,7 +131,7 @@ def _read_new(context: Context, session: Session, state: Capture, path: str, sub
 
 def _forgotten_until(session: Session, project_dir: str) -> float:
     """What the session said before this instant was forgotten and is not read again; 0 for most sessions."""
-    if not files.is_there(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+    if not files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
         return 0.0
     from . import tombstones
 

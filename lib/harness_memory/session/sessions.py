@@ -105,7 +105,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     if session:
         return session
     work = os.path.join(project_dir, settings.WORK_DIR)
-    days = [day for day in reversed(files.listed(work)) if clock.is_day(day)]
+    days = [day for day in reversed(files.names(work)) if clock.is_day(day)]
     heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
     for short_id in (*heads, "x" + hexdigest(claude_id)[:31]):
         taken = [path for path in (os.path.join(work, day, short_id) for day in days) if files.is_directory(path)]
@@ -134,10 +134,10 @@ def _repaired(directory: str, claude_id: str) -> Session | None:
     path = os.path.join(directory, settings.META_FILE)
     if not safe_id(claude_id).startswith(short_id):
         return None
-    if files.is_there(path):
+    if files.exists(path):
         files.move(path, path + settings.DAMAGED_SUFFIX)
     started = day + "T00:00:00Z"
-    for name in files.listed(os.path.join(project_of(directory), settings.EPISODES_DIR)):
+    for name in files.names(os.path.join(project_of(directory), settings.EPISODES_DIR)):
         if is_episode_name(name) and day_and_id(name) == (day, short_id):
             started = clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) or started
     return Session(directory, _new_meta(short_id, started, claude_id, ""), is_new=True)
@@ -164,7 +164,7 @@ def load(directory: str) -> Session | None:
 def all_directories(project_dir: str) -> list[str]:
     """Every session directory, oldest day first."""
     work = os.path.join(project_dir, settings.WORK_DIR)
-    days = [os.path.join(work, day) for day in files.listed(work) if clock.is_day(day)]
+    days = [os.path.join(work, day) for day in files.names(work) if clock.is_day(day)]
     return [path for day in days for path in files.folders(day)]
 
 
@@ -195,7 +195,7 @@ def read_marker(project_dir: str, claude_id: str) -> dict[str, Any]:
 def live_markers(project_dir: str) -> list[dict[str, Any]]:
     """Markers of all sessions that have not ended."""
     directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
-    names = [name for name in files.listed(directory) if name.endswith(".json")]
+    names = [name for name in files.names(directory) if name.endswith(".json")]
     return [marker for marker in (_marker(os.path.join(directory, name)) for name in names) if marker]
 
 
