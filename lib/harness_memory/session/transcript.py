@@ -69,7 +69,8 @@ class Reading:
         os.lseek(self.fd, self.place[0], os.SEEK_SET)
         rest, skipped = b"", 0
         while has_time():
-            chunk = os.read(self.fd, settings.TRANSCRIPT_CHUNK_BYTES)
+            # Ask for no more than is there: the buffer is allocated in full.
+            chunk = os.read(self.fd, min(settings.TRANSCRIPT_CHUNK_BYTES, max(4096, self.size - self.place[0])))
             if not chunk:
                 return
             lines = (rest + chunk).split(b"\n")
