@@ -10,7 +10,7 @@ from ..memory import consolidation
 from ..project import identity
 from ..session import episode
 from . import arguments
-from .output import count, emit_json, local, passage
+from .output import answer, count, local, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,25 +34,18 @@ def consolidate(argv: list[str]) -> int:
         arguments.private_root()
         identity.record(project, clock.iso(time.time()))
         at = consolidation.mark(project.dir, time.time())
-        if args.json:
-            emit_json({"at": at})
-        else:
-            print("Consolidated: sessions count as new from now on.")
-        return 0
+        return answer(args.json, {"at": at}, ["Consolidated: sessions count as new from now on."])
     last = consolidation.last(project.dir)
     new = _since(project.dir, last)
     shown = new[-args.limit :]
-    if args.json:
-        emit_json({"last": last or None, "new": len(new), "sessions": shown})
-        return 0
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
-    print("%s %s." % (count(len(new), "session"), when))
+    rows = ["%s %s." % (count(len(new), "session"), when)]
     if len(new) > len(shown):
-        print("The newest %d of them (--limit %d shows all):" % (len(shown), len(new)))
+        rows.append("The newest %d of them (--limit %d shows all):" % (len(shown), len(new)))
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
-        print(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value))), end="")
-    return 0
+        rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip())))
+    return answer(args.json, {"last": last or None, "new": len(new), "sessions": shown}, rows)
 
 
 def _since(project_dir: str, at: str) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from ..notes import compact as compacting
 from ..notes import lint as linting
 from ..notes import shelf as notebook
 from . import arguments
-from .output import count, emit_json, line, short
+from .output import answer, count, line, short, some
 from .refusal import Refusal
 from .scopes import Scopes, add_scope
 
@@ -38,13 +38,14 @@ def lint(argv: list[str]) -> int:
     homes = tuple(folder for shelf in places for folder in (shelf.folder + os.sep, shelf.index))
     findings = linting.check(at.shelves, at.project.root, at.now)
     findings = [each for each in findings if each.path.startswith(homes)]
-    if args.json:
-        emit_json({"fixed": fixed, "findings": [finding.as_json() for finding in findings]})
-        return 1 if findings else 0
-    for each in fixed:
-        print("\n".join(["Corrected %s:" % short(each["file"]), *("  " + line(what) for what in each["done"]), ""]))
-    print("\n".join(_listing(findings, at.root)) if findings else "The notes are in order.")
+    rows = [row for each in fixed for row in ("Corrected %s:" % short(each["file"]), *map(_indented, each["done"]), "")]
+    rows += _listing(findings, at.root) if findings else ["The notes are in order."]
+    answer(args.json, {"fixed": fixed, "findings": [finding.as_json() for finding in findings]}, rows)
     return 1 if findings else 0
+
+
+def _indented(text: str) -> str:
+    return "  " + line(text)
 
 
 def _fix(at: Scopes, shelf: Shelf) -> list[dict[str, Any]]:
@@ -59,19 +60,17 @@ def _fix(at: Scopes, shelf: Shelf) -> list[dict[str, Any]]:
 
 
 def _listing(findings: list[Finding], root: str) -> list[str]:
-    """Findings by kind, of many the first few."""
-    groups: dict[str, list[Finding]] = {}
-    for finding in findings:
-        groups.setdefault(finding.kind, []).append(finding)
+    """Findings by remedy, of many the first few."""
+    groups: dict[str, list[str]] = {}
+    for each in findings:
+        where = "%s:%d" % (os.path.relpath(each.path, root), each.line)
+        groups.setdefault(each.remedy, []).append(_indented("%s %s" % (where, each.what)))
     safe = sum(finding.is_safe for finding in findings)
-    more = " (--fix can correct %d)" % safe if safe else ""
-    lines = ["%s in %s%s" % (count(len(findings), "finding"), short(root), more)]
-    for kind, group in groups.items():
-        lines += ["", kind]
-        for finding in group[:_SHOWN]:
-            where = "%s:%d" % (os.path.relpath(finding.path, root), finding.line)
-            lines += ["  " + line("%s %s" % (where, finding.what)), "      " + line(finding.remedy)]
-        lines += ["  and %d more (--json lists all)" % (len(group) - _SHOWN)] if len(group) > _SHOWN else []
+    lines = [
+        "%s in %s%s" % (count(len(findings), "finding"), short(root), "; --fix corrects %d" % safe if safe else "")
+    ]
+    for remedy, rows in groups.items():
+        lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, _SHOWN, "  ")]
     return lines
 
 
@@ -94,22 +93,18 @@ def compact(argv: list[str]) -> int:
         if plan and not args.dry_run:
             plan, paths = compacting.carry_out(shelf, at.now)
             archived += paths
-        changes += [(change.note.ref, reason) for change in plan for reason in change.reasons]
+        changes += [{"note": change.note.ref, "what": reason} for change in plan for reason in change.reasons]
         left += compacting.plan(shelf)[1] if args.scope in (None, shelf.scope) else shelf.read()
-    book = notebook.Book(left)
     undecided = [each for note in left for each in linting.check_note(note, "") if each.kind == "long"]
-    undecided += linting.check_pairs(book)
-    if args.json:
-        rows = [{"note": ref, "what": what} for ref, what in changes]
-        needs = [finding.as_json() for finding in undecided]
-        emit_json({"dry_run": args.dry_run, "changes": rows, "archived": archived, "needs_a_mind": needs})
-        return 1 if undecided else 0
-    if args.dry_run and changes:
-        print("%s would be made (nothing was changed):" % count(len(changes), "change"))
-    print("\n".join("  " + line("%s %s" % row) for row in changes) or "The notes are compact.")
+    undecided += linting.check_pairs(notebook.Book(left))
+    would = ["%s would be made (nothing was changed):" % count(len(changes), "change")]
+    rows = (would if args.dry_run and changes else []) + [_indented("%(note)s %(what)s" % each) for each in changes]
     folders = [os.path.dirname(path) for path in archived]
     for folder in dict.fromkeys(folders):
-        print("%s kept in %s" % (count(folders.count(folder), "original"), short(folder)))
-    if undecided:
-        print("\n".join(["", "To decide:", *_listing(undecided, at.root)[1:]]))
+        rows.append("%s kept in %s" % (count(folders.count(folder), "original"), short(folder)))
+    rows = rows or ["The notes are compact."]
+    rows += ["", "To decide:", *_listing(undecided, at.root)[1:]] if undecided else []
+    needs = [finding.as_json() for finding in undecided]
+    value = {"dry_run": args.dry_run, "changes": changes, "archived": archived, "needs_a_mind": needs}
+    answer(args.json, value, rows)
     return 1 if undecided else 0

@@ -12,7 +12,7 @@ from ..notes import freshness, index, lint, similar, wording
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from . import arguments, editor
-from .output import complain, count, emit_json, emit_stored, line, short, table
+from .output import answer, complain, count, emit_stored, line, short, table
 from .output import cut as fitted
 from .refusal import Refusal
 from .scopes import Scopes, add_scope, described, relative
@@ -196,20 +196,15 @@ def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, do
     findings += [each for each in lint.check_pairs(book, last=saved.ref) if each.path == saved.path]
     warning = index.render(notebook.Book(shelf.read()).holding)[1] if shelf.home else ""
     is_redacted = getattr(args, "is_redacted", False)
-    if args.json:
-        result = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed, "warning": warning or None}
-        emit_json({**result, "findings": [finding.as_json() for finding in findings]})
-        return 0
-    print("%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact")))
-    rows = ["Secrets in it were redacted."] if is_redacted else []
-    rows += ["  corrected: " + what for what in fixed]
-    rows += ["  line %d %s. %s%s" % (f.line, f.what, f.remedy[:1].upper(), f.remedy[1:]) for f in findings]
+    value = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed, "warning": warning or None}
+    value["findings"] = [finding.as_json() for finding in findings]
+    rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
+    rows += ["Secrets in it were redacted."] if is_redacted else []
+    rows += ["  corrected: " + line(what) for what in fixed]
+    rows += ["  line %d %s; %s" % (each.line, line(each.what), line(each.remedy)) for each in findings]
     if any(finding.is_safe for finding in findings):
         rows.append("  (--fix, or harness memory lint --fix, corrects what is safe)")
-    print("".join(row[: len(row) - len(row.lstrip())] + line(row) + "\n" for row in rows), end="")
-    if warning:
-        complain(warning)
-    return 0
+    return answer(args.json, value, [*rows, *([warning] if warning else [])])
 
 
 def _standard_input(args: argparse.Namespace, usage: str) -> str:
@@ -266,14 +261,9 @@ def _remove(at: Scopes, args: argparse.Namespace) -> int:
         if not notebook.is_plain(note.path):
             raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
         with at.writing(shelf.scope) as writing:
-            removed.append({"note": note.ref, "archived": writing.remove(note.slug, at.now) or None})
-    if args.json:
-        emit_json(removed)
-        return 0
-    for each in removed:
-        where = "; archived in %s" % short(str(each["archived"])) if each["archived"] else ""
-        print("Removed %s%s" % (line(each["note"]), where))
-    return 0
+            removed.append((note.ref, writing.remove(note.slug, at.now)))
+    rows = ["Removed %s%s" % (line(ref), "; archived in " + short(path) if path else "") for ref, path in removed]
+    return answer(args.json, [{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
 def _promote(at: Scopes, args: argparse.Namespace) -> int:
@@ -319,17 +309,13 @@ def _supersede(at: Scopes, args: argparse.Namespace) -> int:
 def list_notes(args: argparse.Namespace) -> int:
     matches = Scopes(args).select(args)
     shown = matches[: getattr(args, "limit", None)]
-    if args.json:
-        emit_json([described(note, fate) for note, fate in shown])
-        return 0
     rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
     for note, fate in shown:
         about = line(note.description) + (" (%s)" % fate if fate else "")
         rows.append([fitted(line(note.ref), 50), note.type, note.day or "-", about])
-    print("\n".join(table(rows, is_cut=True)) if shown else 'No notes match. Make one: harness memory remember "FACT"')
-    if len(matches) > len(shown):
-        print("%d more: --limit %d" % (len(matches) - len(shown), len(matches)))
-    return 0
+    lines = table(rows, is_cut=True) if shown else ['No notes match. Make one: harness memory remember "FACT"']
+    lines += ["%d more: --limit %d" % (len(matches) - len(shown), len(matches))] if len(matches) > len(shown) else []
+    return answer(args.json, [described(note, fate) for note, fate in shown], lines)
 
 
 def _show(at: Scopes, args: argparse.Namespace) -> int:
@@ -341,8 +327,7 @@ def show_note(at: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
     fate = notebook.open_book(at.shelves).fate(note)
     state, paths = freshness.state(note, at.project.root)
     if is_json:
-        emit_json({**described(note, fate), "freshness": state or None})
-        return 0
+        return answer(True, {**described(note, fate), "freshness": state or None}, ())
     if note.is_unreadable:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
     emit_stored(files.read(note.path) or b"")

@@ -15,7 +15,7 @@ from ..base.lock import Lock
 from ..memory import briefing as curated
 from ..project import identity
 from . import arguments, editor, notes
-from .output import columns, count, cut, emit_json, emit_stored, line, local, passage, short, table
+from .output import answer, columns, count, cut, emit_stored, line, local, passage, short, table
 from .refusal import Refusal
 from .scopes import Scopes, add_scope
 
@@ -156,23 +156,19 @@ def _show(page: Page, args: argparse.Namespace) -> int:
     if data is None:
         raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
     if args.json:
-        emit_json({**_facts(page.path), "text": page.text()})
-    else:
-        emit_stored(data)
+        return answer(True, {**_facts(page.path), "text": page.text()}, ())
+    emit_stored(data)
     return 0
 
 
 def _list(head: str, names: list[str], paths: list[str], args: argparse.Namespace, none: str) -> int:
     facts = [_facts(path) for path in paths]
-    if args.json:
-        emit_json([{head.lower(): name, **each} for name, each in zip(names, facts)])
-        return 0
     rows = [[head, "CHANGED", "LINES", "BEGINS"]]
     for name, each in zip(names, facts):
         begins = cut(line(each["problem"] or each["first"]), columns())
         rows.append([line(name), local(each["changed"]), str(each["lines"]), begins])
-    print("\n".join(table(rows, right=(2,), is_cut=True)) if names else none)
-    return 0
+    value = [{head.lower(): name, **each} for name, each in zip(names, facts)]
+    return answer(args.json, value, table(rows, right=(2,), is_cut=True) if names else [none])
 
 
 def _facts(path: str) -> dict[str, Any]:
@@ -196,16 +192,11 @@ def _report(page: Page, args: argparse.Namespace, before: str, *, is_redacted: b
     names = (page.name + " (before)", page.name)
     diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
     lines = text.count("\n")
-    if args.json:
-        emit_json({"file": page.path, "changed": text != before, "lines": lines, "redacted": is_redacted, "diff": diff})
-        return 0
-    if is_redacted:
-        print("Secrets in it were redacted.")
+    value = {"file": page.path, "changed": text != before, "lines": lines, "redacted": is_redacted, "diff": diff}
+    rows = ["Secrets in it were redacted."] if is_redacted else []
     if text == before:
-        print("Nothing changed: %s is the same." % short(page.path))
-        return 0
+        return answer(args.json, value, [*rows, "Nothing changed: %s is the same." % short(page.path)])
     more = "; the one before is %s" % os.path.basename(page.former(1)) if os.path.lexists(page.former(1)) else ""
-    print("%s\n\nWritten: %s (%s)%s" % (passage(diff), short(page.path), count(lines, "line"), more))
-    if lines > page.limit:
-        print("A session is given the first %d lines." % page.limit)
-    return 0
+    rows += [passage(diff), "", "Written: %s (%s)%s" % (short(page.path), count(lines, "line"), more)]
+    rows += ["A session is given the first %d lines." % page.limit] if lines > page.limit else []
+    return answer(args.json, value, rows)
