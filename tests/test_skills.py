@@ -136,6 +136,6 @@ def test_install_py_there_and_back(home: Path, repo: Path) -> None:
     assert not (home / ".claude" / "skills").exists()
 
     done = run(home, "--backfill")
-    assert b"Remembered 1 session in 1 project" in done.stdout, done.stdout
+    assert b"1 session in 1 project" in done.stdout, done.stdout
     assert [value["session_id"] for value in support.episodes(home / ".claude" / "memory")] == [session.id]
     assert run(home, "--uninstall", "--backfill").returncode == 2

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import subprocess
 import sys
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
 from ..cli import arguments, output
 from . import entries, interpreter, jsonedit, merge, purge, registry, selftest, settingsfile, skills
-from .installation import Change, Target, install, plan_install, plan_uninstall, uninstall
-from .settingsfile import Refused
+from .installation import Change, install, plan_install, plan_uninstall, uninstall
+from .settingsfile import Refused, Target
 
 ROOT = invocation.tree()
 WINDOWS = os.name == "nt"
@@ -58,14 +57,10 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--yes", action="store_true", help="with --purge: do not ask")
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
-    if args.purge and not args.uninstall:
-        parser.error("--purge goes with --uninstall")
-    if args.backfill and (args.uninstall or args.dry_run):
-        parser.error("--backfill goes with an install")
-    if args.yes and not args.purge:
-        parser.error("--yes goes with --uninstall --purge")
-    if args.guard is not None and args.uninstall:
-        parser.error("--guard and --no-guard do not go with --uninstall")
+    if args.uninstall and (args.backfill or args.guard is not None):
+        parser.error("--backfill, --guard and --no-guard do not go with --uninstall")
+    if (args.purge and not args.uninstall) or (args.yes and not args.purge) or (args.backfill and args.dry_run):
+        parser.error("--purge goes with --uninstall, --yes with --purge, --backfill with a real install")
     return args
 
 
@@ -74,13 +69,13 @@ def _run(args: argparse.Namespace) -> int:
     if not python and not args.uninstall:
         raise Refused("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
     target = _target(args.scope)
-    has_guard = registry.find(target.store, target.settings).get("guard") is not False
+    guard = args.guard
+    if guard is None:
+        guard = registry.find(target.store, target.settings).get("guard") is not False
     stores = list(dict.fromkeys([target.store, os.path.realpath(target.store)]))
-    home, guard = os.path.expanduser("~"), has_guard if args.guard is None else args.guard
+    home = os.path.expanduser("~")
     wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=guard)
-    if args.uninstall:
-        return _uninstall(target, wanted, args)
-    return _install(target, wanted, python, args)
+    return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 
 def _target(scope: str) -> Target:
@@ -109,20 +104,13 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
         return _rehearse(target, change, ["Would add the skill %s" % path for path in missing])
     install(target, wanted, python, change)
     edited = skills.install(target, command)
-    compiled = subprocess.run([python, "-I", "-S", "-m", "compileall", "-q", ROOT + "/lib"], capture_output=True)
-    _say("Already up to date: %s" if change.is_empty else "Installed into %s", target.settings)
-    if os.path.exists(target.backup):
-        _say("  before:       %s", target.backup)
-    _say("  memory:       %s", target.store)
-    _say("  interpreter:  %s", python)
     on = "on: stops or asks before what is hard to undo (without it: --no-guard)"
+    _say("Already up to date: %s" if change.is_empty else "Installed into %s", target.settings)
+    _say("  memory:       %s\n  interpreter:  %s", target.store, python)
     _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
     _say("  skills:       %s", os.path.join(skills.folder(target.settings), "harness-*"))
-    for path in edited:
-        _say("  note: %s has your changes and stays as it is", path)
-    if compiled.returncode:
-        _say("  note: %s: cannot write bytecode, so the hooks start more slowly", ROOT)
-    _note_obstacles(target)
+    for note in [*_obstacles(target), *("%s has your changes and stays as it is" % path for path in edited)]:
+        _say("  note: %s", note)
     undo = "python3 %s --scope %s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), target.scope)
     if not _prove(target, wanted.has_guard):
         _say("The self-test failed: this install does not work. Claude Code is not affected.\n  undo:  %s", undo)
@@ -136,15 +124,16 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
     return 0
 
 
-def _note_obstacles(target: Target) -> None:
+def _obstacles(target: Target) -> list[str]:
+    """What may keep an install from working."""
     switch = jsonedit.parse(settingsfile.document(settingsfile.read(target.settings))).find("disableAllHooks")
+    variables = [name for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR) if os.environ.get(name)]
+    notes = ["%s is set here; start Claude Code with the same value" % name for name in variables]
     if switch is not None and switch.kind == "t":
-        _say('  note: "disableAllHooks" is on in this file, so Claude Code runs no hook')
-    for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR):
-        if os.environ.get(name):
-            _say("  note: %s is set here; start Claude Code with the same value", name)
+        notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
     if target.scope == "project":
-        _say("  note: the file holds paths of this machine, so do not commit it; --scope local is for you alone")
+        notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
+    return notes
 
 
 def _prove(target: Target, has_guard: bool) -> bool:
@@ -168,7 +157,7 @@ def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace
     if args.dry_run:
         return _rehearse(target, removal, ["Would delete %s" % what] if what else [])
     if memory and what:
-        _check_purge(target, memory)
+        memory.check([os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)])
         if not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
             raise Refused("not confirmed. Leave out --purge to keep the memory.")
         removal = plan_uninstall(target, wanted)  # the settings may have changed while we asked
@@ -177,35 +166,25 @@ def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace
     for path in edited:
         _say("A skill with your changes stays: %s", path)
     is_deleted = memory is None or not any(map(os.path.lexists, memory.paths))
-    if memory is None and os.path.isdir(target.store):
+    left = ", ".join(name for name in files.names(target.store) if name != settings.INSTALLS_FILE)
+    if memory is None and left:
         _say("The memory stays in %s (--uninstall --purge deletes it)", target.store)
     elif memory is not None:
         verb = "Deleted" if is_deleted else "Could not delete all of"
         _say("%s %s" % (verb, what) if what else "No memory in %s" % target.store)
-        left = ", ".join(name for name in files.names(target.store) if name != settings.INSTALLS_FILE)
         _say("Left in it: %s", left) if left else None
     for other in registry.load(target.store):
         _say("Still installed in %s (--scope %s)", other["settings"], other.get("scope"))
     return 0 if is_deleted else 1
 
 
-def _check_purge(target: Target, memory: purge.Memory) -> None:
-    """A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`."""
-    for doomed in map(os.path.realpath, memory.paths):
-        for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)):
-            if (os.path.realpath(precious) + os.sep).startswith(doomed + os.sep):
-                raise Refused("%s: contains %s and will not be deleted." % (doomed, precious))
-
-
 def _rehearse(target: Target, change: Change, lines: list[str]) -> int:
     """Show a change as a diff."""
-    if change.is_empty:
-        _say("Nothing to change in %s", target.settings)
-    sides = [(data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)]
-    names = [os.devnull if data is None else target.settings for data in (change.before, change.after)]
-    for line in difflib.unified_diff(sides[0], sides[1], names[0], names[1], lineterm=""):
-        _say("%s", line)
-    for line in [*lines, "Nothing was changed (--dry-run)."]:
+    sides = [(data or b"").decode("utf-8", "replace").splitlines() for data in change]
+    names = [os.devnull if data is None else target.settings for data in change]
+    diff = [*difflib.unified_diff(sides[0], sides[1], names[0], names[1], lineterm="")]
+    diff = ["Nothing to change in %s" % target.settings] if change.is_empty else diff
+    for line in [*diff, *lines, "Nothing was changed (--dry-run)."]:
         _say("%s", line)
     return 0
 

@@ -8,12 +8,9 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any, NamedTuple
 
 from ..base import invocation, settings
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 # (event, script in hooks/, matcher or None where an event has none). Only names that clients of 2.0 know:
 # before 2.1.101 one unknown event made the client ignore the whole file.
@@ -39,15 +36,12 @@ _WINDOWS_LAUNCHER = (
 )
 
 
-class Entries:
+class Entries(NamedTuple):
     """Our part of a settings file: one hook group an event, and permission rules."""
 
-    __slots__ = ("groups", "has_guard", "rules")
-
-    def __init__(self, groups: dict[str, dict[str, Any]], rules: list[str], *, has_guard: bool) -> None:
-        self.groups = groups
-        self.rules = rules
-        self.has_guard = has_guard
+    groups: dict[str, dict[str, Any]]
+    rules: list[str]
+    has_guard: bool
 
 
 def entries(
@@ -61,7 +55,7 @@ def entries(
         groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
-    return Entries(groups, rules, has_guard=guard)
+    return Entries(groups, rules, guard)
 
 
 def plugin_hooks() -> dict[str, Any]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import time
+from typing import NamedTuple
 
 from .. import __version__
 from ..base import files, health
 from . import merge, registry, settingsfile, skills
 from .jsonedit import Invalid, parse
-from .settingsfile import Refused, document, encode
+from .settingsfile import Refused, Target, document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,27 +18,11 @@ if TYPE_CHECKING:
     from .purge import Memory
 
 
-class Target:
-    """Where an install goes: from which tree, into which settings file, with which memory."""
-
-    __slots__ = ("backup", "root", "scope", "settings", "store")
-
-    def __init__(self, root: str, scope: str, settings: str, store: str) -> None:
-        self.root = root
-        self.scope = scope
-        self.settings = settings
-        self.store = store
-        self.backup = settings + ".harness-memory.bak"
-
-
-class Change:
+class Change(NamedTuple):
     """The bytes of a settings file before and after; None where there is no file."""
 
-    __slots__ = ("after", "before")
-
-    def __init__(self, before: bytes | None, after: bytes | None) -> None:
-        self.before = before
-        self.after = after
+    before: bytes | None
+    after: bytes | None
 
     @property
     def is_empty(self) -> bool:
@@ -53,7 +38,7 @@ def plan_install(target: Target, wanted: Entries) -> Change:
         after = merge.merge(text, wanted, target.root, rules, original)
     except merge.WrongShape as error:
         raise Refused("%s: %s. Correct it and try again." % (target.settings, error)) from None
-    return Change(before, before if before and after == text else encode(after))
+    return Change(before, before if before and after == text else after.encode("utf-8", "surrogateescape"))
 
 
 def install(target: Target, wanted: Entries, interpreter: str, change: Change) -> None:
@@ -92,7 +77,7 @@ def plan_uninstall(target: Target, wanted: Entries) -> Change:
         return Change(before, before)
     if original is not None and left == _round_trip(target, wanted, rules, original):
         return Change(before, settingsfile.read(target.backup))
-    after = encode(left)
+    after = left.encode("utf-8", "surrogateescape")
     is_ours = after.split() == [b"{}"] and original is None  # a file that existed before has a backup
     return Change(before, None if is_ours else after)
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from . import entries as ours
-from . import jsonedit
+from typing import NamedTuple
+
+from . import entries, jsonedit
 from .jsonedit import Node, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from .entries import Entries
 
 _EXPECTED = {"{": "an object {…}", "[": "an array […]"}
@@ -19,20 +18,29 @@ class WrongShape(ValueError):
     """Valid JSON in which our entries do not fit."""
 
 
-class Hook:
-    """One of our hooks in a settings file; `matcher` is "" where it runs on every occasion."""
+class Hook(NamedTuple):
+    """One of our hooks in a settings file, with its place there; `matcher` is "" where it always runs."""
 
-    __slots__ = ("command", "event", "matcher")
-
-    def __init__(self, event: str, matcher: str, command: str) -> None:
-        self.event = event
-        self.matcher = "" if matcher == "*" else matcher
-        self.command = command
+    event: str
+    matcher: str
+    command: str
+    group: int
+    at: int
 
 
 def hooks(text: str, root: str) -> list[Hook]:
     """Our hooks in a settings file."""
-    return [Hook(event, matcher, command) for event, _, _, matcher, command in _ours(parse(text), root)]
+    document, ours = parse(text), []
+    # Of an event that stands twice, the last one counts.
+    for event in dict.fromkeys(child.key for child in _children(document, "hooks")):
+        for group, holder in enumerate(_children(document, "hooks", event)):
+            node = holder.find("matcher")
+            matcher = "" if node is None or node.value == "*" else node.value
+            for index, hook in enumerate(_children(holder, "hooks")):
+                command = hook.find("command")
+                if command is not None and entries.is_our_command(command.value, root):
+                    ours.append(Hook(event, matcher, command.value, group, index))
+    return ours
 
 
 def merge(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...], original: str | None) -> str:
@@ -55,13 +63,13 @@ def strip(text: str, root: str, rules: tuple[str, ...], original: str | None) ->
     `original` is the text before the install: containers and rules that it holds stay.
     """
     before = parse(original) if original is not None and original.strip() else None
-    for event, group, index, _, _ in reversed([*_ours(parse(text), root)]):
-        is_alone = len(_children(parse(text), "hooks", event, group, "hooks")) == 1
-        path = ("hooks", event, group) if is_alone else ("hooks", event, group, "hooks", index)
-        text = _pruned(jsonedit.remove(text, path), ("hooks", event), before)
+    for hook in reversed(hooks(text, root)):
+        path = ("hooks", hook.event, hook.group, "hooks", hook.at)
+        is_alone = len(_children(parse(text), *path[:-1])) == 1
+        text = _pruned(jsonedit.remove(text, path[:3] if is_alone else path), ("hooks", hook.event), before)
     earlier = allowed(original) if original is not None and before is not None else []
     for index, rule in reversed([*enumerate(allowed(text))]):
-        if rule not in earlier and (ours.is_our_rule(rule) or rule in rules):
+        if rule not in earlier and (entries.is_our_rule(rule) or rule in rules):
             text = _pruned(jsonedit.remove(text, ("permissions", "allow", index)), ("permissions", "allow"), before)
     return text
 
@@ -89,7 +97,7 @@ def _is_current(text: str, wanted: Entries, root: str, former_rules: tuple[str, 
     present = hooks(text, root)
     is_same = len(present) == len(expected) and expected == {h.event: (h.matcher, h.command) for h in present}
     rules = allowed(text)
-    stale = [rule for rule in rules if rule not in wanted.rules and (ours.is_our_rule(rule) or rule in former_rules)]
+    stale = [rule for rule in rules if rule not in wanted.rules and (entries.is_our_rule(rule) or rule in former_rules)]
     return is_same and not stale and set(wanted.rules) <= set(rules)
 
 
@@ -113,18 +121,6 @@ def _pruned(text: str, path: tuple[str, ...], before: Node | None) -> str:
         text = jsonedit.remove(text, path)
         path = path[:-1]
     return text
-
-
-def _ours(root_node: Node, root: str) -> Iterator[tuple[str, int, int, str, str]]:
-    """Event, index of the group, index in it, matcher and command of each of our hooks."""
-    # Of an event that stands twice, the last one counts.
-    for event in dict.fromkeys(child.key for child in _children(root_node, "hooks")):
-        for group, holder in enumerate(_children(root_node, "hooks", event)):
-            matcher = holder.find("matcher")
-            for index, hook in enumerate(_children(holder, "hooks")):
-                command = hook.find("command")
-                if command is not None and ours.is_our_command(command.value, root):
-                    yield event, group, index, matcher.value if matcher else "", command.value
 
 
 def _children(node: Node, *path: str | int) -> list[Node]:

@@ -7,6 +7,7 @@ import re
 
 from ..base import files, settings
 from . import registry
+from .settingsfile import Refused
 
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
 _LOCKS = tuple(name + settings.LOCK_SUFFIX for name in (settings.CONFIG_FILE, settings.INSTALLS_FILE))
@@ -25,6 +26,13 @@ class Memory:
         number = "%d project%s" % (len(projects), "" if len(projects) == 1 else "s")
         self.summary = ", ".join([number, *(name for name in others if name[0] != ".")])
 
+    def check(self, precious: list[str]) -> None:
+        """A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`."""
+        for path in map(os.path.realpath, self.paths):
+            for folder in precious:
+                if (os.path.realpath(folder) + os.sep).startswith(path + os.sep):
+                    raise Refused("%s: contains %s and will not be deleted." % (path, folder))
+
     def delete(self) -> None:
         for path in self.paths:
             if os.path.isdir(path):
@@ -36,19 +44,15 @@ class Memory:
 def survey(root: str) -> Memory:
     """Without a project, an install or a hook's run on record, `config.json` or `user` in a folder are not ours."""
     plain = [name for name in files.names(root) if not os.path.islink(os.path.join(root, name))]
-    projects = [
-        name
-        for name in plain
-        if _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(root, name, settings.PROJECT_FILE))
-    ]
+    projects = [name for name in plain if _PROJECT.fullmatch(name)]
+    projects = [name for name in projects if os.path.isfile(os.path.join(root, name, settings.PROJECT_FILE))]
     runs = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     if not projects and not registry.load(root) and not os.path.isdir(runs):
         return Memory(root, [], [])
-    return Memory(root, projects, [name for name in plain if _is_ours(name, os.path.join(root, name))])
-
-
-def _is_ours(name: str, path: str) -> bool:
-    if os.path.isdir(path):
-        return name in _FOLDERS
-    is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
-    return is_temporary or name in _FILES
+    others = []
+    for name in plain:
+        is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
+        is_folder = os.path.isdir(os.path.join(root, name))
+        if name in _FOLDERS if is_folder else is_temporary or name in _FILES:
+            others.append(name)
+    return Memory(root, projects, others)

@@ -35,10 +35,8 @@ def put(store_root: str, install: dict[str, Any]) -> None:
 
 def drop(store_root: str, settings_path: str) -> None:
     """Remove an install, and those whose settings file is gone."""
-    _save(
-        store_root,
-        [item for item in load(store_root) if item["settings"] != settings_path and os.path.exists(item["settings"])],
-    )
+    others = [item for item in load(store_root) if item["settings"] != settings_path]
+    _save(store_root, [item for item in others if os.path.exists(item["settings"])])
 
 
 def _save(store_root: str, installs: list[dict[str, Any]]) -> None:

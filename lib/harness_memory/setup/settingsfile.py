@@ -5,19 +5,29 @@ from __future__ import annotations
 import os
 import stat
 import time
+from typing import Mapping, NamedTuple
 
 from ..base import files, settings
 from . import jsonedit
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 SCOPES = ("user", "project", "local")
 
 
 class Refused(Exception):
     """Nothing was changed; the message names the path, the reason and what to do."""
+
+
+class Target(NamedTuple):
+    """Where an install goes: from which tree, into which settings file, with which memory."""
+
+    root: str
+    scope: str
+    settings: str
+    store: str
+
+    @property
+    def backup(self) -> str:
+        return self.settings + ".harness-memory.bak"
 
 
 def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
@@ -50,45 +60,30 @@ def document(data: bytes | None) -> str:
     return text if text.strip(" \t\r\n" + jsonedit.BOM) else text.rstrip(" \t\r\n") + "{}\n"
 
 
-def encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
-
-
 def replace(path: str, before: bytes | None, after: bytes | None, like: str = "") -> None:
     """Put `after` in the place of `before`, whose mode and owner it takes, or those of `like`; None is no file."""
     target = os.path.realpath(path)
-    model = like or target
-    try:
-        status = os.stat(model) if os.path.exists(model) else None
-        # Replacing a file needs no right to write it, but a read-only file is meant to stay.
-        if status is not None and not (status.st_mode & 0o222 and os.access(model, os.W_OK)):
-            raise Refused("%s: read-only. Make it writable and try again." % model)
-        if after is None:
-            _check_unchanged(path, before)
-            os.unlink(target)
-        else:
-            _write(path, target, before, after, status)
-    except OSError as error:
-        raise Refused("%s: cannot be written (%s)." % (path, error.strerror)) from None
-
-
-def _write(path: str, target: str, before: bytes | None, after: bytes, status: os.stat_result | None) -> None:
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
     files.remove_temporaries(folder, time.time() - settings.STRAY_FILE_SECONDS, of=name)
     try:
-        files.write(temporary, after, durable=True)
-        if status is not None:
-            if hasattr(os, "chown") and os.geteuid() == 0:
+        status = os.stat(like or target) if os.path.exists(like or target) else None
+        # Replacing a file needs no right to write it, but a read-only file is meant to stay.
+        if status is not None and not (status.st_mode & 0o222 and os.access(like or target, os.W_OK)):
+            raise Refused("%s: read-only. Make it writable and try again." % path)
+        if after is not None:
+            files.write(temporary, after, durable=True)
+        if after is not None and status is not None:
+            if hasattr(os, "geteuid") and os.geteuid() == 0:
                 os.chown(temporary, status.st_uid, status.st_gid)
             os.chmod(temporary, stat.S_IMODE(status.st_mode))
-        _check_unchanged(path, before)
-        os.replace(temporary, target)
+        if read(path) != before:  # the client writes its settings at any time
+            raise Refused("%s: another program has changed it. Run it again." % path)
+        if after is None:
+            os.unlink(target)
+        else:
+            os.replace(temporary, target)
+    except OSError as error:
+        raise Refused("%s: cannot be written (%s)." % (path, error.strerror)) from None
     finally:
         files.remove(temporary)
-
-
-def _check_unchanged(path: str, before: bytes | None) -> None:
-    """The client writes its settings at any time; what it has written since stays."""
-    if read(path) != before:
-        raise Refused("%s: another program has changed it. Run it again." % path)

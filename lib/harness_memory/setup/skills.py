@@ -16,7 +16,7 @@ from . import registry
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .installation import Target
+    from .settingsfile import Target
 
 SKILLS_DIR = "skills"
 SKILL_FILE = "SKILL.md"
