@@ -16,14 +16,13 @@ import time
 from zlib import crc32
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Segment, Source, dump
+from .index import ARCHIVED, NOTE, SESSION, Segment, Source, dump, from_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .document import Document
-    from .index import Record
+    from .index import Document, Record
 
 _LOCK = "recall.lock"
 _ARCHIVE_ENDING = ".tar.gz"
@@ -50,7 +49,7 @@ class _Cache:
         log = files.read(os.path.join(folder(project_dir), settings.RECALL_LOG), settings.ARCHIVE_MAX_BYTES) or b""
         self.log_bytes = len(log)
         # After the log: a process that merges it into the index removes it last.
-        self.base = open_index(project_dir)
+        self.base = _open_index(project_dir)
         self.state: dict[str, Any] = dict(self.base.state) if self.base else {}
         if log:
             self._replay(log)
@@ -58,8 +57,6 @@ class _Cache:
             self.base, self.recent, self._stamps, self.state = None, {}, {}, {}
 
     def _replay(self, log: bytes) -> None:
-        from .document import from_row
-
         for line in log.split(b"\n"):
             try:
                 row = jsontext.loads(line)
@@ -115,7 +112,7 @@ class _Cache:
 
     def _take_episode(self, name: str, stamp: int) -> None:
         from ..session import episode
-        from .document import of_episode
+        from .documents import of_episode
 
         value = episode.load(self.project_dir, name)
         if value:
@@ -132,7 +129,7 @@ class _Cache:
         if code == self.state.get("notes", crc32(b"{}")):
             return
         from ..notes import shelf
-        from .document import of_note
+        from .documents import of_note
 
         notes = shelf.open_book(shelf.shelves(self.store_root, self.project_dir)).holding
         for note in notes:
@@ -151,7 +148,7 @@ class _Cache:
         if stamps == before:
             return
         from ..memory import archive
-        from .document import of_archived
+        from .documents import of_archived
 
         changed = [name[: -len(_ARCHIVE_ENDING)] for name in names if stamps[name] != before.get(name)]
         current = {*(name[: -len(_ARCHIVE_ENDING)] for name in names)}.difference(changed)
@@ -243,15 +240,6 @@ def drop(project_dir: str) -> None:
     files.remove_tree(folder(project_dir), kept=_LOCK)
 
 
-def problem(project_dir: str) -> str:
-    """What is wrong with the index; "" when it is sound or missing."""
-    try:
-        open_index(project_dir, is_whole=True)
-    except DAMAGE as error:
-        return str(error)
-    return ""
-
-
 def path_of(store_root: str, project_dir: str, record: Record) -> str:
     """The file that a document derives from."""
     scope, _, name = record.id.partition("/")
@@ -275,20 +263,21 @@ def folder(project_dir: str) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
 
 
-def open_index(project_dir: str, *, is_whole: bool = False) -> Segment | None:
-    """The index, whole in memory when it `is_whole` or small; None when it is missing."""
+def _open_index(project_dir: str) -> Segment | None:
+    """The index, whole in memory when it is small; None when it is missing."""
     path = os.path.join(folder(project_dir), settings.RECALL_INDEX)
-    size = _stamp(path) and os.path.getsize(path)
-    if not size:
+    if not _stamp(path):
         return None
-    if is_whole or size <= _WHOLE_BYTES:
-        return Segment(files.read(path, settings.ARCHIVE_MAX_BYTES) or b"")
     fd = files.open_plain(path)
+    is_small = os.fstat(fd).st_size <= _WHOLE_BYTES
     try:
-        return Segment(os.read(fd, _WHOLE_BYTES), fd)
+        return Segment(os.read(fd, _WHOLE_BYTES), -1 if is_small else fd)
     except BaseException:
-        os.close(fd)
+        is_small = True
         raise
+    finally:
+        if is_small:
+            os.close(fd)
 
 
 def _stamp(path: str, *, is_sized: bool = True) -> int:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from typing import Any
 
-    from .document import Document
 
 SESSION, NOTE, ARCHIVED = KINDS = ("session", "note", "archived")
 _MAGIC = b"harness-recall %s.%d %s" % (__version__.encode(), settings.RECALL_FORMAT, sys.byteorder.encode())
@@ -46,6 +45,30 @@ class Record:
 
     def to_row(self) -> list[Any]:
         return [self.id, self.kind, self.day, self.line, self.files]
+
+
+class Document:
+    """Term counts, codes of neighbouring terms, and the record to show; `stamp` is the version of its file."""
+
+    __slots__ = ("counts", "length", "pairs", "record", "stamp", "time")
+
+    def __init__(self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: Record) -> None:
+        self.counts = counts
+        self.pairs = pairs
+        self.length = length
+        self.time = time
+        self.record = record
+        self.stamp = 0
+
+    def to_row(self) -> list[Any]:
+        return [self.counts, self.pairs, self.length, self.time, self.record.to_row(), self.stamp]
+
+
+def from_row(row: list[Any]) -> Document:
+    counts, pairs, length, time, record, stamp = row
+    document = Document(counts, pairs, length, time, Record(*record))
+    document.stamp = stamp
+    return document
 
 
 class Segment:

@@ -1,9 +1,9 @@
-"""A document: one session, note or archived title as recall indexes it."""
+"""Documents of sessions, notes and archived titles, as recall indexes them."""
 
 from __future__ import annotations
 
 from ..base import clock, settings
-from .index import ARCHIVED, NOTE, SESSION, Record
+from .index import ARCHIVED, NOTE, SESSION, Document, Record
 from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
@@ -16,31 +16,7 @@ if TYPE_CHECKING:
 _TEXT_MAX_CHARS = 64 * 1024
 
 
-class Document:
-    """Term counts, codes of neighbouring terms, and the record to show; `stamp` is the version of its file."""
-
-    __slots__ = ("counts", "length", "pairs", "record", "stamp", "time")
-
-    def __init__(self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: Record) -> None:
-        self.counts = counts
-        self.pairs = pairs
-        self.length = length
-        self.time = time
-        self.record = record
-        self.stamp = 0
-
-    def to_row(self) -> list[Any]:
-        return [self.counts, self.pairs, self.length, self.time, self.record.to_row(), self.stamp]
-
-
-def from_row(row: list[Any]) -> Document:
-    counts, pairs, length, time, record, stamp = row
-    document = Document(counts, pairs, length, time, Record(*record))
-    document.stamp = stamp
-    return document
-
-
-def index(
+def index_text(
     id: str,
     kind: str,
     title: str,
@@ -69,7 +45,7 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
     parts += [value.get("branch") or "", value.get("skill_used") or ""]
     title = "%s\n%s" % (value.get("title") or "", headline)
     time = clock.parse(value["ended"]) or clock.parse(value["started"]) or 0.0
-    document = index(name, SESSION, title, "\n".join(map(str, parts)), value["files_changed"], value["tags"], time)
+    document = index_text(name, SESSION, title, "\n".join(map(str, parts)), value["files_changed"], value["tags"], time)
     document.record.line = headline
     return document
 
@@ -77,11 +53,11 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
 def of_note(note: Note, modified: float) -> Document:
     time = clock.parse(note.day + "T00:00:00Z") or modified
     text = "\n".join([note.description, *note.body])
-    document = index(note.ref, NOTE, note.name, text, [path for path, _ in note.files], (), time)
+    document = index_text(note.ref, NOTE, note.name, text, [path for path, _ in note.files], (), time)
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document
 
 
 def of_archived(id: str, started: str, headline: str) -> Document:
-    return index(id, ARCHIVED, headline, time=clock.parse(started) or 0.0)
+    return index_text(id, ARCHIVED, headline, time=clock.parse(started) or 0.0)
