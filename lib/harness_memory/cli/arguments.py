@@ -76,7 +76,7 @@ def root() -> str:
 
 
 def private_root() -> str:
-    """The store, made if it is missing; one that was open to others is closed, and the person is told."""
+    """The store, made if it is missing; one that was open to others is closed, and the person is warned."""
     path = root()
     opened = files.ensure_private(path)
     if opened:

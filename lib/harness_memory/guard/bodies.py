@@ -111,7 +111,7 @@ DATABASES = _SQL | _DOCUMENTS
 
 
 def language(program: str) -> str:
-    """python3.11 is python; "" for what is no interpreter of ours."""
+    """python3.11 is python; "" for a program that is not a known interpreter."""
     name = program.rstrip("0123456789.")
     return name if name in _OPTIONS else "python" if name in ("pypy", "python3-", "py") else ""
 

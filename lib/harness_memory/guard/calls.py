@@ -53,7 +53,7 @@ class Call:
     """One program with its arguments, as far as they can be known.
 
     `stdin` is the text it reads, a list of the calls that produce it, or None. `is_kept`: its output goes into a
-    variable of the shell, where nobody sees it.
+    shell variable, where it stays unseen.
     """
 
     __slots__ = ("args", "cwd", "is_kept", "program", "redirections", "stdin", "texts", "via", "where", "word")
@@ -130,7 +130,7 @@ class Trace:
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
-    """Unreadable when the text is no shell script; beyond the limits it is `unread`, but for the calls before that.
+    """Unreadable when the text is not a shell script; beyond the limits it is `unread`, but for the calls before that.
 
     `within`: whose commands hold the text.
     """
@@ -395,7 +395,7 @@ class Shell:
         if name in _INDEXING:
             for arg in args[:10]:
                 self.aside(arg)
-        if name == UNKNOWN and args:  # an empty variable before a command is no word at all
+        if name == UNKNOWN and args:  # an empty variable before a command vanishes
             self.follow([*args])
         elif name in self.functions:
             self.invoke(name, args, call.stdin)
@@ -443,7 +443,7 @@ class Shell:
             wrappers.follow(self, call)
 
     def invoke(self, name: str, args: list[str], stdin: Any) -> None:
-        this = "%s %d" % (name, id(self.functions[name]))  # one that is defined anew inside itself is another
+        this = "%s %d" % (name, id(self.functions[name]))  # one that redefines itself is another
         if this in self.active:
             return
         inner = self.copy(deeper=1)

@@ -1,4 +1,4 @@
-"""From findings to an answer: the firmest rule decides, the audit trail hears of it, Claude is told why."""
+"""From findings to an answer: the firmest rule decides, the audit trail records it, Claude reads why."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
         return b""
     text = sentence(best, policy)
     if tier != best.tier:
-        text += " Nobody can confirm it in this session, so it is not done."
+        text += " No user can confirm it in this session, so it is not done."
     if not recorded:
         text += " (The audit trail could not be written: harness memory doctor.)"
     return reply(tier, text)
@@ -80,12 +80,12 @@ def reply(tier: str, text: str) -> bytes:
 
 
 def is_attended(env: Environment, payload: dict[str, Any]) -> bool:
-    """Whether somebody can answer a question."""
+    """Whether a user can answer a question."""
     if payload.get("permission_mode") == "dontAsk":
         return False
-    told = env.get(settings.ENV_ATTENDED)
-    if told:
-        return told != "0"
+    attended = env.get(settings.ENV_ATTENDED)
+    if attended:
+        return attended != "0"
     entry = env.get(settings.ENV_ENTRYPOINT)
     return not entry.startswith("sdk")
 
@@ -137,7 +137,7 @@ def is_allowed_once(question: Question) -> bool:
 
 
 def failed(env: Environment, error: BaseException) -> bytes:
-    """The answer when there is no verdict."""
+    """The answer without a verdict."""
     from ..base import health
     from .question import store_root
 

@@ -1,4 +1,4 @@
-"""Rule files that cannot be used: told when a session starts, and recorded in the audit trail once a day.
+"""Rule files that cannot be used: reported when a session starts, and recorded in the audit trail once a day.
 
 <root>/health/degraded/<hash of the problem>   empty; its time is when that was last recorded
 """

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from .calls import Call
     from .paths import Scope
 
-MAX_TARGETS = 100  # of one command; beyond that nobody knows what is named
+MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
 
 _ROOTS = frozenset(
     """
@@ -249,7 +249,7 @@ def _worth(path: str, scope: Scope, call: Call) -> str:
         return "delete.git"
     if local[:2] == "~/" and local[2:] in _MAIN_FOLDERS:
         return "delete.home"
-    # Whoever works in `/` owns no less of the system for it.
+    # A session in `/` does not make the system part of the project.
     if (project not in _ROOTS and paths.is_inside(path, scope.project)) or paths.is_temporary(path, scope):
         return ""
     if path.startswith(_FREE_SYSTEM):

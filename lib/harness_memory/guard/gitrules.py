@@ -192,7 +192,7 @@ def _push(args: list[str], protected: tuple[str, ...], branch: str) -> str:
     if all(target and UNKNOWN not in target and not is_protected(target, protected) for target in targets):
         return "git.force-push-own"
     if lease and not forced and targets == [""]:
-        return "git.force-push-own"  # git itself refuses when somebody else has pushed
+        return "git.force-push-own"  # git itself refuses when another person has pushed
     return "git.force-push"
 
 

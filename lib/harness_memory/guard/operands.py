@@ -152,7 +152,7 @@ def _without_excluded(name: str, args: list[str]) -> list[str]:
 
 
 def _script(args: list[str]) -> list[str]:
-    """The file that a shell is to run: what is no script is shown line by line, as errors."""
+    """The file that a shell runs: it prints any other file line by line, as errors."""
     for at, arg in enumerate(args):
         if arg[:1] not in ("-", "+"):
             return [arg] if args[at - 1 : at] not in (["-o"], ["-O"]) else []
@@ -309,7 +309,7 @@ def _searched(name: str, args: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _is_whole(name: str, args: list[str]) -> bool:
-    """A search through hidden files too, whatever they are called."""
+    """A search that includes hidden files."""
     if any(arg.startswith(("--include", "-g", "--glob", "-t", "--type")) for arg in args):
         return False
     letters = "".join([arg for arg in args if arg[:1] == "-" and arg[1:2] != "-"])

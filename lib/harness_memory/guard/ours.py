@@ -1,4 +1,4 @@
-"""What is ours (the store, the code, the client's settings), reached by programs whose arguments nobody knows.
+"""What is ours (the store, the code, the client's settings), reached by programs with unknown arguments.
 
 Reading it is free. Every program but the readers below is taken to write what it names, and where it stands.
 """
@@ -73,7 +73,7 @@ def check(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
 
 
 def _in_config(name: str, folder: str, words: list[str], scope: Scope) -> str:
-    """Something is put into the client's directory: its settings, by name, or nobody knows what."""
+    """A write into the client's directory: to its settings by name, or to an unknown file."""
     if name in _UNPACKERS or (name == "git" and not {"apply", "am"}.isdisjoint(words)):
         return PROJECT_SETTINGS
     names = [word.rstrip("/").rpartition("/")[2].lower() for word in words]

@@ -1,4 +1,4 @@
-"""What a path is: a secret, a start-up file, a part of the system, ours, or nobody's business.
+"""What a path is: a secret, a start-up file, a part of the system, ours, or none of these.
 
 Paths are compared in one form: absolute, folded, in lower case, with forward slashes, a drive as `/c`, the home
 directory (anyone's) as `~`. Both the path as written and the place it really leads to are looked at.
@@ -362,7 +362,7 @@ def _samples(piece: str, access: str) -> Iterable[str]:
     is_hidden = piece[:1] == "." and (len(piece) == 2 or QUESTION in piece or BRACKET in piece)
     if not is_hidden and _literal_chars(piece) < 2:
         return own
-    if piece[:1] == STAR:  # `*.yml` is no reach for secrets.yml, `*.pem` is one for keys
+    if piece[:1] == STAR:  # `*.yml` does not aim at secrets.yml, `*.pem` aims at keys
         return (*own, *(name for name in _SAMPLES if name.endswith(_SECRET_SUFFIXES)))
     if piece.startswith(".git") and piece[4:5] != "-":
         return (*own, *(name for name in _SAMPLES if name != ".git-credentials"))

@@ -8,11 +8,11 @@
                  "match": {"path": "third_party/**", "access": "write"}}],
       "protected_branches": ["main", "release"],
       "zero_access": ["*.secret"], "confirm_write": ["package-lock.json"], "no_delete": ["docs/"],
-      "unattended": "deny"                                      what `ask` becomes where nobody can answer: deny | ask
+      "unattended": "deny"                                      what `ask` becomes where no user can answer: deny | ask
     }
 
 The project's file, `.claude/guard.json`, may only make things firmer. A file that cannot be used changes nothing, and
-is a problem that is told.
+is reported as a problem.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Policy:
             return
         for rule, tier in given.items():
             if rule not in rules.RULES and rule not in self.texts:
-                self.problems.append('%s: there is no rule "%s". See: harness guard rules' % (where, str(rule)[:60]))
+                self.problems.append('%s: unknown rule "%s". See: harness guard rules' % (where, str(rule)[:60]))
             elif tier not in rules.TIERS:
                 self.problems.append('%s: the tier of "%s" must be one of %s' % (where, rule, ", ".join(rules.TIERS)))
             elif only_tighten and rules.TIERS.index(tier) < rules.TIERS.index(self.tier(rule)):

@@ -33,7 +33,7 @@ RULES: dict[str, tuple[str, str, str]] = {
     "delete.git": (
         DENY,
         "deletes a repository's history",
-        "To undo commits or changes use git itself; to start anew ask the user.",
+        "To undo commits or changes use git itself; to start again ask the user.",
     ),
     "delete.unknown": (
         ASK,

@@ -1,7 +1,7 @@
 """A reader of shell text: what would run, as a tree, without running or expanding anything.
 
     tree    ("cmd", assignments, words, redirections)   one simple command
-            ("seq", trees)     in order, whatever joins them; the branches of if, while and case too
+            ("seq", trees)     in order, however they are joined; the branches of if, while and case too
             ("pipe", trees)    each one's output is the next one's input
             ("sub", tree, redirections)     ( ... ), with a state of its own
             ("group", tree, redirections)   { ...; }, loops and conditions
@@ -87,7 +87,7 @@ class Budget:
 def read(text: str, depth: int = 0, budget: Budget | None = None) -> Any:
     """The tree of a script; Unreadable when it is none."""
     if not depth and not text.isascii():
-        text = text.translate(_SCRUBBED)  # nobody but us may write markers
+        text = text.translate(_SCRUBBED)  # only the reader may write markers
     reader = _Reader(text, depth, budget or Budget())
     tree = reader.sequence(frozenset())
     if reader.at < len(reader.text):
@@ -657,7 +657,7 @@ class _Reader:
             self.at += 1
             self.budget.take(words=SUBSTITUTION_WORDS)
             tree = self.sequence(frozenset())
-            if self.bodies:  # `$(cat <<EOF ... EOF)`: a body that begins after the bracket is no body
+            if self.bodies:  # `$(cat <<EOF ... EOF)`: a body cannot begin after the bracket
                 self.bodies = []
             self.expect(")")
             parts.append(("run", tree, quoted))

@@ -84,7 +84,7 @@ def findings(
 
 
 def _powershell(command: str, scope: Scope, env: Environment, policy: Any) -> list[tuple[str, str, str]]:
-    """Its backslash is no escape, its backtick is one; `-WhatIf` only shows what would be done."""
+    """PowerShell escapes with a backtick, not a backslash; `-WhatIf` runs nothing."""
     text = command.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
     lower = text.lower()
     if any(word in lower for word in ("iex", "invoke-expression")) and any(word in lower for word in _FETCHES):

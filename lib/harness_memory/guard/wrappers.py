@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from .calls import Call, Shell
 
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh nu xonsh elvish".split())
-GUESSED = "?"  # in `via`: a program we know nothing of may run this; only what nobody wants counts then
+GUESSED = "?"  # in `via`: an unknown program may run this; only deny rules count then
 REMOTE = "remote"
 CONTAINER = "container"
 

@@ -121,7 +121,7 @@ def _stamp(root: str, name: str, error: BaseException | str) -> None:
     try:
         from ..base import health
 
-        if root and getattr(error, "filename", "") != root:  # else there is no store to stamp
+        if root and getattr(error, "filename", "") != root:  # else the store itself is unusable
             health.note_failure(root, name, error)
     except BaseException:  # noqa: BLE001  (nowhere left to report it)
         pass

@@ -1,6 +1,6 @@
 """What we put into a settings file: the hooks, their commands, the permission rules.
 
-A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which tells the client to
+A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which makes the client
 block the prompt. So the shell tests for the script first and sets the exit code itself.
 """
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Change(NamedTuple):
-    """The bytes of a settings file before and after; None where there is no file."""
+    """The bytes of a settings file before and after; None without a file."""
 
     before: bytes | None
     after: bytes | None
@@ -103,7 +103,7 @@ def uninstall(target: Target, removal: Change, memory: Memory | None = None) -> 
 
 
 def _round_trip(target: Target, wanted: Entries, rules: tuple[str, ...], original: str) -> str | None:
-    """What is left of `original` after an install and its removal: the same as of a file that nobody else edited."""
+    """What is left of `original` after an install and its removal: the same as of a file without other edits."""
     try:
         installed = merge.merge(original, wanted, target.root, (), original)
     except merge.WrongShape:

@@ -44,10 +44,8 @@ def hooks(text: str, root: str) -> list[Hook]:
 
 
 def merge(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...], original: str | None) -> str:
-    """`text` with our entries. They are removed and added again unless they are up to date."""
+    """`text` with our entries at the end; older ones are removed first."""
     _check_shape(text, wanted)
-    if _is_current(text, wanted, root, former_rules):
-        return text
     text = strip(text, root, (*wanted.rules, *former_rules), original)
     for event, group in wanted.groups.items():
         text = _with_item(text, ("hooks", event), group)
@@ -87,18 +85,6 @@ def _check_shape(text: str, wanted: Entries) -> None:
         if node is not None and node.kind != kind:
             name = '"%s"' % ".".join(path) if path else "the whole document"
             raise WrongShape("%s should be %s, but is %s" % (name, _EXPECTED[kind], node.describe()))
-
-
-def _is_current(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...]) -> bool:
-    expected = {
-        event: (str(group.get("matcher", "")).replace("*", ""), group["hooks"][0]["command"])
-        for event, group in wanted.groups.items()
-    }
-    present = hooks(text, root)
-    is_same = len(present) == len(expected) and expected == {h.event: (h.matcher, h.command) for h in present}
-    rules = allowed(text)
-    stale = [rule for rule in rules if rule not in wanted.rules and (entries.is_our_rule(rule) or rule in former_rules)]
-    return is_same and not stale and set(wanted.rules) <= set(rules)
 
 
 def _with_item(text: str, path: tuple[str, str], item: object) -> str:

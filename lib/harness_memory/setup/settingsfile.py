@@ -61,7 +61,7 @@ def document(data: bytes | None) -> str:
 
 
 def replace(path: str, before: bytes | None, after: bytes | None, like: str = "") -> None:
-    """Put `after` in the place of `before`, whose mode and owner it takes, or those of `like`; None is no file."""
+    """Put `after` in the place of `before`, whose mode and owner it takes, or those of `like`; None stands for a missing file."""
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
