@@ -32,7 +32,7 @@ KEY_REFUSED = ("Harness guard [path.secret]: `", "reaches for private keys or cr
 PUSH_REFUSED = (
     "Harness guard [git.force-push]: `%s` rewrites a shared branch on the remote" % PUSH,
     "Instead: Push to a branch of your own, or use --force-with-lease",
-    "Nobody can confirm it in this session",
+    "can confirm it in this session",
 )
 
 

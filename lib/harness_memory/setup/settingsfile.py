@@ -61,7 +61,7 @@ def document(data: bytes | None) -> str:
 
 
 def replace(path: str, before: bytes | None, after: bytes | None, like: str = "") -> None:
-    """Put `after` in the place of `before`, whose mode and owner it takes, or those of `like`; None stands for a missing file."""
+    """Replace `before` by `after` (None: no file), with the mode and owner of `before`, or of `like`."""
     target = os.path.realpath(path)
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, ".%s.%d%s" % (name, os.getpid(), settings.TEMP_SUFFIX))
