@@ -34,11 +34,11 @@ def _checked(data: bytes) -> str:
     return "\n".join(lines) + "\n"
 
 
-def edit(at: Scopes, name: str, before: str, write: Callable[[str], object]) -> int:
+def edit(scopes: Scopes, name: str, before: str, write: Callable[[str], object]) -> int:
     """Open `before` in the editor and `write` what is saved; when that fails, the draft stays and is named."""
     arguments.private_root()
-    drafts = os.path.join(at.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR)
-    draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(at.now)))
+    drafts = os.path.join(scopes.project.dir, settings.STATE_DIR, settings.DRAFTS_DIR)
+    draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(scopes.now)))
     files.write_text(draft, before)
     try:
         _run_editor(draft)

@@ -32,14 +32,14 @@ def lint(argv: list[str]) -> int:
     add_scope(parser)
     parser.add_argument("--fix", action="store_true", help="correct what can be corrected without loss")
     args = parser.parse_args(argv)
-    at = Scopes(args)
-    places = [shelf for shelf in at.shelves if args.scope in (None, shelf.scope)]
-    fixed = [row for shelf in places if shelf.slugs() for row in _fix(at, shelf)] if args.fix else []
+    scopes = Scopes(args)
+    places = [shelf for shelf in scopes.shelves if args.scope in (None, shelf.scope)]
+    fixed = [row for shelf in places if shelf.slugs() for row in _fix(scopes, shelf)] if args.fix else []
     homes = tuple(folder for shelf in places for folder in (shelf.folder + os.sep, shelf.index))
-    findings = linting.check(at.shelves, at.project.root, at.now)
+    findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     findings = [each for each in findings if each.path.startswith(homes)]
     rows = [row for each in fixed for row in ("Corrected %s:" % short(each["file"]), *map(_indented, each["done"]), "")]
-    rows += _listing(findings, at.root) if findings else ["The notes are in order."]
+    rows += _listing(findings, scopes.root) if findings else ["The notes are in order."]
     answer(args.json, {"fixed": fixed, "findings": [finding.as_json() for finding in findings]}, rows)
     return 1 if findings else 0
 
@@ -48,13 +48,13 @@ def _indented(text: str) -> str:
     return "  " + line(text)
 
 
-def _fix(at: Scopes, shelf: Shelf) -> list[dict[str, Any]]:
+def _fix(scopes: Scopes, shelf: Shelf) -> list[dict[str, Any]]:
     done = []
-    with at.writing(shelf.scope) as writing:
+    with scopes.writing(shelf.scope) as writing:
         for note in shelf.read():
             what = linting.corrected(note) if not note.is_unreadable else []
             if what:
-                archived = writing.archive(note.slug, at.now)
+                archived = writing.archive(note.slug, scopes.now)
                 done.append({"file": writing.put(note), "done": what, "archived": archived or None})
     return done
 
@@ -66,9 +66,8 @@ def _listing(findings: list[Finding], root: str) -> list[str]:
         where = "%s:%d" % (os.path.relpath(each.path, root), each.line)
         groups.setdefault(each.remedy, []).append(_indented("%s %s" % (where, each.what)))
     safe = sum(finding.is_safe for finding in findings)
-    lines = [
-        "%s in %s%s" % (count(len(findings), "finding"), short(root), "; --fix corrects %d" % safe if safe else "")
-    ]
+    more = "; --fix corrects %d" % safe if safe else ""
+    lines = ["%s in %s%s" % (count(len(findings), "finding"), short(root), more)]
     for remedy, rows in groups.items():
         lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, _SHOWN, "  ")]
     return lines
@@ -86,15 +85,19 @@ def compact(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if args.scope == "local":
         raise Refusal("--scope local: local notes end with their session; there is nothing to compact")
-    at = Scopes(args)
+    scopes = Scopes(args)
     changes, archived, left = [], [], []
-    for shelf in [shelf for shelf in at.shelves if shelf.home]:
-        plan = compacting.plan(shelf)[0] if args.scope in (None, shelf.scope) else []
+    for shelf in [shelf for shelf in scopes.shelves if shelf.home]:
+        if args.scope not in (None, shelf.scope):
+            left += shelf.read()
+            continue
+        plan = compacting.plan(shelf)[0]
         if plan and not args.dry_run:
-            plan, paths = compacting.carry_out(shelf, at.now)
+            plan, paths = compacting.carry_out(shelf, scopes.now)
             archived += paths
-        changes += [{"note": change.note.ref, "what": reason} for change in plan for reason in change.reasons]
-        left += compacting.plan(shelf)[1] if args.scope in (None, shelf.scope) else shelf.read()
+        ref = shelf.scope + "/%s"
+        changes += [{"note": ref % slug, "what": what} for slug, reasons in plan.items() for what in reasons]
+        left += compacting.plan(shelf)[1].values()
     undecided = [each for note in left for each in linting.check_note(note, "") if each.kind == "long"]
     undecided += linting.check_pairs(notebook.Book(left))
     would = ["%s would be made (nothing was changed):" % count(len(changes), "change")]
@@ -103,7 +106,7 @@ def compact(argv: list[str]) -> int:
     for folder in dict.fromkeys(folders):
         rows.append("%s kept in %s" % (count(folders.count(folder), "original"), short(folder)))
     rows = rows or ["The notes are compact."]
-    rows += ["", "To decide:", *_listing(undecided, at.root)[1:]] if undecided else []
+    rows += ["", "To decide:", *_listing(undecided, scopes.root)[1:]] if undecided else []
     needs = [finding.as_json() for finding in undecided]
     value = {"dry_run": args.dry_run, "changes": changes, "archived": archived, "needs_a_mind": needs}
     answer(args.json, value, rows)

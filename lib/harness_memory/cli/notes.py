@@ -100,27 +100,29 @@ def remember(argv: list[str]) -> int:
     return _add_facts(Scopes(args), args, args.topic or "", "")
 
 
-def _add(at: Scopes, args: argparse.Namespace) -> int:
+def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     text = "" if args.facts else _standard_input(args, "note add %s" % line(args.name))
-    return _add_facts(at, args, args.name, text, is_new=True)
+    return _add_facts(scopes, args, args.name, text, is_new=True)
 
 
-def _add_facts(at: Scopes, args: argparse.Namespace, name: str, text: str, *, is_new: bool = False) -> int:
+def _add_facts(scopes: Scopes, args: argparse.Namespace, name: str, text: str, *, is_new: bool = False) -> int:
     """Add facts, or the text of a page, to the note of that name; a new one must not exist."""
     said = [one_line(each) for each in (name, *args.facts)]
     name, *facts = map(redact, said)  # before anything is named after a secret
     args.is_redacted = bool(text and args.is_redacted) or [name, *facts] != said
-    pairs = [(fact, wording.corrected(fact, at.day) if args.fix else fact) for fact in facts if fact]
+    pairs = [(fact, wording.corrected(fact, scopes.day) if args.fix else fact) for fact in facts if fact]
     if not pairs and not text:
         raise Refusal("the fact is empty; nothing was noted")
     scope = args.scope or ("user" if args.type == "user" else "project")
     kind = args.type or ("user" if scope == "user" else "project")
-    with at.writing(scope) as writing:
-        known = writing.shelf.note(notes.slug_of(name)) if name else _nearest(writing.shelf, facts, args.type)
-        if known and is_new:
-            more = 'harness memory remember "FACT" --topic %s' % known.slug
-            raise Refusal("the note %s exists. Add to it: %s" % (known.ref, more))
-        made = known or notes.new(name or _topic_name(pairs[0][1]), type=kind, day=at.day, session=at.session)
+    with scopes.writing(scope) as writing:
+        existing = writing.shelf.note(notes.slug_of(name)) if name else _nearest(writing.shelf, facts, args.type)
+        if existing and is_new:
+            more = 'harness memory remember "FACT" --topic %s' % existing.slug
+            raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
+        made = existing or notes.new(
+            name or _topic_name(pairs[0][1]), type=kind, day=scopes.day, session=scopes.session
+        )
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
         if text:
@@ -132,20 +134,20 @@ def _add_facts(at: Scopes, args: argparse.Namespace, name: str, text: str, *, is
         for fact, right in pairs:
             if fact in new:
                 notes.add_fact(made, right)
-        if known and made.fields.get("verified"):
-            made.fields["verified"] = at.day
-        _apply_options(at, made, args)
-        return _save(at, writing, made, args, "Noted" if new or text else "Known already, and verified today")
+        if existing and made.fields.get("verified"):
+            made.fields["verified"] = scopes.day
+        _apply_options(scopes, made, args)
+        return _save(scopes, writing, made, args, "Noted" if new or text else "Known already, and verified today")
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     """The note of a shelf that is about the same things as some facts; its name and description count twice."""
-    told = similar.topic_words(" ".join(facts))
+    subject = similar.topic_words(" ".join(facts))
     best, most = None, 0
     for note in notebook.Book(shelf.read()).holding:
-        title = told & similar.topic_words(note.name + " " + note.description)
-        shared = title | (told & similar.topic_words(" ".join(note.body)))
-        is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(told))
+        title = subject & similar.topic_words(note.name + " " + note.description)
+        shared = title | (subject & similar.topic_words(" ".join(note.body)))
+        is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(subject))
         if is_near and kind in (None, note.type) and not note.problems and len(title) + len(shared) > most:
             best, most = note, len(title) + len(shared)
     return best
@@ -157,15 +159,15 @@ def _topic_name(fact: str) -> str:
     return " ".join([word for word in words if not similar.is_filler(word)][:_TOPIC_WORDS])
 
 
-def _apply_options(at: Scopes, made: Note, args: argparse.Namespace) -> None:
+def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None:
     fields = made.fields
     for key in ("description", "type"):
         if getattr(args, key):
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
         items = dict(zip([path for path, _ in made.files], fields.get("files") or ()))
-        paths = [relative(file, at.project.root) for file in args.file]
-        items.update({path: freshness.stamped(path, at.project.root) for path in paths})
+        paths = [relative(file, scopes.project.root) for file in args.file]
+        items.update({path: freshness.stamped(path, scopes.project.root) for path in paths})
         fields["files"] = [*items.values()]
     for item in args.trigger or ():
         if not notes.is_trigger(item):
@@ -176,7 +178,7 @@ def _apply_options(at: Scopes, made: Note, args: argparse.Namespace) -> None:
 # Writing -------------------------------------------------------------------------------------------
 
 
-def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
+def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
     """Write a note, the former version into the archive, and print what lint finds in it."""
     shelf = writing.shelf
     made.scope = shelf.scope
@@ -188,11 +190,11 @@ def _save(at: Scopes, writing: Writing, made: Note, args: argparse.Namespace, do
     made.fields.update(name=made.name, description=about, type=made.type)
     fixed = lint.corrected(made) if getattr(args, "fix", False) else []
     if not files.is_same(shelf.path(made.slug), notes.render(made).encode("utf-8", "replace")):
-        writing.archive(made.slug, at.now)
+        writing.archive(made.slug, scopes.now)
     writing.put(made)
     saved = shelf.note(made.slug) or made
-    book = notebook.open_book(at.shelves)
-    findings = [*lint.check_note(saved, at.project.root, at.day)]
+    book = notebook.open_book(scopes.shelves)
+    findings = [*lint.check_note(saved, scopes.project.root, scopes.day)]
     findings += [each for each in lint.check_pairs(book, last=saved.ref) if each.path == saved.path]
     warning = index.render(notebook.Book(shelf.read()).holding)[1] if shelf.home else ""
     is_redacted = getattr(args, "is_redacted", False)
@@ -212,14 +214,14 @@ def _standard_input(args: argparse.Namespace, usage: str) -> str:
     return text
 
 
-def _edit(at: Scopes, args: argparse.Namespace) -> int:
-    shelf, note = at.find_readable(args.word, args.scope)
+def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
+    shelf, note = scopes.find_readable(args.word, args.scope)
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
         if sys.stdin is None or sys.stdin.isatty():
-            return edit_note(at, shelf, note, args)
-        return _write_page(at, shelf, note, _standard_input(args, "note edit NAME"), args)
-    with at.writing(shelf.scope) as writing:
-        _, note = at.find_readable(note.ref)  # as it is under the lock
+            return edit_note(scopes, shelf, note, args)
+        return _write_page(scopes, shelf, note, _standard_input(args, "note edit NAME"), args)
+    with scopes.writing(shelf.scope) as writing:
+        _, note = scopes.find_readable(note.ref)  # as it is under the lock
         for text in args.drop or ():
             wanted = similar.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in similar.key(fact.text)]
@@ -228,52 +230,52 @@ def _edit(at: Scopes, args: argparse.Namespace) -> int:
                 raise Refusal('%s match "%s"; nothing was changed' % (hold, line(text)))
             note.body = notes.without(note.body, hits)
         if args.verified:
-            note.fields["verified"] = at.day
-            note.fields["files"] = [freshness.stamped(path, at.project.root) for path, _ in note.files]
-        _apply_options(at, note, args)
-        return _save(at, writing, note, args, "Written")
+            note.fields["verified"] = scopes.day
+            note.fields["files"] = [freshness.stamped(path, scopes.project.root) for path, _ in note.files]
+        _apply_options(scopes, note, args)
+        return _save(scopes, writing, note, args, "Written")
 
 
-def edit_note(at: Scopes, shelf: Shelf, note: Note, args: argparse.Namespace) -> int:
+def edit_note(scopes: Scopes, shelf: Shelf, note: Note, args: argparse.Namespace) -> int:
     """In the person's editor."""
     before = files.read_text(note.path) or ""
     return editor.edit(
-        at, "note-" + note.slug, before, lambda text: _write_page(at, shelf, note, text, args, before=before)
+        scopes, "note-" + note.slug, before, lambda text: _write_page(scopes, shelf, note, text, args, before=before)
     )
 
 
 def _write_page(
-    at: Scopes, shelf: Shelf, note: Note, text: str, args: argparse.Namespace, before: str | None = None
+    scopes: Scopes, shelf: Shelf, note: Note, text: str, args: argparse.Namespace, before: str | None = None
 ) -> int:
     """Write a whole new text; without frontmatter the note keeps its own."""
     page = notes.parse(note.slug, text)
     page.fields = page.fields if page.has_head else dict(note.fields)
-    with at.writing(shelf.scope) as writing:
+    with scopes.writing(shelf.scope) as writing:
         if before is not None and files.read_text(note.path) != before:
             raise Refusal("%s has changed since the editor was opened" % note.ref)
-        return _save(at, writing, page, args, "Written")
+        return _save(scopes, writing, page, args, "Written")
 
 
-def _remove(at: Scopes, args: argparse.Namespace) -> int:
+def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
     removed = []
     for word in args.words:
-        shelf, note = at.find(word, args.scope)
+        shelf, note = scopes.find(word, args.scope)
         if not notebook.is_plain(note.path):
             raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
-        with at.writing(shelf.scope) as writing:
-            removed.append((note.ref, writing.remove(note.slug, at.now)))
+        with scopes.writing(shelf.scope) as writing:
+            removed.append((note.ref, writing.remove(note.slug, scopes.now)))
     rows = ["Removed %s%s" % (line(ref), "; archived in " + short(path) if path else "") for ref, path in removed]
     return answer(args.json, [{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
-def _promote(at: Scopes, args: argparse.Namespace) -> int:
+def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
-    shelf, note = at.find_readable(args.word, args.scope)
+    shelf, note = scopes.find_readable(args.word, args.scope)
     if shelf.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
     target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
-    with at.writing(shelf.scope) as leaving, at.writing(target) as writing:
-        _, note = at.find_readable(note.ref)  # as it is under the lock
+    with scopes.writing(shelf.scope) as leaving, scopes.writing(target) as writing:
+        _, note = scopes.find_readable(note.ref)  # as it is under the lock
         made = writing.shelf.note(note.slug) or note
         keys = {similar.key(fact.text) for fact in made.facts}
         for fact in note.facts:
@@ -284,23 +286,25 @@ def _promote(at: Scopes, args: argparse.Namespace) -> int:
         if target == "user":
             made.fields.pop("files", None)  # they are this project's
             made.fields["type"] = "user" if made.type == "project" else made.type
-        code = _save(at, writing, made, args, "Promoted to %s" % target)
-        leaving.remove(note.slug, at.now)
+        code = _save(scopes, writing, made, args, "Promoted to %s" % target)
+        leaving.remove(note.slug, scopes.now)
         return code
 
 
-def _supersede(at: Scopes, args: argparse.Namespace) -> int:
-    _, old = at.find(args.old, args.scope)
-    shelf, new = at.find_readable(args.new, args.scope)
+def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
+    _, old = scopes.find(args.old, args.scope)
+    shelf, new = scopes.find_readable(args.new, args.scope)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
         raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
-    with at.writing(shelf.scope) as writing:
-        _, new = at.find_readable(new.ref)
+    with scopes.writing(shelf.scope) as writing:
+        _, new = scopes.find_readable(new.ref)
         ref = old.slug if old.scope == new.scope else old.ref
         new.fields["supersedes"] = [*dict.fromkeys([*new.supersedes, ref])]
-        return _save(at, writing, new, args, "%s is superseded: it stays on disk, never injected. Written" % old.ref)
+        return _save(
+            scopes, writing, new, args, "%s is superseded: it stays on disk, never injected. Written" % old.ref
+        )
 
 
 # Showing -------------------------------------------------------------------------------------------
@@ -318,14 +322,14 @@ def list_notes(args: argparse.Namespace) -> int:
     return answer(args.json, [described(note, fate) for note, fate in shown], lines)
 
 
-def _show(at: Scopes, args: argparse.Namespace) -> int:
-    return show_note(at, *at.find(args.word, args.scope), is_json=args.json)
+def _show(scopes: Scopes, args: argparse.Namespace) -> int:
+    return show_note(scopes, *scopes.find(args.word, args.scope), is_json=args.json)
 
 
-def show_note(at: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
+def show_note(scopes: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
     notebook.mark_used(shelf, note.slug)
-    fate = notebook.open_book(at.shelves).fate(note)
-    state, paths = freshness.state(note, at.project.root)
+    fate = notebook.open_book(scopes.shelves).fate(note)
+    state, paths = freshness.state(note, scopes.project.root)
     if is_json:
         return answer(True, {**described(note, fate), "freshness": state or None}, ())
     if note.is_unreadable:

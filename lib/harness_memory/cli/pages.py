@@ -127,17 +127,17 @@ def edit(argv: list[str]) -> int:
     parser.add_argument("what", metavar="NAME", help='a note by name, "briefing", or "profile/SKILL"')
     add_scope(parser, "the note of this scope")
     args = parser.parse_args(argv)
-    at = Scopes(args)
+    scopes = Scopes(args)
     kind, _, skill = args.what.partition("/")
     if args.what != "briefing" and not (kind == "profile" and skill):
-        return notes.edit_note(at, *at.find_readable(args.what, args.scope), args)
-    page = Page(at.project, _skill(skill) if skill else "")
+        return notes.edit_note(scopes, *scopes.find_readable(args.what, args.scope), args)
+    page = Page(scopes.project, _skill(skill) if skill else "")
     before = page.text()
 
     def write(text: str) -> None:
         _report(page, args, page.replace(text, before), is_redacted=False)
 
-    return editor.edit(at, page.name[: -len(".md")], before, write)
+    return editor.edit(scopes, page.name[: -len(".md")], before, write)
 
 
 def _add_force(parser: argparse.ArgumentParser) -> None:

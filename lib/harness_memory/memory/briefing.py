@@ -38,19 +38,7 @@ def parse(data: bytes) -> tuple[list[str], str]:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     except UnicodeDecodeError as error:
         return [], "not UTF-8 at byte %d" % error.start
-    if text.lstrip()[:1] in ("{", "[") and text.rstrip()[-1:] in ("}", "]") and _is_json(text):
-        return [], "JSON, not Markdown"
     return text.split("\n") if text.strip() else [], ""
-
-
-def _is_json(text: str) -> bool:
-    from ..base import jsontext
-
-    try:
-        jsontext.loads(text.encode("utf-8"))
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def skill_name(skill: str) -> str:

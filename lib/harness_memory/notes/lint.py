@@ -118,7 +118,7 @@ def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Findi
     story = wording.story(text)
     if story:
         fact = '; the fact is "%s"' % cut(story.instead, _SHOWN_CHARS) if story.instead else ""
-        yield _finding(note, line, "narrative", 'tells a story: "%s"%s' % (shown, fact), bool(story.instead))
+        yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, fact), bool(story.instead))
     opening = story.match.end() if story and story.instead else 0
     for date in wording.relative_dates(text, day):
         if date.match.start() >= opening:  # else it goes with the opening of the story

@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 from ..base import clock, settings
 
-_FOUND = r"(?:learn(?:ed|t)|discovered|found(?: out)?|noticed|realised|realized|figured out|saw)"
+_LEARNED = r"(?:learn(?:ed|t)|discovered|found(?: out)?|noticed|realised|realized|figured out|saw)"
 _OPENING = re.compile(
     r"^(?:(?:today|yesterday|so|then|finally|also|just now),?\s+)?"
     r"(?:(?:i|we|you|claude|the agent)(?:'ve| have| had)?(?: just| finally| also)? %s"
-    r"|til|it turn(?:s|ed) out|turns out|note to self)(?P<that>,? that\b|:|,)?\s*" % _FOUND,
+    r"|til|it turn(?:s|ed) out|turns out|note to self)(?P<that>,? that\b|:|,)?\s*" % _LEARNED,
     re.IGNORECASE,
 )
 _STORY = re.compile(
@@ -24,7 +24,7 @@ _STORY = re.compile(
     r"|(?:i|we) (?:had (?:a|an|the|to|trouble)|tried|ran into|struggled|spent|started|managed|fixed|changed|debugged"
     r"|ended up|went|got|asked|thought|was|were)\b"
     r"|(?:i|we)(?:'ve| have| had)? %s\b"
-    r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _FOUND,
+    r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED,
     re.IGNORECASE,
 )
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
