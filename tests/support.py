@@ -663,7 +663,7 @@ def publish(project: Path | str, name: str, data: bytes) -> None:
     from harness_memory.memory import views
 
     files.write(str(Path(project) / "episodes" / name), data)
-    assert views.refresh(str(project), changed=[name])
+    assert views.refresh(str(project))
 
 
 def meta_files(store_root: Path) -> list[Path]:

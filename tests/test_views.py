@@ -93,7 +93,7 @@ def test_views_after_any_changes_equal_rebuilt_views(project: Path, seed: int) -
     before = view_bytes(project)
     assert views.rebuild(str(project)) == []
     (project / "STATE" / "rows.cache").unlink()
-    assert views.refresh(str(project), is_full=True)
+    assert views.refresh(str(project))
     assert view_bytes(project) == before
     lines = before["INDEX.md"].decode("utf-8").splitlines()[4:]
     assert [line.split("`")[1] for line in lines] == ["episodes/" + name for name in sorted(known, reverse=True)]
@@ -158,7 +158,7 @@ def test_damaged_and_newer_episodes_are_skipped_and_left_alone(project: Path, ju
     strange = project / "episodes" / "session-2026-11-16T000000Z-deadbeef.json"
     strange.write_bytes(junk)
     before = view_bytes(project)
-    assert views.refresh(str(project), is_full=True)
+    assert views.refresh(str(project))
     assert views.rebuild(str(project)) == []
     assert (view_bytes(project), strange.read_bytes()) == (before, junk)
 

@@ -141,7 +141,7 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
             gathered = record.gather(context, session, now=now if is_active else 0.0, is_over=is_over)
             session.save(durable=True)
             if record.publish(context, session, gathered):
-                views.refresh(project.dir, changed=[session.episode_name])
+                views.refresh(project.dir)
     except Busy:
         raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None
     return name, session

@@ -83,7 +83,7 @@ class HookContext(Context):
             from ..memory import views
 
             wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
-            views.refresh(self.project_dir, changed=[session.episode_name], wait_seconds=wait)
+            views.refresh(self.project_dir, wait)
         if gathered.state.notes_read:
             from ..notes import shelf as notebook
 

@@ -254,8 +254,8 @@ class Backfill:
 
     def finish(self) -> None:
         """Show the new episodes in the views."""
-        for project_dir, names in self.made.items():
-            views.refresh(project_dir, changed=names)
+        for project_dir in self.made:
+            views.refresh(project_dir)
 
     def _forked_at(self, source: Source) -> float:
         """When a fork began to be a session of its own; 0 for a session that is not the fork of an earlier one."""

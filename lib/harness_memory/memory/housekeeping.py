@@ -24,13 +24,12 @@ _EVENT = "housekeeping"  # the name of its failures
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
-    changed: list[str] = []
     with health.noted(context.store_root, _EVENT):
-        changed += _sweep(context, claude_id, process, now, config)
+        _sweep(context, claude_id, process, now, config)
     with health.noted(context.store_root, _EVENT):
-        changed += _retire_episodes(context.project_dir, now, config)
+        _retire_episodes(context.project_dir, now, config)
     with health.noted(context.store_root, _EVENT):
-        views.refresh(context.project_dir, changed=changed, is_full=True, wait_seconds=_patience(context))
+        views.refresh(context.project_dir, _patience(context))
     for duty in (_list_notes, _remove_strays, _remove_async_tasks):
         if context.left() > 0:
             with health.noted(context.store_root, _EVENT):
@@ -45,19 +44,19 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
     return max((day for day in days if day < week_ago), default=week_ago) >= year_ago
 
 
-def _sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> list[str]:
-    """Record sessions that died and checkpoints without a session; the names of the episodes that changed."""
+def _sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+    """Record sessions that died, and checkpoints without a session."""
     markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != claude_id]
     names = [name for folder in context.folders for name in files.names(folder)]
     if not markers and not any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names):
-        return []
+        return
     from ..session import sweep
 
-    return sweep.sweep(context, claude_id, process, now, config)
+    sweep.sweep(context, claude_id, process, now, config)
 
 
-def _retire_episodes(project_dir: str, now: float, config: Config) -> list[str]:
-    """Delete episodes older than `retention_days` or beyond `retention_episodes`; their names."""
+def _retire_episodes(project_dir: str, now: float, config: Config) -> None:
+    """Delete episodes older than `retention_days` or beyond `retention_episodes`."""
     folder = os.path.join(project_dir, settings.EPISODES_DIR)
     first = settings.EPISODE_PREFIX + settings.FIRST_DAY  # an earlier day is a wrong clock's
     names = [name for name in files.names(folder) if sessions.is_episode_name(name) and name > first]
@@ -68,10 +67,9 @@ def _retire_episodes(project_dir: str, now: float, config: Config) -> list[str]:
     aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
     retired = sorted({*excess, *aged})
     if not retired or not is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
-        return []
+        return
     for name in retired:
         files.remove(os.path.join(folder, name))
-    return retired
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:

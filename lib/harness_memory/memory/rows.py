@@ -14,7 +14,6 @@ from ..session import episode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Any
 
 _FORMAT = 1  # seeds the checksum: a cache of another format is invalid
@@ -38,26 +37,18 @@ class Row:
         self.channel, self.branch, self.model, self.next_steps, self.tasks = values
 
 
-def load(project_dir: str, changed: Collection[str] = (), *, is_full: bool = True) -> tuple[list[Row], bool]:
-    """The rows of all readable episodes, oldest first, and whether the cache is current.
-
-    `changed` episodes are read again, and with `is_full` those whose file changed.
-    """
-    cached = _cached(project_dir)
+def load(project_dir: str, *, is_fresh: bool = False) -> tuple[list[Row], bool]:
+    """The rows of all readable episodes, oldest first, and whether the cache is current; `is_fresh` ignores it."""
+    cached = {} if is_fresh else _cached(project_dir)
     rows, is_current = [], True
     for name in episode.names(project_dir):
         row = cached.get(name)
-        if row is None or name in changed or (is_full and row.stamp != _stamp(project_dir, name)):
+        if row is None or row.stamp != _stamp(project_dir, name):
             row = _read(project_dir, name)
             is_current = is_current and row is None
         if row:
             rows.append(row)
     return rows, is_current and len(rows) == len(cached)
-
-
-def load_fresh(project_dir: str) -> list[Row]:
-    """The rows as the episodes say them, without the cache."""
-    return load(project_dir, {*episode.names(project_dir)})[0]
 
 
 def save(project_dir: str, rows: list[Row]) -> None:

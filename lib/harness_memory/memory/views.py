@@ -18,7 +18,6 @@ from . import rows, threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
     from typing import Any, Union
 
     from .rows import Row
@@ -34,22 +33,15 @@ _TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
 PATHS = (settings.INDEX_FILE, *(os.path.join(settings.STATE_DIR, name) for name in _IN_STATE))
 
 
-def refresh(
-    project_dir: str,
-    *,
-    changed: Collection[str] = (),
-    is_full: bool = False,
-    wait_seconds: float = settings.LOCK_WAIT_SECONDS,
-) -> bool:
-    """Bring the views up to date; False when another process holds their lock.
-
-    New and removed episodes are noticed; rewritten ones are when named in `changed`, or with `is_full`.
-    """
-    if is_full and _is_current(project_dir):
+def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> bool:
+    """Bring the views up to date with every episode; False when another process holds their lock."""
+    if not _has_work(project_dir):
         return True
     with Lock(_lock_path(project_dir), wait_seconds) as held:
         if held:
-            update(project_dir, rows.load(project_dir, changed, is_full=is_full)[0])
+            episodes, is_current = rows.load(project_dir)
+            if not is_current or not all(_is_there(project_dir, path) for path in PATHS):
+                update(project_dir, episodes)
     return held
 
 
@@ -58,7 +50,7 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
     if not _has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):
-        return update(project_dir, rows.load_fresh(project_dir))
+        return update(project_dir, rows.load(project_dir, is_fresh=True)[0])
 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> Lock:
@@ -78,7 +70,7 @@ def update(project_dir: str, episodes: list[Row] | None = None) -> list[str]:
 
 def stale(project_dir: str) -> list[tuple[str, str]]:
     """The path of each view that is not what `rebuild` would write, and what is wrong with it."""
-    texts = _render(project_dir, rows.load_fresh(project_dir))
+    texts = _render(project_dir, rows.load(project_dir, is_fresh=True)[0])
     wrong = [path for path, text in texts.items() if not files.is_same(os.path.join(project_dir, path), text)]
     return [(path, "is stale" if _is_there(project_dir, path) else "is missing") for path in wrong]
 
@@ -88,12 +80,6 @@ def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
     open_tasks = [task for task in tasks if task.is_open]
     covered = {session for task in open_tasks for session in task.sessions}
     return [*open_tasks, *(each for each in chains if each.is_open and not covered.issuperset(each.sessions))]
-
-
-def _is_current(project_dir: str) -> bool:
-    """Whether no episode changed since the views were written, and each of them exists."""
-    episodes, is_current = rows.load(project_dir)
-    return is_current and (not episodes or all(_is_there(project_dir, path) for path in PATHS))
 
 
 def _has_work(project_dir: str) -> bool:

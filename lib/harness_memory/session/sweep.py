@@ -23,22 +23,20 @@ if TYPE_CHECKING:
 _EVENT = "recovery"  # the name of its failures
 
 
-def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> list[str]:
-    """Sweep at the start of session `claude_id`, run by `process`; return the names of the episodes it changed."""
-    changed: list[str] = []
+def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
+    """Sweep at the start of session `claude_id`, run by `process`."""
     for marker in sessions.live_markers(context.project_dir):
         if marker["claude_session"] != claude_id and context.left() > 0:
             evidence = _evidence(context, marker, claude_id, process, now, config)
             if evidence:
                 with health.noted(context.store_root, _EVENT):
-                    _abandon(context, marker, evidence, changed)
+                    _abandon(context, marker, evidence)
     for folder in context.folders:
         for name in files.names(folder):
             if name.startswith(settings.CHECKPOINT_PREFIX) and context.left() > 0:
                 path = os.path.join(folder, name)
                 with health.noted(context.store_root, _EVENT):
-                    _adopt(context, path, claude_id, now, changed)
-    return changed
+                    _adopt(context, path, claude_id, now)
 
 
 def _evidence(
@@ -66,7 +64,7 @@ def _last_sign(context: Context, marker: dict[str, Any]) -> float:
     return max(files.modified(path) for path in (*paths, str(session.meta.get("transcript") or "")))
 
 
-def _abandon(context: Context, marker: dict[str, Any], evidence: str, changed: list[str]) -> None:
+def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
     project_dir, claude_id = context.project_dir, marker["claude_session"]
     lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
@@ -85,14 +83,13 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str, changed: l
             if session.meta["status"] == settings.ACTIVE:
                 session.meta.update(status=settings.ABANDONED, reason=evidence, ended=clock.iso(seen))
             session.save(durable=True)
-            if record.publish(there, session, gathered):
-                changed.append(session.episode_name)
+            record.publish(there, session, gathered)
             sessions.close(project_dir, session)
         sessions.unmark_live(project_dir, claude_id)
         lock.discard()
 
 
-def _adopt(context: Context, path: str, claude_id: str, now: float, changed: list[str]) -> None:
+def _adopt(context: Context, path: str, claude_id: str, now: float) -> None:
     """Archive a checkpoint file, or a claim, that no living session will take."""
     name, written = os.path.basename(path), min(files.modified(path), now)
     short_id = checkpoint.claim_owner(name)
@@ -102,7 +99,7 @@ def _adopt(context: Context, path: str, claude_id: str, now: float, changed: lis
             return
         owner = sessions.find_short(context.project_dir, short_id)
         if owner:
-            _record(context, owner, "", changed)
+            _record(context, owner, "")
             return
     elif not name.endswith(settings.CHECKPOINT_SUFFIX) or any(
         _may_own(context, marker, written, claude_id, now) for marker in markers
@@ -112,7 +109,7 @@ def _adopt(context: Context, path: str, claude_id: str, now: float, changed: lis
         fingerprint = "orphan-%s" % checkpoint.fingerprint(path)
         owner = _running_at(context, written, claude_id)
         owner = owner or sessions.open_session(context.project_dir, fingerprint, written, "")
-        _record(context, owner, path, changed)
+        _record(context, owner, path)
 
 
 def _may_own(context: Context, marker: dict[str, Any], written: float, claude_id: str, now: float) -> bool:
@@ -136,7 +133,7 @@ def _running_at(context: Context, written: float, claude_id: str) -> Session | N
     return None
 
 
-def _record(context: Context, session: Session, path: str, changed: list[str]) -> None:
+def _record(context: Context, session: Session, path: str) -> None:
     """Archive to `session` its leftover claims, and `path` unless it is ""."""
     claude_id = session.claude_id
     with sessions.lock(context.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
@@ -151,5 +148,4 @@ def _record(context: Context, session: Session, path: str, changed: list[str]) -
             session.save(durable=True)  # owns the claim from here on
         gathered = record.gather(context, session, is_over=session.meta["status"] != settings.ACTIVE)
         session.save(durable=True)
-        if record.publish(context, session, gathered):
-            changed.append(session.episode_name)
+        record.publish(context, session, gathered)
