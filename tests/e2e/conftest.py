@@ -1,4 +1,4 @@
-"""One client and one installed world for all end-to-end tests; each test works in a project of its own."""
+"""One client and one installed world for the end-to-end tests of a file; each test works in a project of its own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,13 @@ sys.path.insert(0, str(REPOSITORY / "lib"))
 
 
 @pytest.fixture(scope="session")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
-    binary = client.binary()
+def binary() -> str:
+    """Found before a test changes HOME, below which the cache is."""
+    return client.binary()
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory, binary: str) -> Iterator[World]:
     made = World(tmp_path_factory.mktemp("e2e"), binary)
     try:
         yield made

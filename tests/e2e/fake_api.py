@@ -18,27 +18,18 @@ if TYPE_CHECKING:
 
 MAIN, SUBAGENT, COMPACTION, SIDE = "main", "subagent", "compaction", "side"
 SUMMARY = "<analysis>Looked back.</analysis>\n<summary>The conversation in short.</summary>"
-ERROR_TYPES = {400: "invalid_request_error", 429: "rate_limit_error", 529: "overloaded_error"}
 
 
 class Answer:
-    """What the server does with one request: blocks to send, or a refusal or silence, both repeated for every retry."""
+    """The server's reply to one request: blocks, or a refusal or silence, both repeated for every retry."""
 
-    __slots__ = ("before", "blocks", "hangs", "input_tokens", "status")
-
-    def __init__(
-        self, blocks: list[dict[str, Any]], status: int = 200, hangs: bool = False, input_tokens: int = 100
-    ) -> None:
-        self.blocks, self.status, self.hangs, self.input_tokens = blocks, status, hangs, input_tokens
+    def __init__(self, blocks: list[dict[str, Any]], *, status: int = 200, hangs: bool = False) -> None:
+        self.blocks, self.status, self.hangs = blocks, status, hangs
         self.before: Callable[[], object] | None = None
 
-    @property
-    def repeats(self) -> bool:
-        return not self.blocks
 
-
-def say(text: str, input_tokens: int = 100) -> Answer:
-    return Answer([{"type": "text", "text": text}], input_tokens=input_tokens)
+def say(text: str) -> Answer:
+    return Answer([{"type": "text", "text": text}])
 
 
 def call(tool: str, **arguments: Any) -> Answer:
@@ -52,10 +43,6 @@ def bash(command: str) -> Answer:
 def together(*answers: Answer) -> Answer:
     """The tool calls of several answers, made in one turn."""
     return Answer([block for answer in answers for block in answer.blocks])
-
-
-def refuse(status: int) -> Answer:
-    return Answer([], status=status)
 
 
 def hang() -> Answer:
@@ -81,7 +68,7 @@ class Request:
         """All that the model reads, as it reads it: system prompt, messages, results of tools."""
         contents = [self.body.get("system"), *(message["content"] for message in self.body["messages"])]
         results = [result.get("content") for result in self.tool_results()]
-        return "\n".join(_text(content) for content in [*contents, *results])
+        return "\n".join(text_of(content) for content in [*contents, *results])
 
     def tool_results(self) -> list[dict[str, Any]]:
         return [b for m in self.body["messages"] for b in _blocks(m["content"]) if b.get("type") == "tool_result"]
@@ -91,16 +78,16 @@ def _blocks(content: Any) -> list[dict[str, Any]]:
     return [{"type": "text", "text": content}] if isinstance(content, str) else list(content or [])
 
 
-def _text(content: Any) -> str:
+def text_of(content: Any) -> str:
     return "\n".join(b.get("text", "") for b in _blocks(content) if b.get("type") == "text")
 
 
 def classify(body: dict[str, Any], headers: dict[str, str]) -> str:
     messages = body.get("messages") or [{}]
-    newest = "\n".join(_text(m.get("content")) for m in messages[-2:] if m.get("role") != "assistant")
+    newest = "\n".join(text_of(m.get("content")) for m in messages[-2:] if m.get("role") != "assistant")
     if "create a detailed summary of" in newest or "Respond with TEXT ONLY" in newest:
         return COMPACTION
-    if "x-claude-code-agent-id" in headers or "cc_is_subagent=true" in _text(body.get("system")):
+    if "x-claude-code-agent-id" in headers or "cc_is_subagent=true" in text_of(body.get("system")):
         return SUBAGENT
     return MAIN if body.get("tools") else SIDE
 
@@ -108,7 +95,7 @@ def classify(body: dict[str, Any], headers: dict[str, str]) -> str:
 class FakeApi:
     def __init__(self) -> None:
         self._changed = threading.Condition()
-        self._closing = threading.Event()
+        self.closing = threading.Event()
         self._requests: list[Request] = []
         self._scenes: dict[str, list[Answer]] = {}
         self._issued = 0
@@ -120,7 +107,7 @@ class FakeApi:
         return "http://127.0.0.1:%d" % self._server.server_address[1]
 
     def close(self) -> None:
-        self._closing.set()
+        self.closing.set()
         self._server.shutdown()
         self._server.server_close()
 
@@ -132,7 +119,7 @@ class FakeApi:
         with self._changed:
             return [r for r in self._requests if prompt in (None, r.prompt) and kind in (None, r.kind)]
 
-    def wait_for(self, prompt: str, count: int = 1, seconds: float = 120.0) -> Request:
+    def wait_for(self, prompt: str, count: int = 1, seconds: float = 300.0) -> Request:
         """The count-th request of a scene, once it has come in."""
         deadline = time.monotonic() + seconds
         with self._changed:
@@ -151,22 +138,19 @@ class FakeApi:
             self._changed.notify_all()
             script = self._scenes.get(prompt or "")
             if script:
-                return script[0] if script[0].repeats else script.pop(0)
+                return script.pop(0) if script[0].blocks else script[0]
         if kind == COMPACTION:
             return say(SUMMARY)
-        return say('{"title": "A title"}') if kind == SIDE else refuse(400)
+        return say('{"title": "A title"}') if kind == SIDE else Answer([], status=400)
 
     def _scene_of(self, body: dict[str, Any]) -> str | None:
         for message in reversed(body.get("messages") or []):
             if message.get("role") == "user":
-                text = _text(message.get("content"))
+                text = text_of(message.get("content"))
                 for prompt in sorted(self._scenes, key=len, reverse=True):
                     if prompt in text:
                         return prompt
         return None
-
-    def wait_until_closed(self) -> None:
-        self._closing.wait()
 
     def message(self, answer: Answer, model: str) -> dict[str, Any]:
         with self._changed:
@@ -185,7 +169,7 @@ class FakeApi:
             "content": blocks,
             "stop_reason": "tool_use" if uses_tools else "end_turn",
             "stop_sequence": None,
-            "usage": {"input_tokens": answer.input_tokens, "output_tokens": 20},
+            "usage": {"input_tokens": 100, "output_tokens": 20},
         }
 
 
@@ -241,20 +225,16 @@ def _handler_for(api: FakeApi) -> type:
             if answer.before:
                 answer.before()
             if answer.hangs:
-                api.wait_until_closed()
+                api.closing.wait()
             elif answer.status != 200:
-                message = "the script refuses, or has no answer left"
-                error = {"type": ERROR_TYPES.get(answer.status, "api_error"), "message": message}
+                error = {"type": "invalid_request_error", "message": "the script refuses, or has no answer left"}
                 self._reply(answer.status, {"type": "error", "error": error})
             else:
-                send = self._stream if body.get("stream") else self._whole
-                send(api.message(answer, body.get("model", "unknown")))
+                message = api.message(answer, body.get("model", "unknown"))
+                self._stream(message) if body.get("stream") else self._reply(200, message)
 
         def _reply(self, status: int, value: dict[str, Any]) -> None:
             self._send(status, "application/json", json.dumps(value).encode())
-
-        def _whole(self, message: dict[str, Any]) -> None:
-            self._reply(200, message)
 
         def _stream(self, message: dict[str, Any]) -> None:
             events = ["event: %s\ndata: %s\n\n" % (e["type"], json.dumps(e)) for e in stream(message)]

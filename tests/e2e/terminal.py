@@ -21,7 +21,7 @@ PROMPT_SIGN = "❯"
 
 
 def wait_until(
-    true: Callable[[], object], what: str, seconds: float = 120.0, again: Callable[[], object] | None = None
+    true: Callable[[], object], what: str, seconds: float = 300.0, again: Callable[[], object] | None = None
 ) -> None:
     """Until it is true, doing `again` twice a second if there is such a thing."""
     start = acted = time.monotonic()
@@ -101,7 +101,7 @@ class Terminal:
             self._master = -1
 
     def wait(self) -> int:
-        return self.process.wait(timeout=120)
+        return self.process.wait(timeout=300)
 
     def close(self) -> None:
         if self.process.poll() is None:

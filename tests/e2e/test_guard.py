@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
-import client
 import pytest
-from fake_api import MAIN, SUBAGENT, bash, call, say, together
+from fake_api import MAIN, SUBAGENT, bash, call, say, text_of, together
 from world import World, files_below
 
 TYPE_CHECKING = False
@@ -17,8 +15,6 @@ if TYPE_CHECKING:
     from typing import Any, Iterator
 
     from fake_api import Answer, Request
-
-needs_terminal = pytest.mark.skipif(sys.platform == "win32", reason="pseudo-terminals are POSIX")
 
 KEY, HOSTS = "what only the owner of the key may read", "github.com is a known host"
 DELETE, PUSH, SHOW_KEY = "rm -rf ~", "git push --force origin trunk", "cat ~/.ssh/id_rsa"
@@ -37,9 +33,9 @@ PUSH_REFUSED = (
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+def world(tmp_path_factory: pytest.TempPathFactory, binary: str) -> Iterator[World]:
     """A world of its own: should the guard fail, it is this home that goes."""
-    made = World(tmp_path_factory.mktemp("guard"), client.binary())
+    made = World(tmp_path_factory.mktemp("guard"), binary)
     (made.home / ".ssh").mkdir(mode=0o700)
     (made.home / ".ssh" / "id_rsa").write_text(KEY, encoding="utf-8")
     (made.home / ".ssh" / "known_hosts").write_text(HOSTS, encoding="utf-8")
@@ -83,11 +79,7 @@ def outcomes(request: Request) -> list[str]:
     (*_, turn) = [message for message in request.body["messages"] if message["role"] == "assistant"]
     results = {result["tool_use_id"]: result for result in request.tool_results()}
     ids = [block["id"] for block in turn["content"] if block["type"] == "tool_use"]
-    return [("error: " if results[i].get("is_error") else "") + flat(results[i]["content"]) for i in ids]
-
-
-def flat(content: Any) -> str:
-    return content if isinstance(content, str) else "\n".join(block.get("text", "") for block in content)
+    return [("error: " if results[i].get("is_error") else "") + text_of(results[i]["content"]) for i in ids]
 
 
 def assert_refused(outcome: str, tool: str, words: tuple[str, ...]) -> None:
@@ -140,63 +132,37 @@ def assert_undisturbed(request: Request, project: Path, name: str) -> None:
     assert [block["type"] for block in answer["content"]] == ["tool_result"] * 4, "something was added"
 
 
-class Refused:
-    """A session in which all was tried that must not be."""
-
+def test_refusals_reach_the_model_its_subagents_and_the_audit_trail(world: World) -> None:
+    project = project_with_remote(world, "refused")
+    before = tips(project)
     prompt, errand = "Try everything there is", "Try to find the key"
-
-    def __init__(self, world: World) -> None:
-        self.project = project_with_remote(world, "refused")
-        self.before = tips(self.project)
-        world.api.play(self.errand, together(*read_key(world)), say("There is none."))
-        agent = call("Agent", description="Find it", prompt=self.errand, subagent_type="general-purpose")
-        tried = together(bash(DELETE), bash(PUSH), *read_key(world), agent)
-        harmless = together(*everyday(self.project, "plain.txt"))
-        done = "Nothing of it was done."
-        answers = (harmless, tried, say(done), say(done))  # once more when the subagent has reported
-        # Without being named here Grep is no tool of the session.
-        self.ended = world.run(self.project, self.prompt, *answers, tools=("Grep",))
-        self.harmless, self.tried = world.api.requests(self.prompt, MAIN)[1:3]
-
-
-@pytest.fixture(scope="module")
-def refused(world: World) -> Refused:
-    return Refused(world)
-
-
-class TestRefused:
-    def test_the_session_goes_on(self, refused: Refused) -> None:
-        assert (refused.ended.code, refused.ended.errors) == (0, "")
-        assert refused.ended.output.endswith("Nothing of it was done.\n")
-
-    def test_what_is_harmless_is_not_touched(self, refused: Refused) -> None:
-        assert_undisturbed(refused.harmless, refused.project, "plain.txt")
-
-    def test_the_home_directory_stays_and_the_model_sees_why(self, world: World, refused: Refused) -> None:
-        assert_refused(outcomes(refused.tried)[0], "Bash", HOME_REFUSED)
-        assert_home_is_whole(world)
-
-    def test_where_nobody_can_answer_a_forced_push_is_refused_with_a_remedy(self, refused: Refused) -> None:
-        assert_refused(outcomes(refused.tried)[1], "Bash", PUSH_REFUSED)
-        assert tips(refused.project) == refused.before
-
-    def test_a_key_is_shown_to_nobody(self, world: World, refused: Refused) -> None:
-        (inside,) = world.api.requests(refused.errand, SUBAGENT)[1:]
-        assert_key_refused(outcomes(refused.tried)[2:5])
-        assert_key_refused(outcomes(inside))
-        assert HOSTS in refused.harmless.messages()
-        assert not [request for request in world.api.requests() if KEY in json.dumps(request.body)]
-
-    def test_each_refusal_is_in_the_audit_trail(self, world: World, refused: Refused) -> None:
-        found = events(world, refused.ended.session)
-        key = [
-            ("path_access_denied", "path.secret", tool, "deny", inside)
-            for tool in ("Bash", "Grep", "Read")
-            for inside in (False, True)
-        ]
-        blocked = [("tool_blocked", rule, "Bash", "deny", False) for rule in ("delete.home", "git.force-push")]
-        assert summary(found) == [*key, *blocked]
-        assert {event["command"] for event in found if "command" in event} == {DELETE, PUSH, SHOW_KEY}
+    world.api.play(errand, together(*read_key(world)), say("There is none."))
+    agent = call("Agent", description="Find it", prompt=errand, subagent_type="general-purpose")
+    tried = together(bash(DELETE), bash(PUSH), *read_key(world), agent)
+    done = "Nothing of it was done."
+    answers = (together(*everyday(project, "plain.txt")), tried, say(done), say(done))  # again after the subagent
+    ended = world.run(project, prompt, *answers, tools=("Grep",))
+    assert (ended.code, ended.errors) == (0, "")
+    harmless, refused = world.api.requests(prompt, MAIN)[1:3]
+    assert_undisturbed(harmless, project, "plain.txt")
+    deletion, push, *keys = outcomes(refused)[:5]
+    assert_refused(deletion, "Bash", HOME_REFUSED)
+    assert_refused(push, "Bash", PUSH_REFUSED)
+    assert tips(project) == before
+    assert_home_is_whole(world)
+    (inside,) = world.api.requests(errand, SUBAGENT)[1:]
+    assert_key_refused(keys)
+    assert_key_refused(outcomes(inside))
+    assert not [request for request in world.api.requests() if KEY in json.dumps(request.body)]
+    secret = [
+        ("path_access_denied", "path.secret", tool, "deny", is_agent)
+        for tool in ("Bash", "Grep", "Read")
+        for is_agent in (False, True)
+    ]
+    blocked = [("tool_blocked", rule, "Bash", "deny", False) for rule in ("delete.home", "git.force-push")]
+    assert summary(events(world, ended.session)) == [*secret, *blocked]
+    result = world.python("harness", "memory", "audit", "verify", cwd=project)
+    assert result.returncode == 0, result.stdout
 
 
 def test_bypassing_permissions_lifts_no_refusal(world: World) -> None:
@@ -215,8 +181,7 @@ def test_bypassing_permissions_lifts_no_refusal(world: World) -> None:
     assert len(events(world, session)) == 5
 
 
-@needs_terminal
-def test_in_a_terminal_a_forced_push_is_asked_about_and_a_refusal_holds(world: World) -> None:
+def test_terminal_asks_about_a_forced_push_and_obeys_the_answer(world: World) -> None:
     project = project_with_remote(world, "asked")
     here, there = tips(project)
     session, terminal = world.terminal(project)
@@ -228,7 +193,7 @@ def test_in_a_terminal_a_forced_push_is_asked_about_and_a_refusal_holds(world: W
         terminal.see_now(PUSH_REFUSED[0])
         terminal.see_now("Do you want to proceed? ❯ 1. Yes 2. No")
 
-    ask("Push it if nobody minds")
+    ask("Push it if no one minds")
     terminal.answer("2", lambda: "interrupted by user" in world.transcript(session), "No is heard")
     assert tips(project) == [here, there]
     ask("Push it, it is agreed")
@@ -237,52 +202,19 @@ def test_in_a_terminal_a_forced_push_is_asked_about_and_a_refusal_holds(world: W
     deletion, push = outcomes(world.api.requests("Push it, it is agreed")[-1])
     assert_refused(deletion, "Bash", HOME_REFUSED)
     assert "(forced update)" in push
-    assert_home_is_whole(world)
     asked = [("confirm_prompted", "git.force-push", "Bash", "ask", False)] * 2
     assert summary(events(world, session)) == [*asked, *[("tool_blocked", "delete.home", "Bash", "deny", False)] * 2]
 
 
-class Misruled:
-    """A session under a rules file that cannot be read, in a project that would lift a rule for everybody."""
-
-    prompt = "Work under broken rules"
-
-    def __init__(self, world: World) -> None:
-        self.store = world.base / "misruled-store"
-        self.store.mkdir(mode=0o700)
-        self.file = self.store / "guard.json"
-        self.file.write_text('{"tiers": {"delete.home": "off"}', encoding="utf-8")
-        project = world.project("misruled")
-        self.lax = project / ".claude" / "guard.json"
-        self.lax.parent.mkdir()
-        self.lax.write_text('{"tiers": {"delete.home": "off"}}', encoding="utf-8")
-        answers = (together(bash(DELETE), bash("echo two")), say("Done."))
-        world.run(project, self.prompt, *answers, env={"HARNESS_MEMORY_HOME": str(self.store)})
-        self.first, self.last = world.api.requests(self.prompt, MAIN)
-
-
-@pytest.fixture(scope="module")
-def misruled(world: World) -> Misruled:
-    return Misruled(world)
-
-
-class TestMisruled:
-    def test_the_default_rules_hold(self, world: World, misruled: Misruled) -> None:
-        deletion, echo = outcomes(misruled.last)
-        assert_refused(deletion, "Bash", HOME_REFUSED)
-        assert echo == "two"
-        assert_home_is_whole(world)
-
-    def test_the_session_is_told_and_it_is_recorded(self, misruled: Misruled) -> None:
-        (broken,) = [line for line in misruled.first.text().splitlines() if str(misruled.file) in line]
-        assert "the default rules hold" in broken
-        (lax,) = [line for line in misruled.first.text().splitlines() if str(misruled.lax) in line]
-        assert "delete.home" in lax
-        (security,) = misruled.store.glob("*/SECURITY")
-        assert [e["event"] for e in trail(security.parent)] == ["guard_degraded", "guard_degraded", "tool_blocked"]
-
-
-def test_the_audit_trail_verifies(world: World, refused: Refused) -> None:
-    result = world.python("harness", "memory", "audit", "verify", cwd=refused.project)
-    assert (result.returncode, "the chain is whole" in result.stdout) == (0, True), result.stdout
-    assert world.failures() == []
+def test_unreadable_rules_leave_the_default_rules_in_force(world: World) -> None:
+    project = world.project("misruled")
+    store = world.base / "misruled-store"
+    store.mkdir(mode=0o700)
+    (store / "guard.json").write_text('{"tiers": {"delete.home": "off"}', encoding="utf-8")
+    answers = (together(bash(DELETE), bash("echo two")), say("Done."))
+    world.run(project, "Work under broken rules", *answers, env={"HARNESS_MEMORY_HOME": str(store)})
+    first, last = world.api.requests("Work under broken rules", MAIN)
+    deletion, echo = outcomes(last)
+    assert_refused(deletion, "Bash", HOME_REFUSED)
+    assert echo == "two"
+    assert str(store / "guard.json") in first.text()
