@@ -147,7 +147,18 @@ def test_hostile_repetition_ends() -> None:
 
 def test_clean_text_does_not_load_re() -> None:
     # Tokens with a masked body, headers of keys and logins look real until a pattern has seen them.
-    odd = ("PRIVATE KEY", "\ud800", "ghp_x", "sk-loading", "key-a", "EXAMPLE", "npm_config", "Cookie: none", "@")
+    odd = (
+        "PRIVATE KEY",
+        "\ud800",
+        "ghp_x",
+        "sk-loading",
+        "key-a",
+        "EXAMPLE",
+        "npm_config",
+        "Cookie: none",
+        "@",
+        "uthorization",
+    )
     clean = "\n".join(text for text in LEFT_ALONE if not any(part in text for part in odd))
     code = "import sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.redact import redact\n"
     code += "text = sys.stdin.buffer.read().decode('utf-8'); print(redact(text) == text, 're' in sys.modules)"

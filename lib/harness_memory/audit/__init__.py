@@ -1,1 +1,1 @@
-"""TODO"""
+"""The hash-chained trail of what was stopped."""

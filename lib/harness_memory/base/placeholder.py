@@ -41,44 +41,35 @@ _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds wha
 
 def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
-    if len(value) < 3 or value.startswith(MARK):
+    if len(value) < 3 or value.startswith(MARK) or len(set(value)) <= 2:
         return True
-    if value.startswith(_REFERENCES) and not _is_crypt_hash(value):
-        return True
-    if "://" in value or "${" in value or "{{" in value or len(set(value)) <= 2:
+    is_hash = value[0] == "$" and len(value) >= _VARIABLE_HASH_CHARS and value.count("$") >= 3
+    if (value.startswith(_REFERENCES) and not is_hash) or "://" in value or "${" in value or "{{" in value:
         return True
     return value.lower() in _WORDS or (len(value) <= _CODE_MAX_CHARS and (_is_elided(value) or _is_vocabulary(value)))
 
 
 def is_mask(token: str) -> bool:
     """A vendor's token with its body blanked out, or the one printed in the vendor's manual."""
-    body = token[len(token) // 2 :]
-    return len(set(body)) <= 2 or "EXAMPLE" in token or _is_elided(token)
+    return len(set(token[len(token) // 2 :])) <= 2 or "EXAMPLE" in token or _is_elided(token)
 
 
 def is_secret(value: str, *, quoted: bool, strict: bool, chosen: bool) -> bool:
     """Whether the value assigned to a secret's name is one.
 
-    `strict` marks places that hold values only (environment, option, query); `chosen` names whose
-    value a person picks (passwords), which may be an ordinary word, while tokens never are.
+    `strict` marks places that hold values only (environment, option, query); `chosen` names whose value a person
+    picks (passwords), which may be an ordinary word, while tokens never are.
     """
     if len(value) > _CODE_MAX_CHARS:
         return not value.startswith(MARK)
-    if stands_in(value) or _is_path(value):
+    is_path = value.startswith(_PATHS) or (value[1:3] in (":\\", ":/") and value[0].isalpha())
+    if is_path or stands_in(value):
         return False
     if value.isdigit():
         return chosen and len(value) >= 4
     if quoted:
         return not _is_label(value, chosen)
-    if _is_code(value):
-        return False
-    if strict:
-        return len(value) >= 4
-    return _is_random(value, chosen)
-
-
-def _is_crypt_hash(value: str) -> bool:
-    return value[0] == "$" and len(value) >= _VARIABLE_HASH_CHARS and value.count("$") >= 3
+    return not _is_code(value) and (len(value) >= 4 if strict else _is_random(value, chosen))
 
 
 def _is_elided(value: str) -> bool:
@@ -87,18 +78,15 @@ def _is_elided(value: str) -> bool:
 
 
 def _is_vocabulary(value: str) -> bool:
-    if sum(c.isdigit() for c in value) >= _DIGITS_OF_A_CHOICE:
-        return False  # `admin2024`: a word and a year is what people choose
-    words = _words(value)
-    if "your" in words and not any(c.isdigit() for c in value):
-        return True
-    return bool(words) and _WORDS.issuperset(words)
+    digits = sum(c.isdigit() for c in value)
+    words = _words(value) if digits < _DIGITS_OF_A_CHOICE else []  # `admin2024`: people choose a word and a year
+    return bool(words) and (_WORDS.issuperset(words) or ("your" in words and not digits))
 
 
 def _words(value: str) -> list[str]:
     """Lower-case words of an identifier or phrase, humps split, digits dropped: `myApiKey2` is my, api, key.
 
-    Signs that identifiers and phrases do not have make it no list of words at all.
+    None when it has a sign that identifiers and phrases do not have.
     """
     out = []
     previous = ""
@@ -113,15 +101,11 @@ def _words(value: str) -> list[str]:
     return "".join(out).lower().split()
 
 
-def _is_path(value: str) -> bool:
-    return value.startswith(_PATHS) or (value[1:3] in (":\\", ":/") and value[0].isalpha())
-
-
 def _is_label(value: str, chosen: bool) -> bool:
     """Text for a reader ("Invalid token", "Enter a password") or a plain word where a token belongs."""
     if " " in value:
         words = _words(value)
-        return value[0].isupper() or not words or any(w in ("password", "token", "secret", "key") for w in words)
+        return value[0].isupper() or not words or not {"password", "token", "secret", "key"}.isdisjoint(words)
     if chosen:
         return len(value) < 4
     return len(value) < _LABEL_WORD_MIN_CHARS and value.replace("_", "").replace("-", "").isalpha()
@@ -146,5 +130,6 @@ def _is_random(value: str, chosen: bool) -> bool:
         return chosen and len(value) >= 8
     if chosen:
         return len(value) >= 5 and any(c.isdigit() or c in _SYMBOLS for c in value)
-    word_and_number = len(bare) < 12 and bare.rstrip("0123456789").isalpha() and len(bare.rstrip("0123456789")) > 2
-    return len(value) >= 8 and any(c.isdigit() for c in value) and not word_and_number
+    word = bare.rstrip("0123456789")
+    is_word_and_number = len(bare) < 12 and word.isalpha() and len(word) > 2
+    return len(value) >= 8 and any(c.isdigit() for c in value) and not is_word_and_number

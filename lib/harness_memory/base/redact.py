@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
 _ESCAPE_MAX_CHARS = 6
-_SCHEMES = ("bearer", "basic", "token", "digest", "apikey", "bot", "negotiate", "key")
+_SHORT = ("password", "authorization")  # kinds that a pattern finds by what stands around them
 _SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _VALUE_ENDS = (MARK, "\\n", "\\r", "\\t", "\\u")
@@ -31,7 +31,7 @@ _AFTER_NAME = (*_NAME_TAIL, *_BLANKS, "_", "=", ":", ">")
 _NAME_MAX_CHARS = 64
 _OPTION_WORD_MIN_CHARS = 10
 _VALUE_MAX_CHARS = 4096
-_JUDGED_CHARS = 768  # of a bare value: a text may be full of names whose value is all the rest
+_PIECE_CHARS = 768  # a text may be full of names: for each only so much is looked at
 _HOST_MAX_CHARS = 1024
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
@@ -76,7 +76,7 @@ def redact_tree(value: Any) -> Any:
 def _kind(key: str) -> str:
     """The kind of secret that a name announces."""
     name = _lower(key)
-    for ending, kind in NAMES.items():
+    for ending, kind in (*NAMES.items(), ("authorization", "authorization")):
         if name.endswith(ending) and _ends_name(key, len(name) - len(ending), len(name)):
             return kind
     return ""
@@ -120,7 +120,7 @@ def _substitute(text: str, kind: str, pattern: str) -> str:
     def hide(match: Match[str]) -> str:
         group = 1 if match.re.groups else 0
         secret = match.group(group)
-        if stands_in(secret) if kind == "password" else is_mask(secret):
+        if stands_in(secret) if kind in _SHORT else is_mask(secret):
             return match.group()
         start, end = match.start(group) - match.start(), match.end(group) - match.start()
         return match.group()[:start] + MARK + kind + "]" + match.group()[end:]
@@ -169,8 +169,6 @@ def _assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     option = text.startswith("--", key_at)
     if text.endswith(MARK, 0, key_at) or (sign == " " and not option) or (sign == ">" and before != "<"):
         return None
-    if kind == "authorization":
-        return _credential(text, start)
     glued = sign == "=" and text[start - 1] == "="
     stops = _ENV_STOPS if glued and text[key_at:end].isupper() else _STOPS
     first, last, quoted = _value(text, start, stops)
@@ -186,31 +184,13 @@ def _assignment(text: str, at: int, end: int, kind: str) -> Span | None:
         first, last, quoted = _value(text, _skip_blanks(text, after + 1), stops)
         if not _judge(text, first, last, kind, quoted=quoted, strict=False):
             return None
-    return first, _whole(text, first, last, quoted, stops), kind
+    return first, last, kind
 
 
 def _judge(text: str, first: int, last: int, kind: str, *, quoted: bool, strict: bool) -> bool:
     is_call = not quoted and text[last : last + 1] == "("
     value = text[first : last + is_call]
     return last - first >= 3 and is_secret(value, quoted=quoted, strict=strict, chosen=kind in CHOSEN)
-
-
-def _credential(text: str, start: int) -> Span | None:
-    """What follows `Authorization:`, after the scheme when it names one."""
-    stops = _STOPS
-    first, last, quoted = _value(text, start, stops)
-    scheme, blank, rest = text[first:last].partition(" ")
-    if quoted and blank and scheme.lower() in _SCHEMES:
-        first = last - len(rest)
-    elif text[first:last].lower() in _SCHEMES:
-        stops = _ENV_STOPS
-        first, last, quoted = _value(text, _skip_blanks(text, last), stops)
-    elif not is_secret(text[first:last], quoted=quoted, strict=False, chosen=False):
-        return None
-    value = text[first:last]
-    if len(value) < 6 or stands_in(value) or (value.isalpha() and value.islower()):
-        return None
-    return first, _whole(text, first, last, quoted, stops), "authorization"
 
 
 def _separator(text: str, at: int) -> tuple[str, int]:
@@ -253,18 +233,11 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     while text[escapes : escapes + 1] == "\\":
         escapes += 1
     if text[escapes : escapes + 1] not in _QUOTES:
-        return start, start + len(_bare(text, start, stops, _JUDGED_CHARS)), False
+        return start, start + len(_bare(text, start, stops)), False
     opening = text[at : escapes + 1]
     opening = opening * 3 if text.startswith(opening * 3, at) else opening
     first = at + len(opening)
     return first, _closing(text, first, opening), True
-
-
-def _whole(text: str, first: int, last: int, quoted: bool, stops: dict[int, str]) -> int:
-    """Where a value ends that was read as far as it takes to judge it."""
-    if quoted or last - first < _JUDGED_CHARS:
-        return last
-    return first + len(_bare(text, first, stops, len(text)))
 
 
 def _closing(text: str, first: int, quote: str) -> int:
@@ -277,11 +250,13 @@ def _closing(text: str, first: int, quote: str) -> int:
     return end if at < 0 else at
 
 
-def _bare(text: str, start: int, stops: dict[int, str], limit: int) -> str:
+def _bare(text: str, start: int, stops: dict[int, str], limit: int = _PIECE_CHARS) -> str:
     if text.startswith(MARK, start):
         return MARK
     piece = text[start : start + limit].translate(stops)
     word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
+    if len(word) == limit < len(text):  # rare, and surely a secret
+        return _bare(text, start, stops, len(text))
     for stop in _VALUE_ENDS:
         word = word.partition(stop)[0]
     return word.rstrip(".:\\")

@@ -101,7 +101,12 @@ RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         r"(?i)secret_?access_?key[\"'\\]{0,3}\s{0,8}[:=]\s{0,8}[\"'\\]{0,3}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])",
     ),
     ("azure-signature", ("sig=",), 20, r"(?<=[?&;\s\"'])sig=([A-Za-z0-9%+/=_-]{20,})"),
-    ("signature", ("-Signature=", "-signature="), 40, r"[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]ignature=([0-9a-fA-F]{40,})"),
+    (
+        "signature",
+        ("-Signature=", "-signature="),
+        40,
+        r"[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]ignature=([0-9a-fA-F]{40,}[A-Za-z0-9_]*)",
+    ),
     ("slack-token", ("xox", "xapp-"), 10, _B + r"(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9-]{10,}"),
     ("slack-webhook", ("hooks.slack.com/",), 20, r"hooks\.slack\.com/[a-z]{8,9}/([A-Za-z0-9/_-]{20,})"),
     ("discord-webhook", ("/api/webhooks/",), 20, r"discord(?:app)?\.com/api/webhooks/([0-9]{5,25}/[A-Za-z0-9_-]{20,})"),
@@ -119,6 +124,13 @@ RULES: tuple[tuple[str, tuple[str, ...], int, str], ...] = (
         ("eyJ",),
         16,
         r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))eyJ[A-Za-z0-9_-]{10,}\.(?:eyJ)?[A-Za-z0-9_-]{10,}(?:\.[A-Za-z0-9_-]+){0,3}",
+    ),
+    (
+        "authorization",
+        ("Authorization", "authorization", "AUTHORIZATION"),
+        0,
+        r"(?i:authorization)[\"'\\\]]{0,3}\s{0,8}[:=]\s{0,8}[fb]?[\"'\\]{0,3}"
+        r"(?:(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)\s{1,8})?(?=[a-z]*[^a-z\s\"'`,;\\])([^\s\"'`,;\\]{6,})",
     ),
     ("bearer-token", ("Bearer ", "bearer "), 16, r"[Bb]earer (?=[A-Za-z._~+/=-]{0,80}[0-9])([A-Za-z0-9._~+/=-]{16,})"),
     (
@@ -149,6 +161,5 @@ NAMES = {
     "secret_key": "secret-key", "secretkey": "secret-key", "secret_key_base": "secret-key",
     "signing_key": "secret-key", "encryption_key": "secret-key", "master_key": "secret-key", "app_key": "secret-key",
     "private_key": "private-key", "privatekey": "private-key", "client_key_data": "private-key",
-    "authorization": "authorization",
 }  # fmt: skip
 CHOSEN = ("password", "secret")  # kinds that a person makes up

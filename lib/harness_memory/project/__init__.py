@@ -1,1 +1,1 @@
-"""TODO"""
+"""Which memory a directory belongs to."""
