@@ -53,12 +53,7 @@ class Result:
         self.seconds = seconds
 
     def __repr__(self) -> str:
-        return "Result(code=%r, stdout=%r, stderr=%r, seconds=%.3f)" % (
-            self.code,
-            self.stdout,
-            self.stderr,
-            self.seconds,
-        )
+        return "Result(code=%r, stdout=%r, stderr=%r)" % (self.code, self.stdout, self.stderr)
 
     @property
     def json(self) -> Any:
@@ -193,14 +188,9 @@ def hold_lock(path: Path) -> subprocess.Popen[bytes]:
 
 
 # Git -------------------------------------------------------------------------------------------
-_GIT_ENV = {
-    "GIT_AUTHOR_NAME": "Ada",
-    "GIT_AUTHOR_EMAIL": "ada@example.org",
-    "GIT_COMMITTER_NAME": "Ada",
-    "GIT_COMMITTER_EMAIL": "ada@example.org",
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-}
+_GIT_ENV: dict[str, str | None] = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+for _role in ("AUTHOR", "COMMITTER"):
+    _GIT_ENV.update({"GIT_%s_NAME" % _role: "Ada", "GIT_%s_EMAIL" % _role: "ada@example.org"})
 
 
 def git(directory: Path | str, *arguments: str) -> str:
@@ -265,10 +255,7 @@ class Session:
         if model or source == "compact":
             own["model"] = model or MODEL
         if source in ("resume", "fork"):
-            own["seconds_since_last_response"] = 61
-            own["context_tokens"] = 14180
-            own["prompt_cache_likely_expired"] = False
-            own["estimated_cache_write_usd"] = 0.0709
+            own.update(SHAPES["resumed"])
         return self._payload("SessionStart", own, extra, prompt_id=source == "compact")
 
     def prompt(self, text: str, **extra: Any) -> dict[str, Any]:
@@ -305,39 +292,18 @@ class Session:
         mode: bool = False,
         effort: bool = False,
     ) -> dict[str, Any]:
-        payload: dict[str, Any] = {
-            "session_id": self.id,
-            "transcript_path": self.transcript_path,
-            "cwd": self.cwd,
-        }
+        payload: dict[str, Any] = {"session_id": self.id, "transcript_path": self.transcript_path, "cwd": self.cwd}
         if prompt_id and self.prompt_id:
             payload["prompt_id"] = self.prompt_id
         if mode:
             payload["permission_mode"] = "default"
         if effort:
             payload["effort"] = {"level": "medium"}
-        payload["hook_event_name"] = event
-        payload.update(own)
-        payload.update(extra)
-        return payload
+        return {**payload, "hook_event_name": event, **own, **extra}
 
 
 # Transcripts -----------------------------------------------------------------------------------
-_USAGE = {
-    "input_tokens": 11706,
-    "cache_creation_input_tokens": 0,
-    "cache_read_input_tokens": 0,
-    "output_tokens": 20,
-    "output_tokens_details": {"thinking_tokens": 0},
-    "server_tool_use": {"web_search_requests": 0, "web_fetch_requests": 0},
-    "service_tier": "standard",
-    "cache_creation": {"ephemeral_1h_input_tokens": 0, "ephemeral_5m_input_tokens": 0},
-    "inference_geo": "",
-    "iterations": [],
-    "speed": "standard",
-    "fallback_credit": None,
-}
-_ACCEPTED = {"decision": "accept", "source": "config", "reasonType": "rule", "ruleSource": "cliArg"}
+SHAPES = json.loads((ROOT / "tests" / "data" / "client" / "shapes.json").read_text("utf-8"))
 _PROSE = "The quick brown fox keeps a journal of every door it has opened. "
 
 
@@ -434,18 +400,12 @@ class Transcript:
             if name == "Bash":
                 block["is_error"] = False
         if result is None and name == "Bash":
-            result = {
-                "stdout": output,
-                "stderr": "",
-                "interrupted": False,
-                "isImage": False,
-                "noOutputExpected": False,
-            }
+            result = {**SHAPES["bash_result"], "stdout": output}
         fields: dict[str, Any] = {"toolUseResult": {} if result is None else result}
         if name == "Bash":
             fields["sandboxed"] = False
         fields["sourceToolAssistantUUID"] = source
-        fields["permissionDecision"] = _ACCEPTED
+        fields["permissionDecision"] = SHAPES["accepted"]
         return self._user([block], after=fields)
 
     # The calls tests make most
@@ -459,14 +419,7 @@ class Transcript:
         tool_id = self.tool_use("Write", {"file_path": str(path), "content": content})
         if error is not None:
             return self.tool_result(tool_id, error, error=True)
-        rich: dict[str, Any] = {
-            "type": "create",
-            "filePath": str(path),
-            "content": content,
-            "structuredPatch": [],
-            "originalFile": None,
-            "userModified": False,
-        }
+        rich = {**SHAPES["write_result"], "filePath": str(path), "content": content}
         return self.tool_result(tool_id, "File created successfully at: %s" % path, result=rich)
 
     def edit(self, path: Path | str, old: str = "1", new: str = "2", *, error: str | None = None) -> Transcript:
@@ -474,15 +427,8 @@ class Transcript:
         tool_id = self.tool_use("Edit", tool_input)
         if error is not None:
             return self.tool_result(tool_id, error, error=True)
-        rich: dict[str, Any] = {
-            "filePath": str(path),
-            "oldString": old,
-            "newString": new,
-            "originalFile": old,
-            "structuredPatch": [],
-            "userModified": False,
-            "replaceAll": False,
-        }
+        changed = {"filePath": str(path), "oldString": old, "newString": new, "originalFile": old}
+        rich = {**SHAPES["edit_result"], **changed}
         return self.tool_result(tool_id, "The file %s has been updated successfully." % path, result=rich)
 
     def read(self, path: Path | str, content: str = "x = 1\n") -> Transcript:
@@ -512,27 +458,15 @@ class Transcript:
         self._plain("api-request-shape", shapeHash=digest, **stamp, shape=prose(size // 2))
         message = {"role": "user", "content": [{"type": "text", "text": prose(size)}]}
         self._plain("api-request-blob", hash=digest, message=message)
-        request: dict[str, Any] = {
-            "id": str(uuid.uuid4()),
-            **stamp,
-            "querySource": "sdk",
-            "shapeHash": digest,
-            "requestDigest": digest,
-        }
-        return self._plain("api-request", **request)
+        digests = {"shapeHash": digest, "requestDigest": digest}
+        return self._plain("api-request", id=str(uuid.uuid4()), **stamp, querySource="sdk", **digests)
 
     def compact(self, summary: str = "What happened so far.", trigger: str = "auto") -> Transcript:
         parent, self._parent = self._parent, None
-        metadata = {"trigger": trigger, "preTokens": 14371, "durationMs": 617, "postTokens": 2759}
-        fields = {
-            "type": "system",
-            "subtype": "compact_boundary",
-            "content": "Conversation compacted",
-            "isMeta": False,
-        }
-        self._entry(
-            fields, {"level": "info", "compactMetadata": metadata}, lead={"logicalParentUuid": parent}, time_first=True
-        )
+        metadata = {**SHAPES["compact_metadata"], "trigger": trigger}
+        fields = {"type": "system", "subtype": "compact_boundary", "content": "Conversation compacted", "isMeta": False}
+        after = {"level": "info", "compactMetadata": metadata}
+        self._entry(fields, after, lead={"logicalParentUuid": parent}, time_first=True)
         opening = "This session is being continued from a previous conversation that ran out of context.\n\nSummary:\n"
         return self._user(opening + summary, before={"isVisibleInTranscriptOnly": True, "isCompactSummary": True})
 
@@ -541,13 +475,8 @@ class Transcript:
         return self._plain("agent-name", first={"agentName": text})
 
     def api_error(self, text: str = "API Error: 500 server error", status: int = 500) -> Transcript:
-        message = {
-            "id": str(uuid.uuid4()),
-            "model": "<synthetic>",
-            "role": "assistant",
-            "type": "message",
-            "content": [{"type": "text", "text": text}],
-        }
+        message: dict[str, Any] = {"id": str(uuid.uuid4()), "model": "<synthetic>", "role": "assistant"}
+        message.update(type="message", content=[{"type": "text", "text": text}])
         after = {"message": message, "error": "server_error", "isApiErrorMessage": True, "apiErrorStatus": status}
         return self._entry({"type": "assistant"}, after)
 
@@ -581,14 +510,8 @@ class Transcript:
         return self.now.strftime("%Y-%m-%dT%H:%M:%S.") + "%03dZ" % (self.now.microsecond // 1000)
 
     def _common(self) -> dict[str, Any]:
-        return {
-            "userType": "external",
-            "entrypoint": self.entrypoint,
-            "cwd": self.cwd,
-            "sessionId": self.session_id,
-            "version": CLIENT_VERSION,
-            "gitBranch": self.branch,
-        }
+        common = {"userType": "external", "entrypoint": self.entrypoint, "cwd": self.cwd, "sessionId": self.session_id}
+        return {**common, "version": CLIENT_VERSION, "gitBranch": self.branch}
 
     def _plain(self, kind: str, *, first: Mapping[str, Any] | None = None, **fields: Any) -> Transcript:
         return self.line({"type": kind, **(first or {}), "sessionId": self.session_id, **fields})
@@ -619,28 +542,12 @@ class Transcript:
         return self._entry(fields, after or {})
 
     def _assistant(self, block: Mapping[str, Any], stop_reason: str, extra: Mapping[str, Any]) -> Transcript:
-        message = {
-            "id": "msg_%012d" % self._messages,
-            "type": "message",
-            "role": "assistant",
-            "model": self.model,
-            "content": [block],
-            "stop_reason": stop_reason,
-            "stop_sequence": None,
-            "usage": _USAGE,
-            "stop_details": None,
-        }
-        request = "req_msg_%012d" % self._messages
-        fields = {
-            "message": message,
-            **extra,
-            "apiBlockIndex": 0,
-            "requestId": request,
-            "requestRef": str(uuid.uuid4()),
-            "requestedModel": self.model,
-            "promptCacheRequested": "5m",
-            "type": "assistant",
-        }
+        number = "msg_%012d" % self._messages
+        message = {"id": number, "type": "message", "role": "assistant", "model": self.model, "content": [block]}
+        message.update(stop_reason=stop_reason, stop_sequence=None, usage=SHAPES["usage"], stop_details=None)
+        asked: dict[str, Any] = {"apiBlockIndex": 0, "requestId": "req_" + number, "requestRef": str(uuid.uuid4())}
+        asked.update(requestedModel=self.model, promptCacheRequested="5m")
+        fields = {"message": message, **extra, **asked, "type": "assistant"}
         return self._entry(fields, {"effort": "medium", "perTurnEffort": "medium", "madeBy": "model"})
 
 
@@ -676,8 +583,5 @@ def failures(store_root: Path) -> list[Path]:
 
 def snapshot(directory: Path) -> dict[str, bytes]:
     """Every file below `directory` with its bytes."""
-    return {
-        path.relative_to(directory).as_posix(): path.read_bytes()
-        for path in sorted(directory.rglob("*"))
-        if path.is_file()
-    }
+    paths = [path for path in sorted(directory.rglob("*")) if path.is_file()]
+    return {path.relative_to(directory).as_posix(): path.read_bytes() for path in paths}
