@@ -72,7 +72,6 @@ RECALL_LOG = "recent.jsonl"
 TRIGGERS_FILE = "triggers.json"
 TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
 DRAFTS_DIR = "drafts"
-DRAFT_BASE_SUFFIX = ".base"  # beside a draft: the hash of what it was begun from
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"

@@ -74,6 +74,7 @@ def forget_note(shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list
         _rewrite(_receipts(project_dir), _mentions({note.slug}, phrases), project_dir)
     with notebook.Writing(shelf):
         files.erase(shelf.path(note.slug))
+        files.erase(shelf.used(note.slug))
     for home in {each.home for each in (shelf, *reach) if each.home}:
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
         names = [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)]
