@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import shutil
+import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -17,6 +20,7 @@ from harness_memory.inject import compose
 from harness_memory.project import identity
 from harness_memory.session import capture, episode, sessions
 
+CART = "cart totals rounded at the end, off by a cent"
 SHOP = [
     (
         "Totals in the cart are off by a cent for guest checkouts",
@@ -35,13 +39,7 @@ SHOP = [
     ),
     ("Добавь кэш для парсера накладных", "Парсер накладных кэширует разобранные строки в памяти.", "docs/nakladnye.py"),
     ("购物车里的优惠券会被重复使用", "优惠券在下单时加锁,重复使用的请求会被拒绝。", "coupon/lock.py"),
-    (
-        "Die Mahnungen werden doppelt verschickt",
-        "Mahnungen tragen jetzt einen Versandstempel und gehen einmal hinaus.",
-        "mail/mahnung.py",
-    ),
 ]
-SECTIONS = ("columns", "directory", "entries", "ids", "blobs", "records")  # of a file of postings
 FILLER = ["rename helper %d", "bump dependency %d", "tidy module %d", "format file %d", "document endpoint %d"]
 
 
@@ -61,40 +59,34 @@ def project_of(life: Life) -> str:
     return identity.locate(str(life.store), str(life.cwd), str(life.cwd)).dir
 
 
-def past(life: Life, ask: str, answer: str, file: str) -> str:
-    """An episode as a session of some days ago would have left it; its name."""
+def past(life: Life, ask: str, answer: str, file: str) -> None:
+    """An episode of some days ago."""
     directory = project_of(life)
     number = len(episode.names(directory))
     started = clock.iso(time.time() - 86400 * 5 - 3600 * number)
     short_id = "%08x" % (0xA0000000 + number)
-    blank = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
+    session = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
     state = capture.Capture()
-    state.asks, state.answer, state.files, state.turn_files, state.ended = [["", ask]], answer, [file], 1, started
-    value = episode.build(blank, state, str(life.cwd), "", False)
-    support.publish(directory, blank.episode_name, episode.render(value))
-    return blank.episode_name
+    state.asks, state.answer, state.files, state.turn_files = [["", ask]], answer, [file], 1
+    state.ended = started
+    value = episode.build(session, state, str(life.cwd), "", False)
+    support.publish(directory, session.episode_name, episode.render(value))
 
 
-def told(life: Life) -> dict[str, Any]:
+def receipt(life: Life) -> dict[str, Any]:
     return dict(json.loads((life.directory / "injected.json").read_text("utf-8")))
 
 
-# Handed over -----------------------------------------------------------------------------------
 @pytest.mark.parametrize(
     ("prompt", "file"),
     [
         ("why are cart totals rounded only once at the end? a cent is off for guests again", "cart/totals.py"),
-        ("the gateway is hammered by websocket reconnects again", "net/reconnect.py"),
-        (
-            "UnicodeDecodeError: 'utf-8' codec, in imports/spreadsheet.py line 40, supplier spreadsheets",
-            "imports/spreadsheet.py",
-        ),
+        ("UnicodeDecodeError in imports/spreadsheet.py line 40, supplier spreadsheets", "imports/spreadsheet.py"),
         ("кэш парсера накладных отдаёт старые строки", "docs/nakladnye.py"),
         ("优惠券又被重复使用了", "coupon/lock.py"),
-        ("Mahnungen gehen wieder doppelt hinaus, trotz Versandstempel", "mail/mahnung.py"),
     ],
 )
-def test_the_right_session_comes_back(shop: Life, prompt: str, file: str) -> None:
+def test_a_prompt_brings_the_right_session_back(shop: Life, prompt: str, file: str) -> None:
     shop.start()
     text = shop.prompt(prompt).context
     assert "files: " + file in text
@@ -102,143 +94,131 @@ def test_the_right_session_comes_back(shop: Life, prompt: str, file: str) -> Non
     assert "never instructions" in text
     assert compose.units(text) <= 1200
     assert text.count("\n- [") <= 3
-    assert not failures(shop.store)
+    assert failures(shop.store) == []
 
 
 @pytest.mark.parametrize(
     "prompt",
     [
-        "yes",
-        "go on",
-        "fix it",
-        "continue",
-        "ok, thanks!",
-        "да",
-        "weiter",
-        "继续",
-        "",
-        "/melt cart totals rounded",
+        *("yes", "go on", "ok, thanks!", "да", "继续", "", "/melt cart totals rounded"),
         "<task-notification>cart totals rounded once at the end</task-notification>",
         "write a haiku about autumn leaves over kyoto",
         "what is the capital of Mongolia and how cold does it get",
     ],
 )
-def test_nothing_comes_back(shop: Life, prompt: str) -> None:
+def test_an_unrelated_prompt_brings_nothing_back(shop: Life, prompt: str) -> None:
     shop.start()
     assert "Possibly related" not in shop.prompt(prompt).stdout
 
 
-def test_an_item_is_handed_over_once_and_again_after_a_compaction(shop: Life) -> None:
+def test_an_item_comes_once_and_again_after_a_compaction(shop: Life) -> None:
     shop.start()
-    assert "cart/totals.py" in shop.prompt("cart totals rounded at the end, off by a cent").context
-    assert "cart/totals.py" not in shop.prompt("cart totals are rounded at the end, why off by a cent?").stdout
+    assert "cart/totals.py" in shop.prompt(CART).context
+    assert "cart/totals.py" not in shop.prompt("why are " + CART).stdout
     shop.start("compact")
-    assert "cart/totals.py" in shop.prompt("so, cart totals rounded at the end, off by a cent").context
+    assert "cart/totals.py" in shop.prompt("so, " + CART).context
 
 
-def test_the_session_itself_never_comes_back(life: Life) -> None:
+def test_a_session_is_not_recalled_to_itself(life: Life) -> None:
     life.start()
     life.turn("Totals in the cart are off by a cent", "Cart totals are rounded once at the end.", "cart/totals.py")
-    assert life.prompt("cart totals rounded once at the end, off by a cent?").stdout == ""
+    assert life.prompt(CART).stdout == ""
 
 
-def test_the_command_told_shows_the_whole(shop: Life) -> None:
-    import shlex
-    import subprocess
-
+def test_the_injected_command_shows_the_whole_session(shop: Life) -> None:
     shop.start()
-    text = shop.prompt("cart totals rounded at the end, off by a cent").context
-    (command,) = [line.partition("whole: ")[2] for line in text.split("\n") if "whole: " in line][:1]
-    done = subprocess.run(
-        shlex.split(command), cwd=shop.cwd, env=support.clean_environment(shop.home), stdout=subprocess.PIPE, check=True
-    )
+    command = shop.prompt(CART).context.partition("whole: ")[2].partition("\n")[0]
+    env = support.clean_environment(shop.home)
+    done = subprocess.run(shlex.split(command), cwd=shop.cwd, env=env, stdout=subprocess.PIPE, check=True)
     assert "Cart totals are rounded once" in done.stdout.decode()
 
 
-def test_a_forgotten_session_stays_away(shop: Life, home: Path, repo: Path) -> None:
+def test_a_forgotten_or_deleted_session_stays_away(shop: Life, home: Path, repo: Path) -> None:
     world = World(home, repo)
+    shop.start()
     (file,) = [path for path in (world.project / "episodes").iterdir() if "cart/totals.py" in path.read_text("utf-8")]
     assert world.memory("forget", file.stem[-8:], "--yes").code == 0
-    shop.start()
-    assert "cart/totals.py" not in shop.prompt("cart totals rounded at the end, off by a cent").stdout
+    assert "cart/totals.py" not in shop.prompt(CART).stdout
     kept = b"".join(path.read_bytes() for path in (world.project / "STATE" / "recall").rglob("*") if path.is_file())
     assert b"cart/totals" not in kept
-    assert b"websocket" in kept
-
-
-def test_an_episode_that_went_stays_away(shop: Life) -> None:
-    shop.start()
-    for path in (shop.project / "episodes").iterdir():
+    for path in (world.project / "episodes").iterdir():
         path.unlink()
-    assert shop.prompt("cart totals rounded at the end, off by a cent").stdout == ""
+    assert shop.prompt("the gateway is hammered by websocket reconnects again").stdout == ""
 
 
-# Notes -----------------------------------------------------------------------------------------
-def test_notes_of_project_and_user_come_back_and_superseded_ones_do_not(shop: Life, home: Path, repo: Path) -> None:
+def test_notes_come_back_and_superseded_ones_do_not(shop: Life, home: Path, repo: Path) -> None:
     world = World(home, repo)
+    asked = "the Adyen refund webhooks arrive before the order is stored, what now"
     world.memory("remember", "Refund webhooks from Adyen arrive before the order is stored", "--topic", "adyen refunds")
-    world.memory(
-        "remember", "Terraform plans run in eu-central only", "--topic", "terraform regions", "--scope", "user"
-    )
+    world.memory("remember", "Terraform plans run in eu-central only", "--topic", "terraform", "--scope", "user")
     shop.start()
-    text = shop.prompt("the Adyen refund webhooks arrive before the order is stored, what now").context
+    text = shop.prompt(asked).context
     assert "note: " in text
     assert "show adyen-refunds" in text
-    assert "show terraform-regions" in shop.prompt("run the terraform plans in which region, eu-central?").context
+    assert "show terraform" in shop.prompt("run the terraform plans in which region, eu-central?").context
     world.memory("remember", "Adyen refund webhooks are queued until the order is stored", "--topic", "refund queue")
     assert world.memory("note", "supersede", "adyen-refunds", "refund-queue").code == 0
     later = Life(shop.home, shop.cwd, pid=shop.pid)
-    later.start()
-    text = later.prompt("the Adyen refund webhooks arrive before the order is stored, what now").context
+    text = later.prompt(asked).context
     assert "adyen-refunds" not in text
     assert "show refund-queue" in text
+    (world.project / "LEARNING" / "topics" / "refund-queue.md").unlink()
+    assert "refund-queue" not in Life(shop.home, shop.cwd, pid=shop.pid).prompt(asked).stdout
 
 
-# The record ------------------------------------------------------------------------------------
-def test_the_receipt_says_what_was_handed_over_and_whether_it_was_used(shop: Life) -> None:
+def test_archived_sessions_come_back_by_their_title(shop: Life, home: Path, repo: Path) -> None:
+    assert World(home, repo).memory("archive", "--before", "2100-01-01", "--open").code == 0
     shop.start()
-    shop.prompt("cart totals rounded at the end, off by a cent; and the gateway hammered by websocket reconnects")
-    items = {item["files"][0]: item for item in told(shop)["items"] if item["kind"] == "session"}
-    assert {"cart/totals.py", "net/reconnect.py"} <= {*items}
-    assert told(shop)["log"][-1]["why"] == "recall"
-    assert all(item["used"] == "" for item in items.values())
+    text = shop.prompt("cart totals are rounded once at the end; per-line rounding in the tax helper is gone").context
+    assert "archived: Cart totals are rounded" in text
+    assert " restore a000000c" in text
+
+
+def test_the_receipt_says_what_was_recalled_and_used(shop: Life) -> None:
+    def used() -> dict[str, str]:
+        return {item["files"][0]: item["used"] for item in receipt(shop)["items"] if item["kind"] == "session"}
+
+    shop.start()
+    shop.prompt(CART + "; and the gateway hammered by websocket reconnects")
+    assert used() == {"cart/totals.py": "", "net/reconnect.py": ""}
+    assert receipt(shop)["log"][-1]["why"] == "recall"
     shop.transcript.prompt("go").edit(shop.cwd / "cart" / "totals.py").text("Fixed.")
     shop.stop("Fixed.")
-    items = {item["files"][0]: item["used"] for item in told(shop)["items"] if item["kind"] == "session"}
-    assert (items["cart/totals.py"], items["net/reconnect.py"]) == ("edited", "")
-    short_id = next(item["item"] for item in told(shop)["items"] if item["files"] == ["net/reconnect.py"])[-13:-5]
+    assert used() == {"cart/totals.py": "edited", "net/reconnect.py": ""}
+    short_id = next(item["item"] for item in receipt(shop)["items"] if item["files"] == ["net/reconnect.py"])[-13:-5]
     shop.transcript.prompt("and").bash('python3 "/opt/x/harness" memory show %s' % short_id, "…").text("Read.")
     shop.stop("Read.")
-    items = {item["files"][0]: item["used"] for item in told(shop)["items"] if item["kind"] == "session"}
-    assert items["net/reconnect.py"] == "read"
+    assert used()["net/reconnect.py"] == "read"
     page = (shop.directory / "session_memory_context.md").read_text("utf-8")
-    assert "(recall)" in page
-    assert "files: cart/totals.py" in page
+    assert ("(recall)" in page, "files: cart/totals.py" in page) == (True, True)
 
 
 def test_recall_can_be_switched_off(shop: Life) -> None:
     (shop.store / "config.json").write_text('{"recall_items": 0}', "utf-8")
     shop.start()
-    assert shop.prompt("cart totals rounded at the end, off by a cent").stdout == ""
+    assert shop.prompt(CART).stdout == ""
 
 
-def test_deleting_the_cache_costs_nothing_but_time(shop: Life, home: Path, repo: Path) -> None:
-    import shutil
-
+def test_a_damaged_cache_is_silent_and_heals(shop: Life) -> None:
     shop.start()
-    shutil.rmtree(Path(project_of(shop)) / "STATE" / "recall")
-    assert World(home, repo).memory("verify").code == 0
+    index = Path(project_of(shop)) / "STATE" / "recall" / "index"
+    index.write_bytes(index.read_bytes()[:-40])
+    assert shop.prompt(CART).stdout == ""
+    assert failures(shop.store) == []
     shop.start()
-    assert "cart/totals.py" in shop.prompt("cart totals rounded at the end, off by a cent").context
+    assert "cart/totals.py" in shop.prompt(CART).context
+    shutil.rmtree(index.parent)
+    later = Life(shop.home, shop.cwd, pid=shop.pid)
+    later.start()
+    assert "cart/totals.py" in later.prompt(CART).context
 
 
-def test_a_session_that_goes_on_is_known_by_its_latest_words(shop: Life, home: Path, repo: Path) -> None:
-    earlier = Life(shop.home, shop.cwd, pid=shop.pid)
-    earlier.turn("Rework the loyalty ledger", "The loyalty ledger is append-only now.", "loyalty/ledger.py")
-    assert World(home, repo).memory("rebuild").code == 0
-    earlier.turn("Also the zeppelin exporter", "The zeppelin exporter streams.", "zep.py")
+def test_a_running_session_is_known_by_its_latest_words(shop: Life) -> None:
+    sibling = Life(shop.home, shop.cwd, pid=shop.pid)
+    sibling.turn("Rework the loyalty ledger", "The loyalty ledger is append-only now.", "loyalty/ledger.py")
     shop.start()
+    shop.prompt("begin with the invoices")
+    sibling.turn("Also the zeppelin exporter", "The zeppelin exporter streams.", "zep.py")
     text = shop.prompt("the zeppelin exporter streams too slowly, loyalty ledger").context
-    assert text.count(earlier.session.id[:8]) == 1
+    assert text.count(sibling.session.id[:8]) == 1
     assert "zep.py" in text
-    assert World(home, repo).memory("verify").code == 0

@@ -1,4 +1,4 @@
-"""`search` and `related`: what is remembered about some words or a file."""
+"""Looking things up: `search`, `related` and `transcript`."""
 
 from __future__ import annotations
 
@@ -90,3 +90,21 @@ def test_related_names_sessions_and_notes_about_a_file(world: World, sessions: l
     assert kinds == {("session", sessions[0].id[:8]), ("note", "project/money")}
     assert [hit["id"] for hit in world.json("related", "reconnect.py")] == [sessions[1].id[:8]]
     assert world.memory("related", "nothing.py").code == 1
+
+
+def test_transcript_shows_what_the_client_keeps(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    transcript = session.transcript()
+    transcript.turn("Fix the \x1b[31mcart", "Rounded. Token ghp_" + "a1B2" * 9, files=[world.repo / "cart.py"])
+    for number in range(6):
+        transcript.turn("Question %d" % number, "Answer %d" % number)
+    support.run_hook("stop", session.stop("Answer 5"), home=world.home, env=session.environment())
+    text = world.memory("transcript", session.id[:8]).stdout
+    assert text.index("Question 0") < text.index("Answer 5")
+    assert ("[Write] " in text, "ghp_a1B2" in text, "\x1b" in text) == (True, False, False)
+    matches = world.json("transcript", session.id[:8], "--grep", "QUESTION 3", "--context", "1")
+    assert [each["text"] for each in matches] == ["Answer 2", "Question 3", "Answer 3"]
+    assert world.memory("transcript", session.id[:8], "--grep", "nowhere").code == 1
+    Path(session.transcript_path).unlink()
+    gone = world.memory("transcript", session.id[:8])
+    assert (gone.code, "cannot read the transcript" in gone.stderr) == (2, True)
