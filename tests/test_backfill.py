@@ -12,9 +12,8 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory.base import settings, yaml
+from harness_memory.base import yaml
 from harness_memory.memory import backfill
-from harness_memory.session import tombstones
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
@@ -49,11 +48,11 @@ def assert_sound(world: World) -> None:
     before = world.files()
     checked = world.memory("verify", "--all-projects")
     assert checked.code == 0, checked.stdout
-    assert "made anew" not in world.memory("rebuild", "--all-projects").stdout
+    assert "rebuilt:" not in world.memory("rebuild", "--all-projects").stdout
     assert world.files() == before
 
 
-def test_what_the_hooks_would_have_left(world: World) -> None:
+def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
     seen = world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",))
     missed = left(world, "Correct the totals", "Totals are rounded once, at the end.", files=("totals.py",))
     report = world.json("backfill")
@@ -72,7 +71,7 @@ def test_what_the_hooks_would_have_left(world: World) -> None:
     assert_sound(world)
 
 
-def test_again_nothing_is_made_twice(world: World) -> None:
+def test_backfill_again_records_nothing_twice(world: World) -> None:
     left(world, "Correct the totals", "Totals are rounded once, at the end.")
     assert world.json("backfill")["made"] == 1
     before = world.files()
@@ -81,7 +80,7 @@ def test_again_nothing_is_made_twice(world: World) -> None:
     assert world.files() == before
 
 
-def test_a_killed_run_goes_on(world: World) -> None:
+def test_backfill_after_a_kill_goes_on(world: World) -> None:
     session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
     world.json("backfill")
     (world.session_dir(session) / "META.yaml").unlink()  # the record is what is written last
@@ -90,7 +89,7 @@ def test_a_killed_run_goes_on(world: World) -> None:
     assert_sound(world)
 
 
-def test_only_this_project_unless_all(world: World, tmp_path: Path) -> None:
+def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) -> None:
     other = tmp_path / "a_b"
     alike = tmp_path / "a-b"  # the client's folder for both has the same name
     for path in (other, alike):
@@ -106,7 +105,7 @@ def test_only_this_project_unless_all(world: World, tmp_path: Path) -> None:
     assert_sound(world)
 
 
-def test_a_work_tree_that_is_gone_keeps_its_project(world: World, tmp_path: Path) -> None:
+def test_transcript_of_removed_work_tree_goes_to_its_project(world: World, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     support.git(world.repo, "worktree", "add", "-q", str(tree))
     support.run_hook("session_start", support.Session(tree, world.home).start(), home=world.home)
@@ -118,26 +117,24 @@ def test_a_work_tree_that_is_gone_keeps_its_project(world: World, tmp_path: Path
     assert len(support.project_dirs(world.root)) == 1
 
 
-def test_secrets_are_redacted(world: World) -> None:
+def test_secrets_in_transcript_are_redacted(world: World) -> None:
     left(world, "Use %s to sign in" % SECRET, "Signed in with %s, as you asked." % SECRET)
     assert world.json("backfill")["made"] == 1
     assert all(SECRET.encode() not in data for data in world.files().values())
 
 
 @pytest.mark.parametrize("after", ["archive", "delete"])
-def test_what_was_pruned_does_not_come_back(world: World, after: str) -> None:
+def test_pruned_session_is_known(world: World, after: str) -> None:
     session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
     assert world.json("backfill")["made"] == 1
     (world.root / "config.json").write_text('{"work_after": "%s"}' % after, "utf-8")
     world.json("prune", "--older-than", "1d")
-    assert not list(world.project.glob("WORK/*/*"))
     report = world.json("backfill")
     assert (report["made"], report["left_alone"]) == (0, {"known": 1})
     assert [value["session_id"] for value in support.episodes(world.root)] == [session.id]
-    assert not list(world.project.glob("WORK/*/*"))
 
 
-def test_what_was_archived_does_not_come_back(world: World) -> None:
+def test_archived_session_is_known(world: World) -> None:
     left(world, "Correct the totals", "Totals are rounded once, at the end.")
     assert world.json("backfill")["made"] == 1
     assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 1
@@ -146,78 +143,64 @@ def test_what_was_archived_does_not_come_back(world: World) -> None:
     assert support.episodes(world.root) == []
 
 
-class TestLeftAlone:
-    def kinds(self, world: World) -> Any:
-        report = world.json("backfill")
-        assert report["made"] == 0
-        assert support.episodes(world.root) == []
-        return report["left_alone"]
-
-    def test_sessions_at_work(self, world: World) -> None:
-        session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-        os.utime(session.transcript_path)
-        assert self.kinds(world) == {"running": 1}
-        told = world.memory("backfill").stdout
-        assert "1 running or written to in the last 15 minutes." in told
-        assert "run harness memory backfill later" in told
-
-    def test_silent_sessions_that_live(self, world: World, client: support.Client) -> None:
-        session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-        env = session.environment(pid=client.pid)
-        support.run_hook("session_start", session.start(), home=world.home, env=env)
-        rest(session, 2)
-        assert self.kinds(world) == {"running": 1}
-
-    def test_silent_sessions_that_the_client_has_on_record(self, world: World, client: support.Client) -> None:
-        session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-        folder = world.home / ".claude" / "sessions"
-        folder.mkdir()
-        record = folder / ("%d.json" % client.pid)
-        record.write_text('{"pid": %d, "sessionId": "%s"}' % (client.pid, session.id), "utf-8")
-        (folder / "odd.json").write_bytes(b"[1]")
-        assert self.kinds(world) == {"running": 1}
-        client.kill()
-        assert world.json("backfill")["made"] == 1
-
-    def test_forgotten_ones(self, world: World) -> None:
-        session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-        support.run_hook("session_start", support.Session(world.repo, world.home).start(), home=world.home)
-        tombstones.add(str(world.project), time.time(), sessions=[session.id])
-        assert self.kinds(world) == {"forgotten": 1}
-
-    def test_what_retention_would_delete(self, world: World) -> None:
-        left(world, "Correct the totals", "Totals are rounded once, at the end.", days=100)
-        assert self.kinds(world) == {"too old": 1}
-
-    def test_sessions_without_substance(self, world: World) -> None:
-        session = support.Session(world.repo, world.home)
-        session.transcript().noise()
-        rest(session, 2)
-        asked = support.Session(world.repo, world.home)
-        asked.transcript().prompt("Hello?")
-        rest(asked, 2)
-        assert self.kinds(world) == {"without substance": 2}
-        assert not list(world.root.glob("*/WORK/*/*"))
-
-    @pytest.mark.parametrize(
-        "data", [b"", b"nonsense\n", b"\0" * 1000, b'{"cwd": 1, "sessionId": [], "timestamp": 0}\n']
-    )
-    def test_what_is_no_transcript(self, world: World, data: bytes) -> None:
-        session = support.Session(world.repo, world.home)
-        path = Path(session.transcript_path)
-        path.parent.mkdir(parents=True)
-        path.write_bytes(data)
-        rest(session, 2)
-        assert self.kinds(world) == {"without substance": 1}
-
-    def test_subagents_of_older_clients(self, world: World) -> None:
-        session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-        path = Path(session.transcript_path)
-        path.rename(path.with_name("agent-1a2b3c4d.jsonl"))
-        assert self.kinds(world) == {}
+def skipped(world: World) -> Any:
+    report = world.json("backfill")
+    assert report["made"] == 0
+    assert support.episodes(world.root) == []
+    return report["left_alone"]
 
 
-def test_only_as_many_as_retention_keeps(world: World) -> None:
+def test_transcript_written_lately_is_skipped(world: World) -> None:
+    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    os.utime(session.transcript_path)
+    assert skipped(world) == {"running": 1}
+    told = world.memory("backfill").stdout
+    assert "1 running or written to in the last 15 minutes." in told
+    assert "run harness memory backfill later" in told
+
+
+def test_running_session_is_skipped(world: World, client: support.Client) -> None:
+    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    folder = world.home / ".claude" / "sessions"  # the client's own registry
+    folder.mkdir()
+    record = '{"pid": %d, "sessionId": "%s"}' % (client.pid, session.id)
+    (folder / ("%d.json" % client.pid)).write_text(record, "utf-8")
+    (folder / "odd.json").write_bytes(b"[1]")
+    assert skipped(world) == {"running": 1}
+    client.kill()
+    assert world.json("backfill")["made"] == 1
+
+
+def test_forgotten_session_is_skipped(world: World) -> None:
+    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    assert world.json("backfill")["made"] == 1
+    assert world.memory("forget", session.id[:8], "--yes").code == 0
+    assert skipped(world) == {"forgotten": 1}
+
+
+def test_session_older_than_retention_is_skipped(world: World) -> None:
+    left(world, "Correct the totals", "Totals are rounded once, at the end.", days=100)
+    assert skipped(world) == {"too old": 1}
+
+
+def test_session_without_an_answer_is_skipped(world: World) -> None:
+    session = support.Session(world.repo, world.home)
+    session.transcript().prompt("Hello?")
+    rest(session, 2)
+    assert skipped(world) == {"without substance": 1}
+    assert not list(world.root.glob("*/WORK/*/*"))
+
+
+@pytest.mark.parametrize("data", [b"", b"nonsense\n", b"\0" * 1000, b'{"cwd": 1, "sessionId": [], "timestamp": 0}\n'])
+def test_file_that_is_not_a_transcript_is_skipped(world: World, data: bytes) -> None:
+    path = Path(support.Session(world.repo, world.home).transcript_path)
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    path.with_name("agent-1a2b3c4d.jsonl").write_bytes(data)  # a subagent of an older client
+    assert skipped(world) == {"without substance": 1}
+
+
+def test_backfill_records_only_what_retention_keeps(world: World) -> None:
     for number in range(4):
         left(world, "Ask", "Answer number %d is of some length." % number, days=2 + number)
     world.root.mkdir(parents=True)
@@ -227,7 +210,7 @@ def test_only_as_many_as_retention_keeps(world: World) -> None:
     assert headlines(world) == {"Answer number %d is of some length." % number for number in range(3)}
 
 
-def test_a_copy_is_the_same_session(world: World) -> None:
+def test_copy_of_a_transcript_is_one_session(world: World) -> None:
     session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
     path = Path(session.transcript_path)
     path.with_name("copy of it.jsonl").write_bytes(path.read_bytes())
@@ -237,7 +220,7 @@ def test_a_copy_is_the_same_session(world: World) -> None:
     assert [value["session_id"] for value in support.episodes(world.root)] == [session.id]
 
 
-def test_a_fork_is_told_from_what_it_comes_from(world: World) -> None:
+def test_fork_holds_only_its_own_part(world: World) -> None:
     parent = left(world, "Correct the totals", "Totals are rounded once, at the end.", files=("totals.py",))
     fork = support.Session(world.repo, world.home)
     inherited = Path(parent.transcript_path).read_bytes().replace(parent.id.encode(), fork.id.encode())
@@ -253,7 +236,7 @@ def test_a_fork_is_told_from_what_it_comes_from(world: World) -> None:
     assert_sound(world)
 
 
-def test_a_wrong_clock_does_not_date_a_session(world: World) -> None:
+def test_start_in_the_future_is_dated_by_the_file(world: World) -> None:
     session = support.Session(world.repo, world.home)
     ahead = datetime(2099, 5, 1, tzinfo=timezone.utc)
     session.transcript(at=ahead).turn("Correct the totals", "Totals are rounded once, at the end.")
@@ -261,41 +244,23 @@ def test_a_wrong_clock_does_not_date_a_session(world: World) -> None:
     assert world.json("backfill")["made"] == 1
     (value,) = support.episodes(world.root)
     day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 2 * 86400))
-    assert (value["started"][:10], value["ended"][:10]) == (day, day)
-    assert_sound(world)
+    assert value["started"][:10] == day
 
 
-def test_what_nothing_came_of_is_not_read_again(world: World) -> None:
-    session = support.Session(world.repo, world.home)
-    paper = session.transcript(at=datetime.now(timezone.utc) - timedelta(days=2))
-    paper.prompt("Print it all")
-    paper.text("x" * (settings.TRANSCRIPT_LINE_MAX_BYTES + 2 * settings.TRANSCRIPT_CHUNK_BYTES))  # not to be held
-    rest(session, 2)
-    assert world.json("backfill", "--dry-run")["to_read"] == 1
-    assert world.json("backfill")["left_alone"] == {"without substance": 1}
-    again = world.json("backfill")
-    assert (again["to_read"], again["left_alone"]) == (0, {"without substance": 1})
-    assert_sound(world)
-    paper.turn("And now?", "Totals are rounded once, at the end.")
-    rest(session, 1)
-    assert world.json("backfill")["made"] == 1
-    assert session.id not in (world.project / "STATE" / "backfill.json").read_text("utf-8")
-
-
-def test_dry_run(world: World) -> None:
+def test_dry_run_records_nothing(world: World) -> None:
     left(world, "Correct the totals", "Totals are rounded once, at the end.")
     report = world.json("backfill", "--dry-run")
     assert (report["to_read"], report["made"]) == (1, 0)
     assert not world.root.exists() or support.episodes(world.root) == []
 
 
-def test_nothing_to_read(world: World) -> None:
+def test_missing_transcripts_are_said(world: World) -> None:
     assert "No transcripts in" in world.memory("backfill", "--all").stdout
     assert world.memory("backfill", "--all", "--project", ".").code == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes")
-def test_a_memory_that_cannot_be_written(world: World) -> None:
+def test_unwritable_memory_stops_the_run(world: World) -> None:
     world.work("Correct the totals", "Totals are rounded once, at the end.")
     left(world, "Add a form", "Added a form that asks for the name.")
     folders = [world.root, *(path for path in world.root.rglob("*") if path.is_dir())]
@@ -306,5 +271,5 @@ def test_a_memory_that_cannot_be_written(world: World) -> None:
     finally:
         for folder in folders:
             folder.chmod(0o700)
-    assert (told.code, "the memory cannot be written (Permission denied)" in told.stderr) == (2, True)
+    assert (told.code, "Permission denied" in told.stderr) == (2, True)
     assert "unreadable" not in told.stdout

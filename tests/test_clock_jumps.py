@@ -187,16 +187,16 @@ def test_years_ahead_for_some_sessions_deletes_nothing(begin: Callable[..., Time
     assert_sound(world)
 
 
-def test_what_is_old_by_work_on_many_days_goes(begin: Callable[..., Timed], store_root: Path) -> None:
-    for ago in (100, 95, *range(14, 0, -2)):
+def test_episodes_older_than_retention_go_at_a_start(begin: Callable[..., Timed], store_root: Path) -> None:
+    for ago in (100, 95, 14, 8, 2):
         life = begin(NOW - ago * DAY)
         life.start()
         life.turn("work of %d days ago" % ago, "Done %d days ago, all of it." % ago, "a.py")
         life.end()
-    before = support.episode_files(store_root)
     begin(NOW).start()
-    left = support.episode_files(store_root)
-    assert left == before[2:]  # ninety days, and there was work on seven since
+    assert [value["asked"] for value in support.episodes(store_root)] == [
+        ["work of %d days ago" % ago] for ago in (14, 8, 2)
+    ]
 
 
 def test_retention_skips_episodes_dated_1970(begin: Callable[..., Timed], store_root: Path) -> None:

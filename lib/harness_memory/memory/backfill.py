@@ -188,7 +188,7 @@ class Backfill:
         project = self._project(source.cwd)
         if self.only and project.dir != self.only:
             return ELSEWHERE
-        if tombstones.since(project.dir, source.session_id) > source.started:
+        if tombstones.since(project.dir, source.session_id, source.started):
             return FORGOTTEN
         if source.session_id in self.running or sessions.read_marker(project.dir, source.session_id):
             return LIVE

@@ -135,8 +135,7 @@ def _forgotten_until(session: Session, project_dir: str) -> float:
         return 0.0
     from . import tombstones
 
-    until = tombstones.since(project_dir, session.claude_id)
-    return until if until > (clock.parse(session.started) or 0.0) else 0.0
+    return tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
 
 
 def _collect(context: Context, session: Session, state: Capture) -> list[str]:

@@ -5,7 +5,8 @@
      "transcripts": {Claude's session id: instant}}   sessions whose transcript held a forgotten text
 
 Nothing that such a session said before its instant is read again. Version 0.1 kept salted hashes of texts
-("texts": [{"hash", "at"}]) and not the transcripts that held them: its newest "at" counts for every session.
+("texts": [{"hash", "at"}]) and not the transcripts that held them: its newest "at" counts for every session
+that began before.
 """
 
 from __future__ import annotations
@@ -42,12 +43,12 @@ def add(project_dir: str, now: float, *, sessions: Iterable[str] = (), transcrip
         files.write_json(path(project_dir), value, durable=True)
 
 
-def since(project_dir: str, claude_id: str) -> float:
+def since(project_dir: str, claude_id: str, started: float) -> float:
     """What a session said before this instant is not read again; 0 for most sessions."""
     value = _load(project_dir)
-    marks = [value.get(key, {}).get(claude_id) for key in ("sessions", "transcripts")]
-    marks += [text["at"] for text in value.get("texts", ())]
-    return max((clock.parse(at) or 0.0 for at in marks), default=0.0)
+    marks = [clock.parse(value.get(key, {}).get(claude_id)) or 0.0 for key in ("sessions", "transcripts")]
+    texts = [clock.parse(text["at"]) or 0.0 for text in value.get("texts", ())]
+    return max([*marks, *(at for at in texts if at > started)])
 
 
 def forgotten_sessions(project_dir: str) -> dict[str, str]:
