@@ -34,12 +34,13 @@ _VALUE_MAX_CHARS = 4096
 _PIECE_CHARS = 768  # a text may be full of names: for each only so much is looked at
 _HOST_MAX_CHARS = 1024
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
+_LITERALS = [(literal, kind, run, pattern) for kind, literals, run, pattern in RULES for literal in literals]
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 
 
 def redact(text: str) -> str:
-    for kind, literals, run, pattern in RULES:
-        if any(literal in text and _may_match(text, literal, run) for literal in literals):
+    for literal, kind, run, pattern in _LITERALS:
+        if literal in text and _may_match(text, literal, run):
             text = _substitute(text, kind, pattern)
     if "machine" in text and "login" in text and "password" in text:
         text = _substitute(text, "password", NETRC)

@@ -37,8 +37,11 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         kinds = list(spec)
     else:
         kinds = spec * len(value)
-    found = (problem(item, kind, "%s[%d]" % (where, at)) for at, (item, kind) in enumerate(zip(value, kinds)))
-    return next(filter(None, found), "")
+    for at, (item, kind) in enumerate(zip(value, kinds)):
+        wrong = "" if kind == "text" and isinstance(item, str) else problem(item, kind, "%s[%d]" % (where, at))
+        if wrong:
+            return wrong
+    return ""
 
 
 def _problem_of_mapping(value: object, spec: dict[str, Any], where: str) -> str:
