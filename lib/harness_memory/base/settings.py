@@ -44,12 +44,10 @@ ARTIFACTS_DIR = "artifacts"
 LOCAL_DIR = "local"
 STATE_DIR = "STATE"
 LIVE_DIR = "live"
-DIRTY_DIR = "dirty"  # marks of earlier versions, ignored
 ROWS_FILE = "rows.cache"  # derived: what the views show of each episode
 PROGRESS_DIR = "progress"
 THREADS_DIR = "threads"
 RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
-BACKFILL_FILE = "backfill.json"
 CONSOLIDATED_FILE = "consolidated.json"
 CONSOLIDATION_TOLD_FILE = "consolidation-told"
 CURRENT_WORK_FILE = "current-work.json"
@@ -173,8 +171,6 @@ PENDING_KEPT = 64
 FAILED_KEPT = 12
 TASK_NOTES_KEPT = 10
 CHECKPOINTS_KEPT = 20
-REBUILD_ABOVE_MARKS = 50  # beyond this many changes a rebuild is the cheaper update
-SESSIONS_SWEPT = 12  # of the newest, for what killed writers left
 ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its session
 ACTIVE_TASKS_SHOWN = 20
 EPISODE_MAX_BYTES = 4096
@@ -213,8 +209,6 @@ AUDIT_PATH_CHARS = 1000
 AUDIT_TEXT_CHARS = 300  # of a reason, and of any other text
 AUDIT_LINE_MAX_BYTES = 64 * 1024  # none of ours comes near it
 AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
-AUDIT_TAIL_MAX_BYTES = 4 * 1024 * 1024  # more than this without one event is somebody else's doing
-AUDIT_CONFIRM_BYTES = 256 * 1024  # how far back an episode looks for the head it knew: about 600 events
 
 # Injection -------------------------------------------------------------------------------------
 INJECTION_MAX_UNITS = 9500  # at 10,001 the client shows a file preview instead
@@ -268,15 +262,10 @@ POOR_RATING = 2
 POOR_NOTES_SHOWN = 3
 
 # Retention, backfill, consolidation ------------------------------------------------------------
-SESSIONS_IN_ARCHIVE = 2000  # one archive file holds no more: what is packed is kept when the rest is interrupted
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
 BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written to since then may be a session at work
-BACKFILL_VIEWS_EVERY = 200  # episodes between two updates of the views
 DAY_SECONDS = 86400
 FIRST_DAY = "2025-01-01"  # no hook of ours ran before: an earlier day is a wrong clock's
-CLOCK_GAP_DAYS = 30  # so long without work, and the clock may have jumped
-CLOCK_GAP_SURE_DAYS = 365  # the same for a command that a person gives
-CLOCK_PROOF_DAYS = 7  # with work on so many days since, it has not
 
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,

@@ -55,11 +55,11 @@ class Question:
         self.payload = payload
         self.env = env
         self.tree = tree if tree != "." else ""
-        self.tool = _text(payload.get("tool_name"))
+        self.tool = str(payload.get("tool_name") or "")
         given = payload.get("tool_input")
         self.given: dict[str, Any] = given if isinstance(given, dict) else {}
         self.home = (env.get("HOME") or env.get("USERPROFILE")).replace("\\", "/").rstrip("/") or "/"
-        self.cwd = _text(payload.get("cwd")).replace("\\", "/") or env.get("PWD") or self.home
+        self.cwd = str(payload.get("cwd") or "").replace("\\", "/") or env.get("PWD") or self.home
         self.project = env.get(settings.ENV_PROJECT_DIR).replace("\\", "/").rstrip("/")
         self.project = self.project or repository(self.cwd, self.home) or self.cwd
         self.root = store_root(env, self.home)
@@ -126,7 +126,3 @@ def exists(path: str) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-def _text(value: object) -> str:
-    return value if isinstance(value, str) else ""

@@ -1,4 +1,4 @@
-"""PreToolUse: the guard's answer first, then a skill's profile or the note that waits for a command or path.
+"""PreToolUse: the guard's answer first, then what memory has for the call (see `trigger`).
 
     payload → findings (none: silence) → `decision` → reply
 
@@ -18,8 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-    from .runner import Run
-
 _KINDS, _FOLDER, _PLAIN = 0o170000, 0o040000, 0o100000  # of `st_mode`, without the `stat` module
 _LAST_RESORT = (
     b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason":'
@@ -27,24 +25,15 @@ _LAST_RESORT = (
 )
 
 
-class Verdict:
-    """The guard's reply; None until it is known."""
-
-    __slots__ = ("reply",)
-
-    def __init__(self) -> None:
-        self.reply: bytes | None = None
-
-
 def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -> None:
     """Answer one call and leave the process. `tree` is the folder of this installation."""
-    env, verdict = Environment(system.environ), Verdict()
-    reply = b""
+    env, reply = Environment(system.environ), b""
+    verdict: list[bytes] = []  # the guard's reply, as soon as it is known
 
     def late() -> None:
-        what = "no verdict" if verdict.reply is None else "a verdict, but nothing to go with it"
+        what = "nothing to go with the verdict" if verdict else "no verdict"
         error = TimeoutError("%s within %.1f seconds" % (what, settings.GUARD_DEADLINE_SECONDS))
-        replies = [_LAST_RESORT if verdict.reply is None else verdict.reply]
+        replies = [*verdict, _LAST_RESORT][:1]
         attempt(lambda: replies.append(_without_more(env, verdict, error)))
         leave(replies[-1], is_late=True)
 
@@ -57,11 +46,11 @@ def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -
     leave(reply)
 
 
-def _answer(env: Environment, tree: str, verdict: Verdict) -> bytes:
+def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     payload = read_payload()
     question = Question(payload, env, tree)
     if question.tool == "Skill":
-        verdict.reply = b""
+        verdict.append(b"")
         return _memory(payload)
     policy = question.policy()
     found = findings(question, policy)
@@ -70,7 +59,7 @@ def _answer(env: Environment, tree: str, verdict: Verdict) -> bytes:
         from ..guard.decision import decide
 
         reply = decide(question, policy, found)
-    verdict.reply = reply
+    verdict.append(reply)
     _stamp(question.root)
     if not reply and exists(question.root + "/" + settings.TRIGGERS_MARK):
         return _memory(payload)
@@ -78,29 +67,13 @@ def _answer(env: Environment, tree: str, verdict: Verdict) -> bytes:
 
 
 def _memory(payload: dict[str, Any]) -> bytes:
+    """What memory has for a call that the guard lets pass."""
     from . import runner
 
     return runner.handle("PreToolUse", payload)
 
 
-def handle(run: Run) -> dict[str, Any] | None:
-    """What memory has for a call that the guard lets pass."""
-    from .context import HookContext
-
-    scene = HookContext(run)
-    with scene as session:
-        if session.is_new:
-            return None
-        if run.event.tool_name == "Skill":
-            from . import skill
-
-            return skill.begin(scene, session, run.event.skill)
-        from . import trigger
-
-        return trigger.begin(scene, session)
-
-
-def _without_more(env: Environment, verdict: Verdict, error: BaseException) -> bytes:
+def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:
     """The reply after a failure or at the deadline: the verdict if it is known, else a question to the user."""
     try:
         from ..guard.decision import failed
@@ -108,7 +81,7 @@ def _without_more(env: Environment, verdict: Verdict, error: BaseException) -> b
         asked = failed(env, error)
     except BaseException:  # noqa: BLE001  (even then not silence)
         asked = _LAST_RESORT
-    return asked if verdict.reply is None else verdict.reply
+    return verdict[0] if verdict else asked
 
 
 def _stamp(root: str) -> None:

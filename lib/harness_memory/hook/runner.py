@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 HANDLERS = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "user_prompt_submit",
-    "PreToolUse": "pre_tool_use",
+    "PreToolUse": "trigger",
     "SubagentStart": "subagent_start",
     "Stop": "stop",
     "PreCompact": "pre_compact",

@@ -1,4 +1,4 @@
-"""A command or a path that a note waits for: the note, once a session."""
+"""A skill, command or path that memory has something for: the profile or the note, once a session."""
 
 from __future__ import annotations
 
@@ -9,17 +9,29 @@ from ..inject import receipt
 from ..inject.compose import Part, compose
 from ..notes import triggers
 from . import reply
+from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
     from ..session.sessions import Session
-    from .context import HookContext
+    from .runner import Run
 
 
-def begin(context: HookContext, session: Session) -> dict[str, Any] | None:
-    """The caller holds the session's lock."""
+def handle(run: Run) -> dict[str, Any] | None:
+    context = HookContext(run)
+    with context as session:
+        if session.is_new:
+            return None
+        if run.event.tool_name == "Skill":
+            from . import skill
+
+            return skill.begin(context, session, run.event.skill)
+        return _notes(context, session)
+
+
+def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     run, event = context.run, context.run.event
     path = _relative(event.path, context.root)
     matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
