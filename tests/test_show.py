@@ -15,11 +15,6 @@ from commandline import World
 from harness_memory.base import clock
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
 @pytest.fixture(scope="module")
 def settled(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Two sessions that ended, for tests that only read."""
@@ -91,10 +86,6 @@ def test_status_tells_a_waiting_session_from_a_working_one(world: World) -> None
     support.run_hook("stop", session.stop("Gone."), home=world.home, env=session.environment())
     support.run_hook("session_start", session.start("resume"), home=world.home, env=session.environment())
     assert now() == (False, "waiting for a prompt")
-
-
-def test_status_says_that_the_hooks_are_off(settled: World) -> None:
-    assert "OFF" in settled.memory("status", env={"HARNESS_MEMORY": "off"}).stdout
 
 
 # list ----------------------------------------------------------------------------------------------
@@ -177,17 +168,6 @@ def test_last_is_not_the_present_session(world: World) -> None:
     before = world.work("One", "Did one.", ("a.py",))
     present = world.work("Two", "Did two.", ("b.py",), end=False)
     assert world.json("show", "last", env={"CLAUDE_CODE_SESSION_ID": present.id})["id"] == before.id[:8]
-
-
-def test_list_status_and_show_use_the_same_headline(world: World) -> None:
-    session = support.Session(world.repo, world.home)
-    session.transcript().title("A name the client made up")
-    world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",), session=session)
-    shown = world.memory("show", "last").stdout
-    assert shown.startswith("# Totals are rounded once, at the end.\n")
-    assert "A name the client made up" in shown
-    for verb in ("list", "status"):
-        assert "Totals are rounded once, at the end." in world.memory(verb).stdout
 
 
 def test_show_of_an_ambiguous_or_unknown_id_says_what_to_do(world: World) -> None:
@@ -296,8 +276,3 @@ def test_stats_counts_what_was_given_and_used(worked: World) -> None:
     assert "tokens each on average" in page
     assert "line of the menu" in page
     assert worked.memory("why", reader.id).code == 0
-
-
-def test_stats_without_receipts_says_so(world: World) -> None:
-    begin(world)
-    assert world.memory("stats").stdout == "No session was given anything yet.\n"

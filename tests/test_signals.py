@@ -14,11 +14,6 @@ from life import Life
 LOG = Path("LEARNING", "SIGNALS", "ratings.jsonl")
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
 def lines(world: World) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (world.project / LOG).read_text("utf-8").splitlines()]
 
@@ -112,7 +107,7 @@ def test_poor_recent_ratings_are_shown_when_the_skill_starts(world: World, life:
         world.memory("rate", "heavy", str(rating), "--note", "Of another skill")
     life.start()
     context = life.prompt("/melt the totals").context
-    assert "Rated poorly lately: 1 of 5 on " in context
+    assert "Rated poorly: 1 of 5 on " in context
     assert "Missed the guest cart" in context
     assert "Fine" not in context
     assert "Of another skill" not in context

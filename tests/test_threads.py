@@ -3,18 +3,12 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 import support
 from commandline import World
 from life import Life
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
 
 
 def left_open(world: World, ask: str = "Correct the totals", *todos: str, session: Any = None) -> str:
@@ -55,17 +49,6 @@ def test_open_names_threads_and_tasks_with_steps_and_blockers(world: World) -> N
     assert "Still open: 1 thread, 1 task" in page
     for text in ("BLOCKED", "blocked: No mail server", "next: Cover the guest cart", "since today"):
         assert text in page
-
-
-def test_open_without_work_says_so(world: World) -> None:
-    assert world.memory("open").stdout == "Nothing is open here.\n"
-    assert world.json("open") == []
-
-
-def test_open_with_a_damaged_view_reads_the_episodes(world: World) -> None:
-    thread = left_open(world)
-    (world.project / "STATE" / "conversation_state.json").write_bytes(b"garbage")
-    assert [item["id"] for item in world.json("open")] == [thread]
 
 
 # thread -------------------------------------------------------------------------------------------
@@ -225,12 +208,6 @@ def test_a_task_id_is_safe_and_holds_no_secret(world: World, words: tuple[str, .
     assert [each["task_id"] for each in world.json("task", "list")] == [task_id]
     assert [name for name, data in world.files().items() if "hunter2" in name or b"hunter2" in data] == []
     assert world.json("verify")["findings"] == []
-
-
-def test_a_secret_in_the_title_of_a_thread_is_redacted(world: World) -> None:
-    secret = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-    world.memory("thread", "rename", left_open(world), "Use " + secret)
-    assert all(secret.encode() not in data for data in world.files().values())
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff"])

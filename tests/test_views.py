@@ -25,11 +25,6 @@ def project(tmp_path: Path) -> Path:
     return tmp_path / "demo-0123456789ab"
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
 def made(number: int, source: random.Random, thread: str = "") -> tuple[str, dict[str, Any]]:
     """The name of an episode file and its value."""
     began = 1_790_000_000 + source.randrange(90 * 86400)
@@ -225,13 +220,3 @@ def test_episodes_beyond_the_limit_leave_every_view(life: Life) -> None:
     life.start("resume")
     assert len(support.episode_files(life.store)) == 5
     assert views.rebuild(str(life.project)) == []
-
-
-def test_an_old_session_that_was_active_yesterday_is_kept(life: Life) -> None:
-    life.start()
-    _, value = made(1, random.Random(1))
-    value["started"] = clock.iso(time.time() - 200 * 86400)
-    name = "session-%s-%s.json" % (clock.stamp(value["started"]), value["id"])
-    support.publish(life.project, name, episode.render(value))
-    life.start("resume")
-    assert (life.project / "episodes" / name).exists()

@@ -21,15 +21,6 @@ if TYPE_CHECKING:
 
 _SHOWN = 4
 _STEPS_SHOWN = 2
-_GIVEN_SHOWN = 3
-_OCCASIONS = {
-    "startup": "at start",
-    "clear": "at start",
-    "start": "at start",
-    "resume": "on resuming",
-    "fork": "on forking",
-    "compact": "after compaction",
-}
 _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
 
 
@@ -78,7 +69,7 @@ def _hooks(root: str, places: list[str]) -> dict[str, Any]:
 def _given(record: Record) -> list[dict[str, Any]]:
     """What was injected into a session: when, why, how much."""
     log = receipt.load(record.session.dir).log if record.session else []
-    return [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log if isinstance(entry, dict)]
+    return [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
@@ -126,14 +117,11 @@ def _last_lines(last: dict[str, Any]) -> list[str]:
     status = records.shown_status(last["status"], last["alive"])
     minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
     parts = [local(last["started"]), last["id"], status, minutes, last["branch"]]
-    given = ["~%s tokens %s" % (each["tokens"], _occasion(str(each["why"]))) for each in last["told"]]
+    tokens = [int(each["tokens"] or 0) for each in last["told"]]
+    given = "~%d tokens, %s" % (sum(tokens), "once" if len(tokens) == 1 else "%d times" % len(tokens))
     lines = ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
     lines += ["  " + cut(line(last["headline"]), columns() - 2)] if last["headline"] else []
-    return [*lines, "  given: " + (line(", ".join(some(given, _GIVEN_SHOWN))) or "nothing")]
-
-
-def _occasion(why: str) -> str:
-    return _OCCASIONS.get(why) or "for " + why
+    return [*lines, "  given: " + (given if tokens else "nothing")]
 
 
 def _progress_lines(tasks: list[dict[str, Any]]) -> list[str]:
@@ -157,15 +145,13 @@ def _hook_lines(facts: dict[str, Any]) -> list[str]:
 def _hook_state(hooks: dict[str, Any]) -> str:
     if hooks["is_off"]:
         return "OFF: %s is set to off here" % settings.ENV_SWITCH
-    on = "on: " + ", ".join(short(path) for path in hooks["installs"]) if hooks["installs"] else ""
     if hooks["problems"]:
-        first, more = hooks["problems"][0], len(hooks["problems"]) - 1
-        trouble = "%s: %s%s" % (short(first["settings"]), first["problem"], ", and %d more" % more if more else "")
-        return "%s%s (see: harness memory doctor)" % (on + "; but in " if on else "NOT WELL: ", trouble)
-    if on:
-        return on
+        first = hooks["problems"][0]
+        return "NOT WELL: %s: %s (see: harness memory doctor)" % (short(first["settings"]), first["problem"])
+    if hooks["installs"]:
+        return "on: " + ", ".join(map(short, hooks["installs"]))
     if hooks["elsewhere"]:
-        return "not on here, only in %s" % ", ".join(short(path) for path in hooks["elsewhere"])
+        return "not on here, only in " + ", ".join(map(short, hooks["elsewhere"]))
     if hooks["is_plugin"]:
         return "not in any settings file of this machine, but they have run: probably as a plugin"
     return "no install on record: python3 install.py (or see: harness memory doctor)"

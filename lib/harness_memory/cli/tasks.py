@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, settings
+from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import brief
 from ..memory import tasks, views
@@ -73,7 +73,7 @@ def _change(project: Project, args: argparse.Namespace) -> Task:
     with views.lock(project.dir):
         changed = _new(project, args) if args.action == "start" else _find(project.dir, args.name)
         changed.add({**entry, "at": clock.fine_iso(now)}, present(project.dir), clock.iso(now))
-        tasks.save(project.dir, changed)
+        files.write_json(tasks.path_of(project.dir, changed.id), changed.as_json(), durable=True)
         views.update(project.dir)
     return changed
 

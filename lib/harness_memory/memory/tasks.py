@@ -116,8 +116,8 @@ def _moment(point: dict[str, Any]) -> str:
 
 def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | None]:
     """Each task by the path of its file, grown by what the episodes say of it; None where the file is damaged."""
-    names = [name for name in files.names(directory(project_dir)) if name.endswith(".json") and name[0] != "."]
-    paths = [os.path.join(directory(project_dir), name) for name in names]
+    folder = os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+    paths = [os.path.join(folder, name) for name in files.names(folder) if name.endswith(".json") and name[0] != "."]
     values = {path: files.load_json(path, SPEC) for path in paths}
     tasks = {path: Task(value) if value else None for path, value in values.items()}
     for row in episodes:
@@ -134,20 +134,9 @@ def load_all(project_dir: str) -> list[Task]:
     return [task for task in load(project_dir).values() if task]
 
 
-def save(project_dir: str, task: Task) -> None:
-    files.write_json(path_of(project_dir, task.id), task.as_json(), durable=True)
-
-
-def directory(project_dir: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
-
-
 def path_of(project_dir: str, task_id: str) -> str:
-    return os.path.join(directory(project_dir), file_name(task_id))
-
-
-def file_name(task_id: str) -> str:
-    if safe_id(task_id) == task_id == task_id.lower():  # some file systems do not tell Auth from auth
-        return task_id + ".json"
-    words = "".join(char if char.isascii() and char.isalnum() else "-" for char in task_id.lower())
-    return "%s-%s.json" % ("-".join(part for part in words[:40].split("-") if part) or "task", hexdigest(task_id)[:8])
+    name = task_id
+    if not safe_id(task_id) == task_id == task_id.lower():  # some file systems do not tell Auth from auth
+        words = "".join(char if char.isascii() and char.isalnum() else " " for char in task_id.lower())
+        name = "%s-%s" % ("-".join(words[:40].split()) or "task", hexdigest(task_id)[:8])
+    return os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR, name + ".json")

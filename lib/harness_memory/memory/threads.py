@@ -25,14 +25,8 @@ if TYPE_CHECKING:
 
 OPEN = "open"
 CLOSED = "closed"
-SPEC = {
-    "schema": "count",
-    "thread": "text",
-    "at": "text",
-    "title": "text",
-    "dismissed": ["text"],
-    "status": {OPEN, CLOSED, ""},
-}
+_STATUSES = {OPEN, CLOSED, ""}
+SPEC = {"schema": "count", "thread": "text", "at": "text", "status": _STATUSES, "title": "text", "dismissed": ["text"]}
 
 
 class Thread:
