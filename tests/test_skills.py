@@ -12,13 +12,11 @@ import pytest
 import support
 
 from harness_memory import cli
-from harness_memory.base import invocation
 from harness_memory.setup import registry, skills
 from harness_memory.setup.installation import Target
 
 NAMES = ("harness-consolidate", "harness-recall", "harness-remember")
 WORDS = "python3 /opt/harness memory"
-VERBS = {row[0] for row in cli.VERBS}
 
 
 def source(name: str) -> str:
@@ -26,25 +24,23 @@ def source(name: str) -> str:
 
 
 @pytest.mark.parametrize("name", NAMES)
-class TestText:
-    def test_is_short_and_named(self, name: str) -> None:
-        text = source(name)
-        assert len(text.splitlines()) <= 120
-        head = text.split("---\n")[1]
-        assert re.findall(r"^name: (.+)$", head, re.M) == [name]
-        assert len(re.findall(r"^description: .{40,}$", head, re.M)) == 1
-
-    def test_knows_only_verbs_there_are(self, name: str) -> None:
-        spans = re.findall(r"`([a-z]+)(?: [^`]*)?`", source(name).split("---\n", 2)[2])
-        commands = re.findall(r"harness\" memory ([a-z]+)", source(name))
-        known = {*spans, *commands} - {"feedback", "project", "user", "reference", "local"}
-        assert known
-        assert known <= VERBS
-
-    def test_works_as_a_plugin_from_where_it_lies(self, name: str) -> None:
-        assert skills.PLUGIN_COMMAND in source(name)
-        assert source(name).count('harness" memory') == source(name).count(skills.PLUGIN_COMMAND)
-        assert (support.ROOT / "skills" / name / ".." / ".." / invocation.SCRIPT).is_file()
+def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
+    text = source(name)
+    _, head, body = text.split("---\n", 2)
+    assert len(text.splitlines()) <= 120
+    assert re.findall(r"^name: (.+)$", head, re.M) == [name]
+    assert len(re.findall(r"^description: .{40,}$", head, re.M)) == 1
+    spans = re.findall(r"`([a-z]+)(?: [^`]*)?`", body)
+    verbs = {*spans, *re.findall(r"harness\" memory ([a-z]+)", text)} - {
+        "feedback",
+        "project",
+        "user",
+        "reference",
+        "local",
+    }
+    assert verbs
+    assert verbs <= {row[0] for row in cli.VERBS}
+    assert text.count('harness" memory') == text.count(skills.PLUGIN_COMMAND) > 0
 
 
 @pytest.fixture
@@ -61,46 +57,25 @@ def copies(place: Target) -> dict[str, str]:
     return {path.parent.name: path.read_text("utf-8") for path in found if path.is_file()}
 
 
-def test_installed_with_the_command_that_is_allowed(place: Target) -> None:
-    assert skills.install(place, WORDS) == []
-    found = copies(place)
-    assert tuple(found) == NAMES
-    for name, text in found.items():
-        assert WORDS in text
-        assert "CLAUDE_SKILL_DIR" not in text
-        assert text == source(name).replace(skills.PLUGIN_COMMAND, WORDS)
+def remove(place: Target) -> list[str]:
+    return skills.uninstall(registry.find(place.store, place.settings)["skills"])
 
 
-def test_taken_back(place: Target) -> None:
-    before = sorted(Path(place.settings).parent.iterdir())
-    skills.install(place, WORDS)
-    assert skills.uninstall(registry.find(place.store, place.settings)["skills"]) == []
+def test_skills_are_installed_upgraded_and_removed(place: Target) -> None:
+    assert skills.install(place, "python3 /old/harness memory") == skills.install(place, WORDS) == []
+    assert copies(place) == {name: source(name).replace(skills.PLUGIN_COMMAND, WORDS) for name in NAMES}
+    assert remove(place) == []
     assert copies(place) == {}
-    os.rmdir(skills.folder(place.settings))
-    assert sorted(Path(place.settings).parent.iterdir()) == before
 
 
-def test_upgraded_while_it_is_as_we_left_it(place: Target) -> None:
-    skills.install(place, WORDS)
-    assert skills.install(place, "python3 /other/harness memory") == []
-    assert all("/other/harness" in text for text in copies(place).values())
-
-
-def test_an_edited_one_is_the_users(place: Target) -> None:
+@pytest.mark.parametrize("is_upgraded", [True, False])
+def test_an_edited_skill_stays_the_users(place: Target, is_upgraded: bool) -> None:
     skills.install(place, WORDS)
     path = Path(skills.folder(place.settings)) / "harness-recall" / "SKILL.md"
     path.write_text("mine", "utf-8")
-    assert skills.install(place, "python3 /other/harness memory") == [str(path)]
-    assert path.read_text("utf-8") == "mine"
-    assert skills.uninstall(registry.find(place.store, place.settings)["skills"]) == []
-    assert copies(place) == {"harness-recall": "mine"}
-
-
-def test_one_edited_after_the_last_install_stays(place: Target) -> None:
-    skills.install(place, WORDS)
-    path = Path(skills.folder(place.settings)) / "harness-recall" / "SKILL.md"
-    path.write_text("mine", "utf-8")
-    assert skills.uninstall(registry.find(place.store, place.settings)["skills"]) == [str(path)]
+    if is_upgraded:
+        assert skills.install(place, "python3 /other/harness memory") == [str(path)]
+    assert remove(place) == ([] if is_upgraded else [str(path)])
     assert copies(place) == {"harness-recall": "mine"}
 
 
