@@ -41,15 +41,15 @@ class Shelf:
 
     @property
     def index(self) -> str:
-        return os.path.join(self.home, settings.NOTES_INDEX_FILE)
+        return os.path.join(self.home or self.folder, settings.NOTES_INDEX_FILE)
 
     @property
     def archive(self) -> str:
-        return os.path.join(self.home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
+        return os.path.join(self.home or self.folder, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
 
     def used(self, slug: str) -> str:
         """An empty file whose time says when the note was last read."""
-        return os.path.join(self.home, settings.STATE_DIR, settings.USED_DIR, slug)
+        return os.path.join(self.home or self.folder, settings.STATE_DIR, settings.USED_DIR, slug)
 
     def slugs(self) -> list[str]:
         return [name[: -len(".md")] for name in files.names(self.folder) if name.endswith(".md") and name[0] != "."]
