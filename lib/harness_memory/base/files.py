@@ -152,19 +152,10 @@ def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = F
         fd = open_plain(path, of_anyone=of_anyone)
     except (FileNotFoundError, NotADirectoryError):
         return None
-    try:
-        size = os.fstat(fd).st_size
-        if size > limit:
+    with os.fdopen(fd, "rb", 0) as file:
+        if os.fstat(fd).st_size > limit:
             raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
-        data = os.read(fd, size + 1)
-        while len(data) != size and len(data) <= limit:  # read in part, or the file grows
-            more = os.read(fd, limit)
-            if not more:
-                break
-            data += more
-        return data
-    finally:
-        os.close(fd)
+        return file.read()
 
 
 def open_plain(path: str, flags: int = _O_READ, *, of_anyone: bool = False) -> int:
@@ -203,13 +194,10 @@ def _read_part(path: str, size: int, start: int) -> bytes:
         fd = open_plain(path)
     except (FileNotFoundError, NotADirectoryError, Unreadable):
         return b""
-    try:
-        start = max(0, os.fstat(fd).st_size + start) if start else 0
-        os.lseek(fd, start, os.SEEK_SET)
-        data = os.read(fd, size)
+    with os.fdopen(fd, "rb", 0) as file:
+        start = file.seek(max(0, os.fstat(fd).st_size + start) if start else 0)
+        data = file.read(size)
         return data.partition(b"\n")[2] if start else data
-    finally:
-        os.close(fd)
 
 
 def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:

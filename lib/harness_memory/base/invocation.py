@@ -1,4 +1,4 @@
-"""Our own command line as others have to type it: the installer's permission rule, and what hooks tell the model.
+"""Our own command line as others type it: the installer's permission rule, and what hooks inject.
 
 The client compares a rule with the text of a command, quotes included, so both must come from here.
 """
@@ -32,7 +32,7 @@ def own_command() -> str:
 
 
 def quote(path: str) -> str:
-    """Quoted for a shell only if need be, and in double quotes if they do: what a model would type itself."""
+    """Quoted for a shell only if necessary, in double quotes if they suffice: what a model would type itself."""
     if path and _PLAIN.issuperset(path):
         return path
     if path and not _LIVE_IN_DOUBLE_QUOTES & set(path):

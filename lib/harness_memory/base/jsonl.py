@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def append(path: str, record: dict[str, Any], wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> bool:
-    """False when the lock was not to be had in time: nothing was written."""
+    """False when the lock was busy: nothing was written."""
     with Lock(path + settings.LOCK_SUFFIX, wait_seconds) as held:
         if held:
             files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))

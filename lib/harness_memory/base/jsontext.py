@@ -61,7 +61,7 @@ def compact(value: Any) -> str:
         try:
             return "".join(_encode(value, 0))
         except (ValueError, TypeError, RecursionError):
-            pass  # what JSON has no word for, and what nobody should nest: said or refused below
+            pass  # NaN becomes null below, other values are refused
     return _render(value, None, 0)
 
 

@@ -1,8 +1,8 @@
-"""Making remembered text inert: what reads like an order, a command or a tag when it is injected.
+"""Making remembered text inert where it reads like an order, a command or a tag.
 
-The stored file keeps its words; only what is shown to the model is changed, and as little as it takes.
-Tags lose their angle bracket, a slash command at the start of a line is quoted, and a line that speaks
-as somebody or addresses the model is said to be a quotation.
+The stored file keeps its words; only the injected text changes, and as little as possible. Tags lose their angle
+bracket, a slash command at the start of a line is quoted, and a line that speaks in a role or addresses the model is
+marked as a quotation.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def one_line_of(text: str) -> str:
 
 
 def undone(text: str) -> str:
-    """A text whose tags and fences are as they were, to compare what was told with what was recorded."""
+    """A text with its tags and fences as they were, to compare what was injected with what was recorded."""
     return text.replace("＜", "<").replace("﹤", "<").replace("‹", "<").replace("'''", "```")
 
 
@@ -73,7 +73,7 @@ def _disarmed(text: str) -> str:
 
 
 def _is_tag(part: str) -> bool:
-    """Whether what follows an angle bracket makes a tag of it, be there blanks, accents or look-alikes between."""
+    """Whether what follows an angle bracket makes a tag, also with blanks, accents or look-alikes between."""
     if part[:1].isalpha():
         return True
     head = _folded(part[:_TAG_CHARS]).lower()

@@ -6,7 +6,7 @@ them protects nothing, while "the password was still changeme" is worth keeping.
 
 from __future__ import annotations
 
-MARK = "[redacted:"
+from .tokens import MARK
 
 _VOCABULARY = """
     a abc above access admin aes an and any api apikey apitoken app are argon argv at auth authorization

@@ -2,14 +2,13 @@
 
 A substring search decides which patterns of `tokens` are tried, so that clean text never pays for `re`. Values
 assigned to telling names (`DB_PASSWORD=`, `"api_key": "`, `--token `, `Authorization: Bearer `) are found by hand,
-because those names are common in ordinary prose; `placeholder` tells a value from what only stands in its place.
+because those names are common in ordinary prose; `placeholder` separates values from what only stands in their place.
 All scans are linear.
 """
 
 from __future__ import annotations
 
-from .placeholder import MARK, is_mask, is_secret, stands_in
-from .tokens import CHOSEN, NAMES, NETRC, RULES, URL
+from .tokens import CHOSEN, MARK, NAMES, NETRC, RULES, URL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,6 +84,8 @@ def _kind(key: str) -> str:
 
 def _redact_member(value: Any, kind: str) -> Any:
     if kind and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        from .placeholder import is_secret
+
         text = str(value)
         bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
         if is_secret(bare, quoted=True, strict=False, chosen=kind in CHOSEN):
@@ -117,6 +118,8 @@ def _starts_word(text: str, at: int) -> bool:
 
 def _substitute(text: str, kind: str, pattern: str) -> str:
     import re
+
+    from .placeholder import is_mask, stands_in
 
     def hide(match: Match[str]) -> str:
         group = 1 if match.re.groups else 0
@@ -189,9 +192,12 @@ def _assignment(text: str, at: int, end: int, kind: str) -> Span | None:
 
 
 def _judge(text: str, first: int, last: int, kind: str, *, quoted: bool, strict: bool) -> bool:
+    if last - first < 3:
+        return False
+    from .placeholder import is_secret
+
     is_call = not quoted and text[last : last + 1] == "("
-    value = text[first : last + is_call]
-    return last - first >= 3 and is_secret(value, quoted=quoted, strict=strict, chosen=kind in CHOSEN)
+    return is_secret(text[first : last + is_call], quoted=quoted, strict=strict, chosen=kind in CHOSEN)
 
 
 def _separator(text: str, at: int) -> tuple[str, int]:

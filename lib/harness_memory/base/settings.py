@@ -16,7 +16,7 @@ ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
 ENV_CLIENT_PID = "CLAUDE_PID"
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
-ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where nobody can answer a question
+ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
 OFF_WORDS = ("off", "0", "false", "no")
 
 # Store layout ----------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ SHORT_ID_CHARS = (8, 13, 18, 23, 36)
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
 ROWS_MAX_BYTES = 64 * 1024 * 1024  # 100,000 episodes
-CHECKPOINT_MAX_BYTES = 64 * 1024  # ten thousand words, and redacted well within a deadline whatever they are
+CHECKPOINT_MAX_BYTES = 64 * 1024  # ten thousand words, redacted well within a deadline
 TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
 TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory
 TEXT_FIELD_MAX_CHARS = 64 * 1024  # what is kept of a prompt or an answer before cutting
@@ -135,7 +135,7 @@ DEGRADED_SECONDS = 24 * 3600  # a lasting trouble of the guard is recorded this 
 WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
 WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5
-SIBLING_LOCK_WAIT_SECONDS = 0.05  # whoever holds a dead session's lock is putting it in order
+SIBLING_LOCK_WAIT_SECONDS = 0.05  # the holder of a dead session's lock is already finishing it
 FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much after Stop fires
 FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently
 FLUSH_POLL_SECONDS = 0.02
@@ -185,7 +185,7 @@ NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
 NOTE_HASH_CHARS = 12
 NOTE_UNUSED_DAYS = 182  # six months without use or verification
-NOTES_INDEX_LINES = 200  # more than that is no index
+NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
 NOTES_INDEX_WARN_PERCENT = 80
 NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "project": 30, "reference": 0}  # in the ranking by date
@@ -263,7 +263,7 @@ POOR_NOTES_SHOWN = 3
 
 # Retention, backfill, consolidation ------------------------------------------------------------
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
-BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written to since then may be a session at work
+BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written since then may belong to a running session
 DAY_SECONDS = 86400
 FIRST_DAY = "2025-01-01"  # no hook of ours ran before: an earlier day is a wrong clock's
 

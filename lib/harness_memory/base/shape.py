@@ -48,8 +48,8 @@ def _problem_of_mapping(value: object, spec: dict[str, Any], where: str) -> str:
     if not isinstance(value, dict):
         return _wrong(where, "an object")
     if "*" in spec:
-        found = (problem(item, spec["*"], _join(where, str(key))) for key, item in value.items())
-        return next(filter(None, found), "")
+        problems = (problem(item, spec["*"], _join(where, str(key))) for key, item in value.items())
+        return next(filter(None, problems), "")
     for field, kind in spec.items():
         name = field.rstrip("?")
         if value.get(name) is None:

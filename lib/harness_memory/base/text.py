@@ -32,15 +32,6 @@ def one_line(value: str) -> str:
     return " ".join(value.translate(_CONTROLS).split())
 
 
-def composed(value: str) -> str:
-    """One spelling of a text: without hidden characters, letters and their accents as one."""
-    if value.isascii():
-        return value
-    import unicodedata
-
-    return unicodedata.normalize("NFC", value.translate(_HIDDEN))
-
-
 def block(value: str) -> str:
     """Text with its lines, without control characters and trailing spaces."""
     lines = [line.rstrip() for line in value.replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")]

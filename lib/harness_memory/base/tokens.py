@@ -6,6 +6,8 @@ match takes the whole word, so that hiding it uncovers no new start of one. Grou
 
 from __future__ import annotations
 
+MARK = "[redacted:"
+
 # A token begins where a word does; an escaped character and a spelled-out colour also end the word before it.
 _B = (
     r"(?:(?<![A-Za-z0-9])|(?<=\\[abefnrtv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
@@ -15,7 +17,7 @@ _W = "[A-Za-z0-9]{%d,}"
 _U = "[A-Za-z0-9_-]{%d,}"
 _S = "[A-Za-z0-9+/=._-]{%d,}"
 _X = "[0-9a-f]{%d}(?![0-9A-Za-z])"
-_D = "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{%d,}"  # a digit tells it from a name of words
+_D = "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{%d,}"  # a digit, unlike a name of words
 # kind, prefixes, how many characters follow at least, which
 _PREFIXED = (
     ("private-key", "AGE-SECRET-KEY-1", 40, _W),

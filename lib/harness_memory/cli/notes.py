@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 
 from ..base import files, settings
-from ..base.placeholder import MARK
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
+from ..base.tokens import MARK
 from ..notes import freshness, index, lint, similar, wording
 from ..notes import note as notes
 from ..notes import shelf as notebook

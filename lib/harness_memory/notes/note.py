@@ -20,9 +20,9 @@ Frontmatter may be missing or incomplete: missing fields are derived, `problems`
 from __future__ import annotations
 
 from ..base import settings, shape, yaml
-from ..base.placeholder import MARK
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
+from ..base.tokens import MARK
 from ..session.sessions import DEVICE_NAMES
 
 TYPE_CHECKING = False

@@ -23,7 +23,7 @@ one whose *originals* match a memory without remote that is no longer at any pat
     paths       work tree tops (or directories) it was seen at, newest last
     witness     of the last of them, while it has no remote
     originals   of the same files
-    inode       of a plain directory; with `witness` tells `git init` in place from a clone over a deleted directory
+    inode       of a plain directory; with `witness` separates `git init` in place from a clone over a deleted directory
     created, updated
     alias_of    alone with schema, id and created: the memory is in the project of that id
 """
