@@ -1,4 +1,4 @@
-"""Hooks run while the world around them is not as it should be: another time, no locks, little memory."""
+"""Hooks run under other circumstances: another time, no locks, locks that a stopped process holds."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from typing import Any, Callable, Iterable, Mapping
 
 import support
 from life import Life
-
-UNDER = Path(__file__).resolve().parent / "under.py"
 
 # A clock that is `offset` seconds ahead; what is left to the kernel is set right afterwards, by `redate`.
 CLOCK = """
@@ -38,56 +36,12 @@ def flock(fd, how):
 fcntl.flock = flock
 """
 
-# File systems that know no modes: everybody may look, and nobody can change it.
-NO_MODES = """
-import errno, os
-true_stat = os.stat
-def stat(*given, **options):
-    info = true_stat(*given, **options)
-    return os.stat_result((info.st_mode | 0o055, *info[1:]))
-def chmod(path, *given, **options):
-    raise PermissionError(errno.EPERM, "no modes here", path)
-os.stat, os.chmod = stat, chmod
-"""
 
-# So much memory and no more; how much it took is told in a file.
-LITTLE_MEMORY = """
-import os, resource
-resource.setrlimit(resource.RLIMIT_AS, (%d << 20, %d << 20))
-leave = os._exit
-def tell(code):
-    with open(%r, "w") as file:
-        file.write(str(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss))
-    leave(code)
-os._exit = __import__(os.name)._exit = tell
-"""
-
-
-def run_hook(
-    script: str,
-    payload: Mapping[str, Any] | bytes,
-    under: str,
-    *,
-    home: Path | str,
-    env: Mapping[str, str | None] | None = None,
-    cwd: Path | str | None = None,
-    timeout: float = 30,
-) -> support.Result:
-    """As `support.run_hook`, after the code `under`."""
-    named = {"HARNESS_TESTS_SCRIPT": str(support.HOOKS / (script + ".py")), "HARNESS_TESTS_UNDER": under}
-    data, surroundings = support.encode(payload), support.clean_environment(home, {**(env or {}), **named})
-    if cwd is None:
-        told = payload.get("cwd") if isinstance(payload, Mapping) else None
-        cwd = told if isinstance(told, str) and os.path.isdir(told) else home
-    began = time.perf_counter()
-    if support.FORK_SERVERS:
-        outcome = support.FORK_SERVERS[-1].run(UNDER, data, surroundings, str(cwd), timeout)
-        return support.Result(*outcome, time.perf_counter() - began)
-    command = [sys.executable, *support.FLAGS, str(UNDER)]
-    done = subprocess.run(
-        command, input=data, capture_output=True, env=surroundings, cwd=str(cwd), timeout=timeout, check=False
-    )
-    return support.Result(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
+def run_hook(script: str, payload: Mapping[str, Any] | bytes, under: str, **options: Any) -> support.Result:
+    """As `support.run_hook`, after the code `under` in the same process."""
+    names = {"HARNESS_TESTS_SCRIPT": str(support.HOOKS / (script + ".py")), "HARNESS_TESTS_UNDER": under}
+    options["env"] = {**(options.get("env") or {}), **names}
+    return support.run_hook("../tests/under", payload, **options)
 
 
 class Circumstanced(Life):
@@ -146,26 +100,25 @@ sys.stdin.read()
 
 def abreast(works: Iterable[Callable[[], support.Result]]) -> list[support.Result]:
     """Each in a process of its own, all at once: for those that wait more than they work."""
-    began, running = time.perf_counter(), []
+    running = []
     for work in works:
         reader, writer = os.pipe()
         pid = os.fork()
         if not pid:
-            code, out, err = 99, "", ""
             try:
                 result = work()
-                code, out, err = result.code, result.stdout, result.stderr
-            except BaseException as error:  # noqa: BLE001  (told by the one who waits)
-                err = "%s: %s" % (type(error).__name__, error)
+                outcome = result.code, result.stdout, result.stderr
+            except BaseException as error:  # noqa: BLE001  (the parent judges it)
+                outcome = 99, "", "%s: %s" % (type(error).__name__, error)
             with os.fdopen(writer, "w") as pipe:
-                json.dump((code, out, err, time.perf_counter() - began), pipe)
+                json.dump(outcome, pipe)
             os._exit(0)
         os.close(writer)
         running.append((pid, reader))
     results = []
     for pid, reader in running:
         with os.fdopen(reader) as pipe:
-            code, out, err, seconds = json.load(pipe)
+            code, out, err = json.load(pipe)
         os.waitpid(pid, 0)
-        results.append(support.Result(code, out.encode(), err.encode(), seconds))
+        results.append(support.Result(code, out.encode(), err.encode(), 0.0))
     return results

@@ -112,7 +112,7 @@ def run_hook(
     env: Mapping[str, str | None] | None = None,
     cwd: Path | str | None = None,
     interpreter: str = sys.executable,
-    timeout: float = 30,
+    timeout: float = 120,
     fresh: bool = False,
 ) -> Result:
     """Run `hooks/<script>.py` as the client does, in the payload's `cwd` unless told otherwise.
@@ -145,7 +145,7 @@ CAMPAIGN_SECONDS = 24 * 3600  # how long a client may live whose campaign takes 
 class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 
-    def __init__(self, seconds: int = 600) -> None:
+    def __init__(self, seconds: int = 3600) -> None:
         sleeping = "import time; time.sleep(%d)" % seconds
         idle = ["sleep", str(seconds)] if os.name == "posix" else [sys.executable, "-c", sleeping]
         self._process = subprocess.Popen(idle)
