@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Iterator
 
 import pytest
 import support
+from life import Life
 
 LIB = support.LIB / "harness_memory"
 ORDER = ("base", "project", "audit", "session", "notes", "memory", "recall", "inject")
@@ -57,3 +61,64 @@ def test_no_cycle_inside_a_package(package: str) -> None:
 def test_nothing_lies_beside_the_packages() -> None:
     assert sorted(path.name for path in LIB.glob("*.py")) == ["__init__.py"]
     assert {path.parent.name for path in LIB.glob("*/__init__.py")} == {*MAY_IMPORT}
+
+
+# Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
+PACKAGES = {
+    "base": 2564,
+    "project": 733,
+    "audit": 255,
+    "session": 1863,
+    "notes": 1241,
+    "memory": 2262,
+    "recall": 1103,
+    "inject": 514,
+    "guard": 7346,
+    "hook": 945,
+    "cli": 4607,
+    "setup": 1184,
+}
+FOLDERS = {"hooks": 123, "tests": 16500, "bench": 2313}
+LOADED = {"session_start": 6730, "user_prompt_submit": 5387, "stop": 5251, "pre_tool_use": 895}
+
+
+def lines(*paths: Path) -> int:
+    return sum(path.read_text("utf-8").count("\n") for path in paths)
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_package_weighs_no_more_than_its_number(package: str) -> None:
+    assert lines(*(LIB / package).rglob("*.py")) <= PACKAGES[package]
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_a_folder_weighs_no_more_than_its_number(folder: str) -> None:
+    assert lines(*(support.ROOT / folder).rglob("*.py")) <= FOLDERS[folder]
+
+
+def test_a_hook_loads_no_more_than_its_number(life: Life) -> None:
+    life.start()
+    life.turn("Why does the parser fail on empty input?", "The parser handles empty input now.", "parser.py")
+    life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "git status"}))  # leaves a stamp
+    life.end()
+    session = support.Session(life.cwd, life.home)
+    session.transcript().turn("Fix the parser for empty input", "Fixed the parser; a test covers the empty case.")
+    payloads = {
+        "session_start": session.start(),
+        "user_prompt_submit": session.prompt("Why does the parser fail on empty input?"),
+        "pre_tool_use": session.tool_call("Bash", {"command": "git status"}),
+        "stop": session.stop("Fixed the parser; a test covers the empty case."),
+    }
+    for script, payload in payloads.items():
+        done = subprocess.run(
+            [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))],
+            input=support.encode(payload),
+            env=support.clean_environment(life.home, session.environment(pid=life.pid)),
+            cwd=str(life.cwd),
+            capture_output=True,
+            check=True,
+        )
+        names = {*re.findall(r"\|\s+(harness_memory[\w.]*)", done.stderr.decode("utf-8"))}
+        stems = [support.LIB.joinpath(*name.split(".")) for name in names]
+        paths = [path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
+        assert 0 < lines(*paths) <= LOADED[script], script
