@@ -16,7 +16,7 @@ from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.memory import archive
 from harness_memory.project import identity
-from harness_memory.session import capture, episode, sessions
+from harness_memory.session import capture, episode, opening, sessions
 
 DAY = 86400
 
@@ -36,7 +36,7 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     """A session that ended so many days ago, as the hooks leave it; its short id."""
     at, memory = time.time() - days * DAY - 60, str(world.project)
     claude_id = "%08x-0000-4000-8000-%012x" % (int(days * 1000) + number, number)
-    session = sessions.open_session(memory, claude_id, at, "project")
+    session = opening.open_session(memory, claude_id, at, "project")
     state = capture.Capture()
     state.asks, state.answer, state.turn, state.root = [["", name]], name + ": done.", "answered", "r" + name
     state.ended, state.todos = clock.iso(at + 60), {"1": [remains, "pending"]} if remains else {}

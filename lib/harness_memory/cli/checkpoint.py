@@ -14,7 +14,7 @@ from ..memory import briefing, ratings, views
 from ..project import identity
 from ..project.context import Context
 from ..session import checkpoint as checkpoints
-from ..session import liveness, record, sessions
+from ..session import liveness, opening, record, sessions
 from ..session.absorb import relative_path
 from . import arguments, resolve
 from .output import emit_json, line, short
@@ -127,7 +127,7 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
     context = Context(root, project.dir, project.root, project.remote, ends, (directory,))
     try:
         with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
-            session = sessions.open_session(project.dir, claude_id, now, project.name)
+            session = opening.open_session(project.dir, claude_id, now, project.name)
             is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
             if session.is_new:
                 identity.record(project, session.started)

@@ -36,7 +36,12 @@ class HookContext(Context):
 
     def __enter__(self) -> Session:
         self._lock.__enter__()
-        return sessions.open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
+        session = sessions.at_marker(self.project_dir, self.marker())
+        if session:
+            return session
+        from ..session.opening import open_session
+
+        return open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
 
     def __exit__(self, *exc: object) -> None:
         self._lock.__exit__(*exc)

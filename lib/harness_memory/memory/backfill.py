@@ -13,7 +13,7 @@ import os
 from ..base import clock, files, jsontext, settings
 from ..project import identity
 from ..project.context import Context
-from ..session import capture, episode, liveness, record, sessions, tombstones
+from ..session import capture, episode, liveness, opening, record, sessions, tombstones
 from . import archive, views
 
 TYPE_CHECKING = False
@@ -192,7 +192,7 @@ class Backfill:
             return FORGOTTEN
         if source.session_id in self.running or sessions.read_marker(project.dir, source.session_id):
             return LIVE
-        session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
+        session = opening.open_session(project.dir, source.session_id, source.started, project.name)
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
             return LIVE if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
         if max(source.started, source.modified) < self.oldest:
@@ -219,7 +219,7 @@ class Backfill:
             if not held or sessions.read_marker(project.dir, source.session_id):
                 return LIVE
             since = self._forked_at(source)
-            session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
+            session = opening.open_session(project.dir, source.session_id, since or source.started, project.name)
             lock.discard()
             return KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
 

@@ -11,7 +11,7 @@ import os
 
 from ..base import clock, files, health, settings
 from ..project.context import Context
-from . import checkpoint, liveness, record, sessions
+from . import checkpoint, liveness, opening, record, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _adopt(context: Context, path: str, claude_id: str, now: float) -> None:
     if written:
         fingerprint = "orphan-%s" % checkpoint.fingerprint(path)
         owner = _running_at(context, written, claude_id)
-        owner = owner or sessions.open_session(context.project_dir, fingerprint, written, "")
+        owner = owner or opening.open_session(context.project_dir, fingerprint, written, "")
         _record(context, owner, path)
 
 
