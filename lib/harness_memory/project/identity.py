@@ -7,12 +7,8 @@ A project is named by the first of these identities that it has; its id is `<slu
     dir:<real path of the directory>
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved), but only
-on evidence, because a path may by now hold something else. A memory found by its path is refused, and the identity
-counted on (`git#2:/p`), when it records another remote than the present one, or when the *witness* speaks against it:
-`name:size:mtime_ns` of files that work does not touch, `description` in a git directory or else the oldest files.
-Whole-millisecond times come from archives and prove nothing. A copy may have the same witness, so a moved project is
-one whose *originals* match a memory without remote that is no longer at any path it was seen at: the witness with
-`:inode:ctime_ns`, which moving keeps and copying cannot. A move to another file system is a copy, a new project.
+on `evidence`, because a path may by now hold something else. A memory found by its path is refused, and the identity
+counted on (`git#2:/p`), when it records another remote than the present one, or when the evidence speaks against it.
 
 `project.json`:
 
@@ -21,9 +17,9 @@ one whose *originals* match a memory without remote that is no longer at any pat
     identities  every identity it has had, newest last
     remotes     every normalised remote, newest last
     paths       work tree tops (or directories) it was seen at, newest last
-    witness     of the last of them, while it has no remote
+    witness     of the last of them, while it has no remote; see `evidence`
     originals   of the same files
-    inode       of a plain directory; with `witness` separates `git init` in place from a clone over a deleted directory
+    inode       of a plain directory
     created, updated
     alias_of    alone with schema, id and created: the memory is in the project of that id
 """
@@ -31,11 +27,9 @@ one whose *originals* match a memory without remote that is no longer at any pat
 from __future__ import annotations
 
 import os
-import stat
 
 from ..base import files, lock, settings, sha256
 from . import git
-from .remote import normalize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,8 +40,6 @@ if TYPE_CHECKING:
 _SLUG_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _ID_LETTERS = _SLUG_LETTERS | {"-"}
 _HEX = frozenset("0123456789abcdef")
-_SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
-_WEAK_NANOSECONDS = 1_000_000
 _LISTS = ("identities", "remotes", "paths", "witness", "originals")
 
 
@@ -77,7 +69,7 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
     directory = _directory(launch_dir, cwd)
     repo = git.find(directory)
     root = repo.root if repo else directory
-    remote = normalize(git.origin_url(repo), root) if repo else ""
+    remote = _remote(repo) if repo else ""
     identity = memory = ""
     for candidate in _identities(root, remote, repo):
         memory, own = _remembered(store_root, candidate, root, remote, repo)
@@ -151,6 +143,15 @@ def _identities(root: str, remote: str, repo: git.Repository | None) -> list[str
     return [*shared, "dir:" + os.path.normcase(root)]
 
 
+def _remote(repo: git.Repository) -> str:
+    url = git.origin_url(repo)
+    if not url:
+        return ""
+    from .remote import normalize
+
+    return normalize(url, repo.root)
+
+
 def _slug(identity: str) -> str:
     kind, _, name = identity.partition(":")
     parts = name.replace("\\", "/").rstrip("/").split("/")
@@ -188,52 +189,27 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
         return True
     if remote and (not facts["identities"] or any(other != remote for other in facts["remotes"])):
         return False
-    if kind == "git" and repo:
-        seal = _seal(repo)
-        return seal in facts["witness"] if facts["remotes"] and not remote else not _contradicts(facts, seal)
-    return _is_same_directory(facts, repo) if repo else not facts["remotes"]
+    if repo is None:
+        return not facts["remotes"]
+    from . import evidence
 
-
-def _contradicts(facts: Facts, seal: str) -> bool:
-    seals = [item for item in facts["witness"] if item.startswith(_SEAL_FILE + ":")]
-    return bool(seal and seals) and seal not in seals
-
-
-def _is_same_directory(facts: Facts, repo: git.Repository) -> bool:
-    """Whether the directory of this memory has become the repository, rather than been replaced by it."""
-    if not facts.get("inode") or facts["inode"] != _inode(repo.root):
-        return False
-    # The inode of a deleted directory is soon given out again, so it does not suffice.
-    if not facts["witness"]:
-        return not git.is_clone(repo)
-    present = _oldest(repo.root, settings.WITNESS_ENTRIES_SCANNED)
-    return not set(facts["witness"]).isdisjoint(stamp for stamp, _ in present)
+    if kind == "dir":
+        return evidence.is_same_directory(facts, repo)
+    is_detached = facts["remotes"] and not remote
+    return evidence.has_seal(facts, repo) if is_detached else not evidence.contradicts(facts, repo)
 
 
 def _moved(store_root: str, root: str, repo: git.Repository | None) -> str:
     """The latest memory whose project is gone from everywhere it was seen, and whose own files are here; or ""."""
-    originals = set(_evidence(root, repo)[1])
+    from . import evidence
+
+    originals = evidence.collect(root, repo)[1]
     best = ("", "")
     for id in _ids(store_root) if originals else ():
         facts = _facts(store_root, id)
-        is_here = len(originals.intersection(facts["originals"])) * 2 > len(facts["originals"])
-        if (
-            is_here
-            and facts["paths"]
-            and not facts["remotes"]
-            and not any(_holds(path, facts) for path in facts["paths"])
-        ):
+        if evidence.is_moved(facts, originals):
             best = max(best, (str(facts.get("updated")), id))
     return best[1]
-
-
-def _holds(path: str, facts: Facts) -> bool:
-    if not os.path.isdir(path):
-        return False
-    if not "".join(facts["identities"][-1:]).startswith("git"):
-        return True
-    repo = git.find(path)
-    return repo is not None and repo.root == path and not _contradicts(facts, _seal(repo))
 
 
 def _ids(store_root: str) -> list[str]:
@@ -251,67 +227,6 @@ def _texts(value: object) -> list[str]:
     return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
 
 
-# Witnesses -------------------------------------------------------------------------------------
-
-
-def _evidence(root: str, repo: git.Repository | None) -> tuple[list[str], list[str]]:
-    """The witness, and the originals, of what is here."""
-    if repo is None:
-        stamps = _oldest(root, settings.WITNESS_FILES)
-    elif repo.is_borrowed:
-        stamps = []
-    elif os.path.lexists(os.path.join(repo.common_dir, _SEAL_FILE)):
-        seal = _seal(repo)
-        stamps = [(seal, os.path.join(repo.common_dir, _SEAL_FILE))] if seal else []
-    else:
-        stamps = _oldest(repo.common_dir, settings.WITNESS_FILES)
-    # Snapshots of a file system keep inodes and times, which so prove nothing.
-    originals = [_original(stamp, path) for stamp, path in stamps] if not os.path.ismount(root) else []
-    return [stamp for stamp, _ in stamps], [item for item in originals if item]
-
-
-def _seal(repo: git.Repository) -> str:
-    try:
-        info = os.lstat(os.path.join(repo.common_dir, _SEAL_FILE))
-    except OSError:
-        return ""
-    return "" if repo.is_borrowed else _stamp(_SEAL_FILE, info)
-
-
-def _oldest(directory: str, count: int) -> list[tuple[str, str]]:
-    """Stamps and paths of the oldest files in a directory."""
-    stamps = []
-    try:
-        with os.scandir(directory) as entries:
-            for entry, _ in zip(entries, range(settings.WITNESS_ENTRIES_SCANNED)):
-                info = entry.stat(follow_symlinks=False)
-                stamps.append((info.st_mtime_ns, _stamp(entry.name, info), entry.path))
-    except (OSError, ValueError):
-        pass
-    return [(stamp, path) for _, stamp, path in sorted(stamps) if stamp][:count]
-
-
-def _original(stamp: str, path: str) -> str:
-    try:
-        info = os.lstat(path)  # on Windows a directory's entries lack the inode
-    except OSError:
-        return ""
-    return "%s:%d:%d" % (stamp, info.st_ino, info.st_ctime_ns)
-
-
-def _stamp(name: str, info: os.stat_result) -> str:
-    if not stat.S_ISREG(info.st_mode) or info.st_mtime_ns % _WEAK_NANOSECONDS == 0:
-        return ""
-    return "%s:%d:%d" % (name, info.st_size, info.st_mtime_ns)
-
-
-def _inode(path: str) -> int:
-    try:
-        return os.stat(path).st_ino
-    except (OSError, ValueError):
-        return 0
-
-
 def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
     new: Facts = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
     new.update({key: _texts(facts.get(key)) for key in _LISTS})
@@ -319,9 +234,11 @@ def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
         others = [other for other in new[key] if other != item]
         new[key] = [*others, *([item] if item else [])][-settings.IDENTITY_ITEMS_KEPT :]
     if not project.remote:
-        new["witness"], new["originals"] = _evidence(project.root, project.repo)
+        from . import evidence
+
+        new["witness"], new["originals"] = evidence.collect(project.root, project.repo)
     if not project.repo:
-        new["inode"] = _inode(project.root)
+        new["inode"] = os.stat(project.root).st_ino if os.path.isdir(project.root) else 0
     new.update({"created": facts.get("created", now_iso), "updated": facts.get("updated", now_iso)})
     new.update({key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode")})
     if new != facts:
