@@ -65,16 +65,7 @@ def test_a_rendered_note_reads_back_with_fields_of_others() -> None:
     assert "\nowner: kept as it is\n" in text
 
 
-@pytest.mark.parametrize(
-    ("text", "name", "description"),
-    [
-        ("# Authentication\n\n## JWT\n- Access tokens expire\n", "Authentication", "Access tokens expire"),
-        ("Just a fact", "slug", "Just a fact"),
-        ("", "slug", ""),
-        ("---\nno end", "slug", ""),
-        ("\ufeff---\r\nname: A\r\n---\r\n\r\n- b\r\n", "A", "b"),
-    ],
-)
+@pytest.mark.parametrize(("text", "name", "description"), table("derived.json"))
 def test_missing_fields_are_derived(text: str, name: str, description: str) -> None:
     note = notes.parse("slug", text)
     assert note.name == name
@@ -102,16 +93,7 @@ def test_the_nearer_scope_overrides_the_wider() -> None:
     assert book.fate(book.notes[2]) == "overridden by local/editor"
 
 
-@pytest.mark.parametrize(
-    ("edges", "holding"),
-    [
-        ({"b": ["a"]}, ["b", "c"]),
-        ({"b": ["a"], "c": ["b"]}, ["c"]),
-        ({"a": ["b"], "b": ["a"]}, ["a", "b", "c"]),
-        ({"a": ["a"]}, ["a", "b", "c"]),
-        ({"a": ["missing", "user/a"]}, ["a", "b", "c"]),
-    ],
-)
+@pytest.mark.parametrize(("edges", "holding"), table("superseded.json"))
 def test_a_superseded_note_does_not_hold(edges: dict[str, list[str]], holding: list[str]) -> None:
     some = [made(slug, "Fact of " + slug, supersedes=edges.get(slug, [])) for slug in "abc"]
     assert [note.slug for note in notebook.Book(some).holding] == holding

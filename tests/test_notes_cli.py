@@ -13,6 +13,7 @@ import pytest
 import support
 from commandline import HARNESS, World
 from life import Life
+from test_notes import table
 
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 TODAY = time.strftime("%Y-%m-%d")
@@ -101,22 +102,7 @@ def test_a_new_note_is_commented_by_lint(world: World) -> None:
     assert "says what project/ruff:" in twin
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ("remember", " "),
-        ("note", "sing"),
-        ("note", "add", "..."),
-        ("note", "add", "x"),
-        ("note", "add", "x", "Y", "--type", "idea"),
-        ("note", "add", "x", "Y", "--trigger", "make"),
-        ("note", "add", "x", "Y", "--file", "/etc/passwd"),
-        ("note", "add", "x", "Y", "--verified"),
-        ("note", "supersede", "x"),
-        ("note", "show", "x", "--fix"),
-        ("list", "--notes", "--status", "ACTIVE"),
-    ],
-)
+@pytest.mark.parametrize("words", table("wrong_usage.json"))
 def test_wrong_usage_is_refused(world: World, words: tuple[str, ...]) -> None:
     assert world.memory(*words).code == 2
     assert not list(world.root.rglob("*.md"))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import support
 from commandline import World
+from test_notes import table
 
 from harness_memory.base import settings
 
@@ -111,19 +112,9 @@ def test_set_redacts_secrets_and_takes_a_long_page_by_force(world: World) -> Non
     assert world.memory("briefing", "show", "--force").code == 2
 
 
-@pytest.mark.parametrize(
-    ("left", "action", "after"),
-    [  # the present version, .1 and .2, as a kill at any step may leave them
-        ("b 1 2", "set", {"": "new", ".1": "b", ".2": "1"}),
-        ("b - 1", "set", {"": "new", ".1": "b", ".2": "1"}),
-        ("b b 1", "set", {"": "new", ".1": "b", ".2": "1"}),
-        ("- 1 2", "set", {"": "new", ".1": "1", ".2": "2"}),
-        ("b 1 2", "rollback", {"": "1", ".1": "b", ".2": "1"}),
-        ("1 b 1", "rollback", {"": "b", ".1": "1", ".2": "b"}),
-        ("- 1 2", "rollback", {"": "1", ".1": "1", ".2": "2"}),
-    ],
-)
+@pytest.mark.parametrize(("left", "action", "after"), table("versions.json"))
 def test_no_version_is_lost_after_a_kill(world: World, left: str, action: str, after: dict[str, str]) -> None:
+    """`left` is the present version, .1 and .2, as a kill at any step may leave them."""
     put(world, "first\n")
     for ending, text in zip(("", ".1", ".2"), left.split()):
         path = world.project / ("briefing.md" + ending)

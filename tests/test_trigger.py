@@ -29,17 +29,7 @@ def injected(life: Life, tool: str, given: dict[str, str], **more: Any) -> str:
     return result.context if result.stdout else ""
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "is_called_for"),
-    [
-        ("Bash", {"command": "make deploy ENV=staging"}, True),
-        ("Bash", {"command": "cd app && make deploy"}, True),
-        ("Bash", {"command": "make test"}, False),
-        ("Bash", {"command": "echo make deploy"}, False),
-        ("Edit", {"file_path": "{repo}/infra/main.tf", "old_string": "a", "new_string": "b"}, True),
-        ("Edit", {"file_path": "{repo}/src/main.py", "old_string": "a", "new_string": "b"}, False),
-    ],
-)
+@pytest.mark.parametrize(("tool", "given", "is_called_for"), table("calls.json"))
 def test_a_note_is_injected_at_its_command_or_path(
     session: Life, tool: str, given: dict[str, str], is_called_for: bool
 ) -> None:

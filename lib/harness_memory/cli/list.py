@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..base import settings
 from . import arguments, show
 from .refusal import Refusal
-from .scopes import add_scope
+from .scopes import Scopes, add_scope
 
 _SESSIONS = 20
 
@@ -42,4 +42,4 @@ def list_all(argv: list[str]) -> int:
         raise Refusal("notes have no status or branch, and are listed for one project")
     from .notes import list_notes
 
-    return list_notes(args)
+    return list_notes(Scopes(args), args)

@@ -20,9 +20,12 @@ from .scopes import Scopes, add_scope, described, relative
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Callable
 
     from ..notes.note import Note
     from ..notes.shelf import Shelf, Writing
+
+    Action = Callable[[Scopes, argparse.Namespace], int]
 
 _TOPIC_WORDS = 4
 _LEAST_SHARED_WORDS = 2
@@ -40,33 +43,32 @@ def note(argv: list[str]) -> int:
         "note edit cart-totals --verified\nnote promote editor\nnote supersede use-jquery use-react"
     )
     actions = arguments.Actions("note", about, examples)
-    add = actions.add("add", "a new topic; without facts its text is read from standard input")
-    add.add_argument("name", metavar="NAME")
-    add.add_argument("facts", nargs="*", metavar="FACT")
-    edit = actions.add("edit", "a note in your editor, by options, or from standard input")
-    edit.add_argument("word", metavar="NAME")
-    edit.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
-    edit.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
-    _add_content(add)
-    _add_content(edit)
-    show = actions.add("show", "one note")
-    show.add_argument("word", metavar="NAME")
-    listing = actions.add("list", "all notes")
-    listing.add_argument("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
-    remove = actions.add("remove", "move notes into the archive")
-    remove.add_argument("words", nargs="+", metavar="NAME")
-    promote = actions.add("promote", "from local to project, from project to user")
-    promote.add_argument("word", metavar="NAME")
-    supersede = actions.add("supersede", "NEW replaces OLD, which stays on disk and is never injected")
-    supersede.add_argument("old", metavar="OLD")
-    supersede.add_argument("new", metavar="NEW")
-    for parser in (show, listing, remove, promote, supersede):
-        add_scope(parser)
+    rows: tuple[tuple[str, str, Action, dict[str, str | None]], ...] = (
+        ("add", "a new topic; without facts its text is read from standard input", _add, {"name": None, "facts": "*"}),
+        ("edit", "a note in your editor, by options, or from standard input", _edit, {"name": None}),
+        ("show", "one note", _show, {"name": None}),
+        ("list", "all notes", list_notes, {}),
+        ("remove", "move notes into the archive", _remove, {"names": "+"}),
+        ("promote", "from local to project, from project to user", _promote, {"name": None}),
+        (
+            "supersede",
+            "NEW replaces OLD, which stays on disk",
+            _supersede,
+            {"old": None, "new": None},
+        ),
+    )
+    parsers = {}
+    for action, help, run, operands in rows:
+        parsers[action] = parser = actions.add(action, help)
+        parser.set_defaults(run=run)
+        for operand, number in operands.items():
+            parser.add_argument(operand, nargs=number, metavar=operand.upper().rstrip("S"))
+        (_add_content if action in ("add", "edit") else add_scope)(parser)
+    parsers["list"].add_argument("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
+    parsers["edit"].add_argument("--verified", action="store_true", help="it is true today, and so are its files")
+    parsers["edit"].add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
     args = actions.parse(argv, "list")
-    if args.action == "list":
-        return list_notes(args)
-    verbs = {"add": _add, "edit": _edit, "show": _show, "remove": _remove, "promote": _promote, "supersede": _supersede}
-    return verbs[args.action](Scopes(args), args)
+    return int(args.run(Scopes(args), args))
 
 
 def _add_content(parser: argparse.ArgumentParser) -> None:
@@ -215,7 +217,7 @@ def _standard_input(args: argparse.Namespace, usage: str) -> str:
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
-    shelf, note = scopes.find_readable(args.word, args.scope)
+    shelf, note = scopes.find_readable(args.name, args.scope)
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
         if sys.stdin is None or sys.stdin.isatty():
             return edit_note(scopes, shelf, note, args)
@@ -258,7 +260,7 @@ def _write_page(
 
 def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
     removed = []
-    for word in args.words:
+    for word in args.names:
         shelf, note = scopes.find(word, args.scope)
         if not notebook.is_plain(note.path):
             raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
@@ -270,7 +272,7 @@ def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
-    shelf, note = scopes.find_readable(args.word, args.scope)
+    shelf, note = scopes.find_readable(args.name, args.scope)
     if shelf.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
     target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
@@ -310,8 +312,8 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
 # Showing -------------------------------------------------------------------------------------------
 
 
-def list_notes(args: argparse.Namespace) -> int:
-    matches = Scopes(args).select(args)
+def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
+    matches = scopes.select(args)
     shown = matches[: getattr(args, "limit", None)]
     rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
     for note, fate in shown:
@@ -323,7 +325,7 @@ def list_notes(args: argparse.Namespace) -> int:
 
 
 def _show(scopes: Scopes, args: argparse.Namespace) -> int:
-    return show_note(scopes, *scopes.find(args.word, args.scope), is_json=args.json)
+    return show_note(scopes, *scopes.find(args.name, args.scope), is_json=args.json)
 
 
 def show_note(scopes: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:

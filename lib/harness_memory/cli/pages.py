@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from ..project.identity import Project
 
 _LOCK_SECONDS = 5.0
+_ACTIONS = {
+    "show": "print the page",
+    "set": "read the page from standard input, show what changes, keep the two versions before",
+    "rollback": "write the version before again; once more undoes that",
+    "history": "the versions",
+}
 
 
 class Page:
@@ -74,48 +80,40 @@ class Page:
 
 
 def briefing(argv: list[str]) -> int:
-    about = (
-        "The page every session in this project starts with (briefing.md, up to %d lines)." % settings.BRIEFING_LINES
-    )
+    about = "The page every session in this project starts with (briefing.md, up to %d lines)."
     examples = "briefing\nbriefing set < page.md\nbriefing history\nbriefing rollback"
-    actions = arguments.Actions("briefing", about, examples)
-    actions.add("show", "print the page")
-    _add_force(actions.add("set", "read the page from standard input, show what changes, keep two versions"))
-    actions.add("rollback", "write the version before again; once more undoes that")
-    actions.add("history", "the versions")
-    args = actions.parse(argv, "show")
-    page = Page(arguments.locate(args))
-    if args.action == "rollback":
-        text = page.text(page.former(1))
-        if not text:
-            raise Refusal("no earlier version: %s does not exist" % short(page.former(1)))
-        return _report(page, args, page.replace(text), is_redacted=False)
-    if args.action == "history":
-        paths = [path for path in (page.path, page.former(1), page.former(2)) if os.path.lexists(path)]
-        return _list("VERSION", [os.path.basename(path) for path in paths], paths, args, "No %s yet." % page.name)
-    return _set(page, args) if args.action == "set" else _show(page, args)
+    actions = arguments.Actions("briefing", about % settings.BRIEFING_LINES, examples)
+    return _run(actions, argv, "show")
 
 
 def profile(argv: list[str]) -> int:
-    about = (
-        "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)." % settings.PROFILE_LINES
-    )
-    actions = arguments.Actions("profile", about, "profile list\nprofile show melt\nprofile set melt < page.md")
+    about = "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)."
+    examples = "profile list\nprofile show melt\nprofile set melt < page.md"
+    actions = arguments.Actions("profile", about % settings.PROFILE_LINES, examples)
     actions.add("list", "every profile")
-    setting = actions.add("set", "read it from standard input, show what changes, keep the version before")
-    _add_force(setting)
-    for parser in (actions.add("show", "print one"), setting):
-        parser.add_argument("skill", metavar="SKILL", type=_skill, help="the name of the skill, as typed after /")
-    args = actions.parse(argv, "list")
+    return _run(actions, argv, "list")
+
+
+def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
+    """The actions of a page; profiles have a skill each, and a list."""
+    for action, about in _ACTIONS.items():
+        parser = actions.add(action, about)
+        if default == "list":
+            parser.add_argument("skill", metavar="SKILL", type=_skill, help="the name of the skill, as typed after /")
+        if action == "set":
+            parser.add_argument("--force", action="store_true", help="also take more lines than a session is given")
+    args = actions.parse(argv, default)
     project = arguments.locate(args)
-    if args.action != "list":
-        page = Page(project, args.skill)
-        return _set(page, args) if args.action == "set" else _show(page, args)
-    folder = os.path.join(project.dir, settings.PROFILES_DIR)
-    names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
-    names = [name for name in names if curated.skill_name(name) == name]
-    none = "No profiles yet. Write one: harness memory profile set SKILL < FILE"
-    return _list("SKILL", names, [os.path.join(folder, name + ".md") for name in names], args, none)
+    if args.action == "list":
+        folder = os.path.join(project.dir, settings.PROFILES_DIR)
+        names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
+        skills = {name: os.path.join(folder, name + ".md") for name in names if curated.skill_name(name) == name}
+        return _list("SKILL", skills, args, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
+    page = Page(project, getattr(args, "skill", ""))
+    if args.action == "history":
+        paths = [path for path in (page.path, page.former(1), page.former(2)) if os.path.lexists(path)]
+        return _list("VERSION", {os.path.basename(path): path for path in paths}, args, "No %s yet." % page.name)
+    return {"show": _show, "set": _set, "rollback": _rollback}[args.action](page, args)
 
 
 def edit(argv: list[str]) -> int:
@@ -140,10 +138,6 @@ def edit(argv: list[str]) -> int:
     return editor.edit(scopes, page.name[: -len(".md")], before, write)
 
 
-def _add_force(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--force", action="store_true", help="also take more lines than a session is given")
-
-
 def _skill(text: str) -> str:
     name = curated.skill_name(text)
     if not name:
@@ -161,14 +155,13 @@ def _show(page: Page, args: argparse.Namespace) -> int:
     return 0
 
 
-def _list(head: str, names: list[str], paths: list[str], args: argparse.Namespace, none: str) -> int:
-    facts = [_facts(path) for path in paths]
+def _list(head: str, paths: dict[str, str], args: argparse.Namespace, none: str) -> int:
+    value = [{head.lower(): name, **_facts(path)} for name, path in paths.items()]
     rows = [[head, "CHANGED", "LINES", "BEGINS"]]
-    for name, each in zip(names, facts):
+    for each in value:
         begins = cut(line(each["problem"] or each["first"]), columns())
-        rows.append([line(name), local(each["changed"]), str(each["lines"]), begins])
-    value = [{head.lower(): name, **each} for name, each in zip(names, facts)]
-    return answer(args.json, value, table(rows, right=(2,), is_cut=True) if names else [none])
+        rows.append([line(each[head.lower()]), local(each["changed"]), str(each["lines"]), begins])
+    return answer(args.json, value, table(rows, right=(2,), is_cut=True) if value else [none])
 
 
 def _facts(path: str) -> dict[str, Any]:
@@ -185,6 +178,13 @@ def _set(page: Page, args: argparse.Namespace) -> int:
         what = "%d lines, and a session is given the first %d" % (lines, page.limit)
         raise Refusal("%s; nothing was changed. Shorten it, or take it as it is: --force" % what)
     return _report(page, args, page.replace(text), is_redacted=is_redacted)
+
+
+def _rollback(page: Page, args: argparse.Namespace) -> int:
+    text = page.text(page.former(1))
+    if not text:
+        raise Refusal("no earlier version: %s does not exist" % short(page.former(1)))
+    return _report(page, args, page.replace(text), is_redacted=False)
 
 
 def _report(page: Page, args: argparse.Namespace, before: str, *, is_redacted: bool) -> int:
