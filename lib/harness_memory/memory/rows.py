@@ -1,14 +1,16 @@
 """What the views show of each episode, as one row, with a disposable cache of the rows (`STATE/rows.cache`).
 
-The first line of the cache is a checksum of the others, each a row as JSON. Deleting it costs time and nothing else.
+The cache is a checksum and a line feed before the marshalled rows: `marshal` reads them five times as fast as JSON.
+Deleting it costs time and nothing else.
 """
 
 from __future__ import annotations
 
+import marshal
 import os
 import zlib
 
-from ..base import files, jsontext, settings
+from ..base import files, settings
 from ..base.text import cut, first_sentence, one_line
 from ..session import episode
 
@@ -16,25 +18,25 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FORMAT = 1  # seeds the checksum: a cache of another format is invalid
+_FORMAT = 2  # seeds the checksum: a cache of another format is invalid
 
 
 class Row:
-    """One episode in the views; `stamp` tells whether its file changed since, `text` is its line of the cache."""
+    """One episode in the views; `stamp` tells whether its file changed since, `values` are what the cache holds."""
 
     __slots__ = (
         *("branch", "channel", "ended", "id", "is_child", "label", "line", "model", "name", "next_steps"),
-        *("stamp", "started", "summary", "tasks", "text", "thread", "title"),
+        *("stamp", "started", "summary", "tasks", "thread", "title", "values"),
     )
 
-    def __init__(self, values: list[Any], text: str) -> None:
+    def __init__(self, values: tuple[Any, ...]) -> None:
         self.name: str
         self.next_steps: list[str]
         self.tasks: list[dict[str, Any]]
-        self.text = text
-        self.name, self.stamp, self.line, self.id, self.thread, self.is_child, *values = values
-        self.started, self.ended, self.title, self.label, self.summary, *values = values
-        self.channel, self.branch, self.model, self.next_steps, self.tasks = values
+        self.values = values
+        self.name, self.stamp, self.line, self.id, self.thread, self.is_child = values[:6]
+        self.started, self.ended, self.title, self.label, self.summary = values[6:11]
+        self.channel, self.branch, self.model, self.next_steps, self.tasks = values[11:]
 
 
 def load(project_dir: str, *, is_fresh: bool = False) -> tuple[list[Row], bool]:
@@ -52,7 +54,7 @@ def load(project_dir: str, *, is_fresh: bool = False) -> tuple[list[Row], bool]:
 
 
 def save(project_dir: str, rows: list[Row]) -> None:
-    body = "\n".join([row.text for row in rows]).encode("utf-8", "replace")
+    body = marshal.dumps([row.values for row in rows], 4)
     files.write_if_changed(path(project_dir), b"%d\n%b" % (zlib.crc32(body, _FORMAT), body))
 
 
@@ -68,8 +70,7 @@ def _cached(project_dir: str) -> dict[str, Row]:
     checksum, _, body = data.partition(b"\n")
     if checksum != b"%d" % zlib.crc32(body, _FORMAT):
         return {}
-    lines = body.decode("utf-8", "replace").split("\n") if body else []
-    return {values[0]: Row(values, text) for values, text in zip(jsontext.loads("[%s]" % ",".join(lines)), lines)}
+    return {values[0]: Row(values) for values in marshal.loads(body)}
 
 
 def _read(project_dir: str, name: str) -> Row | None:
@@ -84,8 +85,7 @@ def _read(project_dir: str, name: str) -> Row | None:
     summary = first_sentence(value["what_was_done"], settings.ITEM_CHARS)
     values = [name, stamp, _line(name, value, headline), value["id"], value["thread"], bool(value.get("parent"))]
     values += [value["started"], value["ended"], title, label or headline, summary, channel, branch, model]
-    values += [value["what_remains"], value["tasks"]]
-    return Row(values, jsontext.compact(values))
+    return Row((*values, value["what_remains"], value["tasks"]))
 
 
 def _stamp(project_dir: str, name: str) -> list[int]:

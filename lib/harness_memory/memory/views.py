@@ -115,13 +115,14 @@ def _render(project_dir: str, episodes: list[Row]) -> dict[str, bytes]:
 
 
 def _conversation(chains: list[Thread]) -> str:
-    """Each thread on one line: people read it, and `compact` is quick."""
+    """Each thread on one line, for readers; no text can hold the separator, since its quotes would be escaped."""
     last = chains[0].as_json() if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = {"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}}
     top = jsontext.pretty(head)[: -len("\n}\n")]
-    lines = ",\n".join(["    " + jsontext.compact(thread.as_json()) for thread in chains])
-    return '%s,\n  "threads": [%s]\n}\n' % (top, "\n%s\n  " % lines if lines else "")
+    lines = jsontext.compact([thread.as_json() for thread in chains])[1:-1]
+    lines = lines.replace('}, {"last_activity": ', '},\n    {"last_activity": ')
+    return '%s,\n  "threads": [%s]\n}\n' % (top, "\n    %s\n  " % lines if lines else "")
 
 
 def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict[str, Any]:
