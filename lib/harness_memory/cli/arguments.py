@@ -127,13 +127,14 @@ def positive(text: str) -> int:
 
 
 def instant(text: str) -> float:
-    """The beginning of a local day, or a number of hours or days back from now."""
+    """The beginning of a local day, or a number of hours, days or weeks back from now."""
     now = time.time()
     days = {"today": 0, "yesterday": 1}
     if text in days:
         text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    if text[:-1].isdecimal() and text[-1:] in ("h", "d") and len(text) < 8:
-        return now - int(text[:-1]) * (3600 if text[-1] == "h" else 86400)
+    seconds = {"h": 3600, "d": 86400, "w": 7 * 86400}
+    if text[:-1].isdecimal() and text[-1:] in seconds and len(text) < 8:
+        return now - int(text[:-1]) * seconds[text[-1]]
     try:
         return time.mktime(time.strptime(text, "%Y-%m-%d"))
     except (ValueError, OverflowError):

@@ -10,7 +10,7 @@ from ..base import config, settings
 from ..memory import backfill as backfills
 from . import arguments
 from .meter import Meter
-from .output import count, emit_json, line, short
+from .output import answer, count, line, short
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -35,10 +35,7 @@ def backfill(argv: list[str]) -> int:
     if args.all and args.project is not None:
         raise Refusal("--project and --all exclude each other")
     report = run("" if args.all else arguments.locate(args).dir, dry_run=args.dry_run)
-    if args.json:
-        emit_json(report)
-    else:
-        print("\n".join(page(report)))
+    answer(args.json, report, page(report))
     return 1 if report["left_alone"].get(backfills.UNREADABLE) else 0
 
 
@@ -48,13 +45,9 @@ def config_dir() -> str:
     return os.path.abspath(named or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR))
 
 
-def transcripts() -> list[str]:
-    return backfills.paths(config_dir())
-
-
 def run(only: str, *, dry_run: bool = False) -> dict[str, Any]:
     """`only` is the store directory of one project; "" for all."""
-    root, began, paths = arguments.root(), time.monotonic(), transcripts()
+    root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
     work = backfills.Backfill(root, only, time.time(), config.load(root), backfills.running(config_dir()))
     with Meter("Looking for transcripts", len(paths)) as meter:
         wanted, left = work.survey(paths, meter.add)

@@ -18,7 +18,7 @@ from ..session import sessions
 from . import arguments, records, resolve
 from .arguments import instant
 from .backfill import config_dir
-from .output import complain, count, cut, emit_json, line, local, short
+from .output import answer, complain, count, cut, line, local, short, some
 from .refusal import Refusal
 from .scopes import Scopes, described
 
@@ -84,23 +84,16 @@ def forget(argv: list[str]) -> int:
     at = Scopes(args)
     with archive.lock(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
         chosen = _choose(at, args)
-        kept = forgetting.in_audit_trail(at.project.dir, chosen.is_hit) if chosen.is_hit else []
-        if not args.json:
-            print("\n".join(_preview(chosen, at)) if chosen else "Nothing that is remembered here matches.")
+        in_trail = forgetting.in_audit_trail(at.project.dir, chosen.is_hit) if chosen.is_hit else []
+        lines = _preview(chosen, at)  # while the sessions can still be read
+        described = _described(chosen)
         remaining = _carry_out(at, chosen) if args.yes and (chosen or chosen.is_hit) else []
-    if args.json:
-        emit_json(
-            {"forgotten": args.yes and bool(chosen), **_described(chosen), "left": remaining, "audit_trail": kept}
-        )
-    else:
-        if chosen:
-            print(
-                "\nForgotten." if args.yes else "\nNothing was changed. To forget all this: the same again with --yes"
-            )
-        for path in remaining:
-            print("Left in %s: in a name or path that the record is found by" % short(path))
-        for path in kept:
-            print("Stays in %s: the audit trail is tamper-evident, and keeps what it holds" % short(path))
+    end = "Forgotten." if args.yes else "Nothing was changed. To forget all this: the same again with --yes"
+    lines = [*lines, "", end] if chosen else ["Nothing that is remembered here matches."]
+    lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in remaining]
+    lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
+    report = {"forgotten": args.yes and bool(chosen), **described, "left": remaining, "audit_trail": in_trail}
+    answer(args.json, report, lines)
     for trouble in chosen.troubles:
         complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if chosen.troubles else 0 if chosen else 1
@@ -126,8 +119,8 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Chosen:
     for word in args.words or [args.session] * (args.session is not None):
         if word == "last" or resolve.matching(known, word):
             chosen.sessions.append(resolve.session(known, word))
-        elif resolve.matches(word, archived, _ids):
-            chosen.archived.append(resolve.one(word, archived, _ids, "archived session", _row, "restore"))
+        elif resolve.matches(word, archived, lambda each: (each.id, each.session_id)):
+            chosen.archived.append(resolve.archived(archived, word))
         else:
             chosen.notes.append(_note(at, word))
     if not args.words:
@@ -136,10 +129,6 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Chosen:
             chosen.sessions = [record for record in known if _is_between(record.started, args)]
             chosen.archived = [each for each in archived if _is_between(each.started, args)]
     return chosen
-
-
-def _ids(archived: Archived) -> tuple[str, str]:
-    return archived.id, archived.session_id
 
 
 def _row(item: Record | Archived) -> str:
@@ -173,24 +162,20 @@ def _tops(at: Scopes) -> list[str]:
 
 
 def _preview(chosen: Chosen, at: Scopes) -> list[str]:
-    lines = _few(
-        "%s, with episode, record, receipts and artifacts:", "session", [_row(each) for each in chosen.sessions]
-    )
-    lines += _few(
-        "%s, with former versions:", "note", ["%s  %s" % (each.ref, each.description) for each in chosen.notes]
-    )
-    rows = []
+    groups = [
+        ("%s, with episode, record, receipts and artifacts:", "session", [_row(each) for each in chosen.sessions]),
+        ("%s, with former versions:", "note", ["%s  %s" % (each.ref, each.description) for each in chosen.notes]),
+        ("%s:", "archived session", [_row(each) for each in chosen.archived]),
+    ]
+    lines = []
+    for head, noun, rows in groups:
+        if rows:
+            lines += [head % count(len(rows), noun), *some(["  " + cut(line(row), 110) for row in rows], _SHOWN, "  ")]
+    shown = []
     for path, is_removed, passages in chosen.files:
-        shown = "".join("\n    " + cut(line(text), 90) for text in passages[:3])
-        rows.append("%s%s%s" % (line(os.path.relpath(path, at.root)), "  (the whole file)" * is_removed, shown))
-    lines += _few("In %s:", "file", rows, is_cut=False)
-    return lines + _few("%s:", "archived session", [_row(each) for each in chosen.archived])
-
-
-def _few(head: str, noun: str, rows: list[str], *, is_cut: bool = True) -> list[str]:
-    shown = ["  " + (cut(line(row), 110) if is_cut else row) for row in rows[:_SHOWN]]
-    shown += ["  and %d more (--json lists all)" % (len(rows) - _SHOWN)] if len(rows) > _SHOWN else []
-    return [head % count(len(rows), noun), *shown] if rows else []
+        name = line(os.path.relpath(path, at.root)) + "  (the whole file)" * is_removed
+        shown.append("\n    ".join(["  " + name, *(cut(line(text), 90) for text in passages[:3])]))
+    return lines + ["In %s:" % count(len(shown), "file"), *some(shown, _SHOWN, "  ")] * bool(shown)
 
 
 def _described(chosen: Chosen) -> dict[str, object]:

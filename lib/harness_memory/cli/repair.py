@@ -9,11 +9,7 @@ from ..memory import checks, views
 from ..memory import rebuild as rebuilding
 from ..notes import shelf as notebook
 from . import arguments
-from .output import count, emit_json, line, short
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..memory.checks import Finding
+from .output import answer, count, line, short, some
 
 _WAIT_SECONDS = 10.0
 _SHOWN = 5
@@ -31,16 +27,11 @@ def rebuild(argv: list[str]) -> int:
     user = notebook.user_shelf(arguments.root())
     if os.path.isdir(user.folder):
         changed[user.home] = _relisted(user)
-    if args.json:
-        emit_json([{"project": os.path.basename(path), "changed": names} for path, names in changed.items()])
-        return 0
-    for path, names in changed.items():
-        print(
-            "%s: %s" % (line(os.path.basename(path)), "rebuilt: " + ", ".join(names) if names else "nothing to change")
-        )
-    if not changed:
-        print("Nothing is remembered here yet, so there is nothing to rebuild.")
-    return 0
+    rows = {os.path.basename(path): names for path, names in changed.items()}
+    texts = {name: "rebuilt: " + ", ".join(each) if each else "nothing to change" for name, each in rows.items()}
+    lines = [line("%s: %s" % row) for row in texts.items()]
+    lines = lines or ["Nothing is remembered here yet, so there is nothing to rebuild."]
+    return answer(args.json, [{"project": name, "changed": each} for name, each in rows.items()], lines)
 
 
 def _rebuilt(project_dir: str) -> list[str]:
@@ -67,26 +58,18 @@ def verify(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     root, dirs = arguments.root(), arguments.project_dirs(args)
     findings = [*checks.check_store(root), *(finding for path in dirs for finding in checks.check_project(path))]
-    if args.json:
-        names = [os.path.basename(path) for path in dirs]
-        emit_json({"store": root, "projects": names, "findings": [finding.as_json() for finding in findings]})
-    elif findings:
-        print("\n".join(listing(findings, root)))
-    elif not any(os.path.isdir(path) for path in dirs):
-        print("Nothing is remembered here yet, so there is nothing to verify.")
-    else:
-        print("%s: every file is valid." % (short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")))
-    return 1 if findings else 0
-
-
-def listing(findings: list[Finding], root: str) -> list[str]:
-    """One line a finding, grouped by remedy, the first few of many."""
+    what = short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")
+    lines = ["%s: every file is valid." % what]
+    if not any(os.path.isdir(path) for path in dirs):
+        lines = ["Nothing is remembered here yet, so there is nothing to verify."]
     groups: dict[str, list[str]] = {}
     for each in findings:
         path = os.path.relpath(each.path, root) if each.path.startswith(root + os.sep) else each.path
-        groups.setdefault(each.remedy, []).append(line("%s %s" % (path, each.what)))
-    lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
+        groups.setdefault(each.remedy, []).append(line("  %s %s" % (path, each.what)))
+    if groups:
+        lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
     for remedy, group in groups.items():
-        lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:]), *("  " + each for each in group[:_SHOWN])]
-        lines += ["  and %d more (--json lists all)" % (len(group) - _SHOWN)] if len(group) > _SHOWN else []
-    return lines
+        lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:]), *some(group, _SHOWN, "  ")]
+    names = [os.path.basename(path) for path in dirs]
+    answer(args.json, {"store": root, "projects": names, "findings": [each.as_json() for each in findings]}, lines)
+    return 1 if findings else 0

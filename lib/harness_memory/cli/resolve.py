@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any, TypeVar
 
+    from ..memory.archive import Archived
     from .records import Record
 
     Item = TypeVar("Item")
@@ -78,6 +79,15 @@ def session(known: list[Record], word: str, what: str = "session") -> Record:
         return "%s  %s  %s" % (record.id, local(record.started), record.headline)
 
     return one(os.path.basename(word.replace("\\", "/")), known, _ids, what, shown, "list")
+
+
+def archived(every: Iterable[Archived], word: str) -> Archived:
+    """The one archived session that is meant."""
+
+    def shown(session: Archived) -> str:
+        return "%s  %s  %s" % (session.id, local(session.started), session.headline)
+
+    return one(word, every, lambda each: (each.id, each.session_id), "archived session", shown, "restore")
 
 
 def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:

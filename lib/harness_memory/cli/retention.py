@@ -12,7 +12,7 @@ from ..memory import housekeeping, retention
 from ..session import sessions
 from . import arguments, resolve
 from .meter import Meter
-from .output import complain, count, emit_json, line, local, short, table
+from .output import answer, complain, count, line, local, short, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from ..base.config import Config
     from ..memory.archive import Archived
 
-
-# prune --------------------------------------------------------------------------------------------
+_KINDS = {retention.RESTORED: "restored", retention.WENT_ON: "refused", retention.FORGOTTEN: "forgotten"}
 
 
 def prune(argv: list[str]) -> int:
@@ -35,23 +34,19 @@ def prune(argv: list[str]) -> int:
     parser = arguments.parser("prune", about, "prune --dry-run\nprune\nprune --older-than 30d\nprune --all-projects")
     arguments.add_all_projects(parser)
     days = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
-    parser.add_argument("--older-than", type=_days, metavar="AGE", help=days)
+    parser.add_argument("--older-than", type=arguments.instant, metavar="AGE", help=days)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
     settled = config.load(arguments.root())
     reports = [_prune(project_dir, settled, args) for project_dir in arguments.project_dirs(args)]
-    if args.json:
-        emit_json(reports)
-    else:
-        print("\n".join(_prune_page(report, len(reports) > 1) for report in reports))
-        if args.dry_run:
-            print("Nothing was changed (--dry-run).")
+    lines = [text for report in reports for text in _prune_page(report, len(reports) > 1)]
+    answer(args.json, reports, lines + ["Nothing was changed (--dry-run)."] * args.dry_run)
     return 1 if any(report["unreadable"] or report["left"] for report in reports) else 0
 
 
 def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
     root, now, is_archived = arguments.root(), time.time(), settled["work_after"] == "archive"
-    days = float(settled["work_days"]) if args.older_than is None else args.older_than
+    days = float(settled["work_days"]) if args.older_than is None else (now - args.older_than) / settings.DAY_SECONDS
     work_days = [os.path.basename(os.path.dirname(path)) for path in sessions.all_directories(project_dir)]
     # Someone who names an age is sure of the clock.
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
@@ -63,9 +58,7 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
             with Meter("Pruning", len(thinned) + len(retired)) as meter:
                 thinned = retention.thin(project_dir, plan.thinned, meter.add)
                 if is_archived:
-                    archive, retired = retention.archive_sessions(
-                        root, project_dir, plan.retired, now, meter.add, with_episodes=False
-                    )
+                    archive, retired = retention.archive_sessions(root, project_dir, plan.retired, now, meter.add)
                 else:
                     retired = retention.delete(project_dir, plan.retired, meter.add)
     return {
@@ -81,7 +74,7 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
     }
 
 
-def _prune_page(report: dict[str, Any], with_project: bool) -> str:
+def _prune_page(report: dict[str, Any], with_project: bool) -> list[str]:
     texts = {"artifacts_pruned": "without their artifacts now", "archived": "archived", "deleted": "deleted"}
     parts = ["%s kept" % count(report["kept"], "session")]
     parts += ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
@@ -91,7 +84,7 @@ def _prune_page(report: dict[str, Any], with_project: bool) -> str:
     if not report["is_clock_plausible"]:
         lines.append("  Nothing was pruned: no session for more than a year, so the clock may be wrong.")
         lines.append("  If it is right: harness memory prune --older-than 30d")
-    return "\n".join(lines)
+    return lines
 
 
 def _paths(root: str, project_dir: str, archive: str) -> list[str]:
@@ -102,27 +95,16 @@ def _left(reasons: dict[str, str]) -> list[str]:
     return ["  %s stays: %s" % (line(id), line(reason)) for id, reason in reasons.items() if reason]
 
 
-def _days(text: str) -> float:
-    import argparse
-
-    units = {"d": 1, "w": 7}
-    if len(text) < 8 and text[:-1].isdecimal() and text[-1] in units:
-        return float(int(text[:-1]) * units[text[-1]])
-    raise argparse.ArgumentTypeError("invalid age %r: use 30d or 8w" % text)
-
-
-# archive ------------------------------------------------------------------------------------------
-
-
 def archive(argv: list[str]) -> int:
     about = (
         "Move sessions that ended before a day, with their episodes, out of the memory into a compressed archive.\n"
         "Sessions of open threads stay, unless --open is given. restore brings them back."
     )
     parser = arguments.parser("archive", about, "archive --before 2026-01-01 --dry-run\narchive --before 2026-01-01")
-    parser.add_argument("--before", type=_day, required=True, metavar="YYYY-MM-DD", help="ended before this day")
-    parser.add_argument("--open", action="store_true", help="sessions of open threads too")
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
+    add = parser.add_argument
+    add("--before", type=arguments.instant, required=True, metavar="YYYY-MM-DD", help="ended before this day")
+    add("--open", action="store_true", help="sessions of open threads too")
+    add("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
     root, project_dir, name = arguments.root(), arguments.locate(args).dir, ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
@@ -135,27 +117,12 @@ def archive(argv: list[str]) -> int:
                 )
     number, paths = sum(not reason for reason in reasons.values()), _paths(root, project_dir, name)
     left = {id: reason for id, reason in reasons.items() if reason}
-    if args.json:
-        report = {"sessions": number, "open": still_open, "archives": paths, "left": left, "dry_run": args.dry_run}
-        emit_json(report)
-    else:
-        lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(number, "session"))]
-        lines += ["  " + short(path) for path in paths] + _left(left)
-        lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
-        print("\n".join(lines))
+    lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(number, "session"))]
+    lines += ["  " + short(path) for path in paths] + _left(left)
+    lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
+    report = {"sessions": number, "open": still_open, "archives": paths, "left": left, "dry_run": args.dry_run}
+    answer(args.json, report, lines)
     return 1 if left else 0
-
-
-def _day(text: str) -> float:
-    import argparse
-
-    try:
-        return time.mktime(time.strptime(text, "%Y-%m-%d"))
-    except (ValueError, OverflowError):
-        raise argparse.ArgumentTypeError("invalid day %r: use 2026-01-31" % text) from None
-
-
-# restore ------------------------------------------------------------------------------------------
 
 
 def restore(argv: list[str]) -> int:
@@ -170,34 +137,27 @@ def restore(argv: list[str]) -> int:
     root, project_dir = arguments.root(), arguments.locate(args).dir
     troubles: list[OSError] = []
     archived = [*archives.load_all(root, project_dir, troubles)]
-    code = 0
+    outcome: dict[str, str] = {}
     if args.what or args.all:
         wanted = {each.id for each in archived} if args.all else _wanted(archived, args.what)
-        outcome = retention.restore(root, project_dir, lambda each: each.archive in wanted or each.id in wanted, [])
-        code = _report(outcome, troubles, args)
+        outcome = retention.restore(root, project_dir, lambda each: not wanted.isdisjoint((each.archive, each.id)))
+        report: dict[str, list[str]] = {"unread": [str(trouble.filename) for trouble in troubles]}
+        for kind, key in _KINDS.items():
+            report[key] = [id for id, became in outcome.items() if became == kind]
+        is_present = {*outcome.values()} == {retention.PRESENT}
+        done = "Restored %s." % count(len(report["restored"]), "session")
+        lines = ["All of it is here already." if is_present else done]
+        lines += ["  %s stays archived: it went on here afterwards" % line(id) for id in report["refused"]]
+        again = "  {0} was forgotten. To finish that: harness memory forget {0} --yes"
+        answer(args.json, report, lines + [again.format(line(id)) for id in report["forgotten"]])
     else:
-        _list_archived(archived, args)
+        newest = {(each.id, each.started): each for each in archived}.values()
+        rows = [[each.archive, each.id, local(each.started), line(each.headline)] for each in newest]
+        lines = table([["ARCHIVE", "ID", "STARTED", "SESSION"], *rows], is_cut=True) if rows else []
+        answer(args.json, [each.brief() for each in newest], lines or ["Nothing of this project is archived."])
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
-    return 2 if troubles else code
-
-
-def _report(outcome: dict[str, str], troubles: list[OSError], args: argparse.Namespace) -> int:
-    ids = {kind: [id for id, each in outcome.items() if each == kind] for kind in (*outcome.values(), *_KINDS)}
-    if args.json:
-        unread = [str(trouble.filename) for trouble in troubles]
-        emit_json({**{key: ids[kind] for kind, key in _KINDS.items()}, "unread": unread})
-    else:
-        done = "Restored %s." % count(len(ids[retention.RESTORED]), "session")
-        print(done if {*outcome.values()} != {retention.PRESENT} else "All of it is here already.")
-        for id in ids[retention.WENT_ON]:
-            print("  %s stays archived: it went on here afterwards, and that record is kept" % line(id))
-        for id in ids[retention.FORGOTTEN]:
-            print("  {0} was forgotten. To finish that: harness memory forget {0} --yes".format(line(id)))
-    return 1 if ids[retention.WENT_ON] or ids[retention.FORGOTTEN] else 0
-
-
-_KINDS = {retention.RESTORED: "restored", retention.WENT_ON: "refused", retention.FORGOTTEN: "forgotten"}
+    return 2 if troubles else 1 if {retention.WENT_ON, retention.FORGOTTEN}.intersection(outcome.values()) else 0
 
 
 def _wanted(archived: list[Archived], word: str) -> set[str]:
@@ -206,18 +166,4 @@ def _wanted(archived: list[Archived], word: str) -> set[str]:
     name = name[: -len(archives.ENDING)] if name.endswith(archives.ENDING) else name
     if any(each.archive == name for each in archived):
         return {name}
-    newest = {each.id: each for each in archived}.values()
-    ids = lambda each: (each.id, each.session_id)  # noqa: E731
-    shown = lambda each: "%s  %s" % (each.id, each.headline)  # noqa: E731
-    return {resolve.one(word, newest, ids, "archived session", shown, "restore").id}
-
-
-def _list_archived(archived: list[Archived], args: argparse.Namespace) -> None:
-    newest = {(each.id, each.started): each for each in archived}.values()
-    if args.json:
-        emit_json([each.brief() for each in newest])
-    elif archived:
-        rows = [[each.archive, each.id, local(each.started), line(each.headline)] for each in newest]
-        print("\n".join(table([["ARCHIVE", "ID", "STARTED", "SESSION"], *rows], is_cut=True)))
-    else:
-        print("Nothing of this project is archived.")
+    return {resolve.archived({each.id: each for each in archived}.values(), word).id}

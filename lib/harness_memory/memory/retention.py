@@ -6,6 +6,7 @@ whose episode stays keeps META.yaml and capture.json, so that it is the same ses
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 
@@ -121,7 +122,7 @@ def delete(project_dir: str, retired: list[Aged], done: Callable[[], None]) -> R
 
 
 def archive_sessions(
-    root: str, project_dir: str, retired: list[Aged], now: float, done: Callable[[], None], *, with_episodes: bool
+    root: str, project_dir: str, retired: list[Aged], now: float, done: Callable[[], None], with_episodes: bool = False
 ) -> tuple[str, Reasons]:
     """Archive sessions, then remove those that did not go on; the archive. The caller holds the archive's lock."""
     reasons: Reasons = {}
@@ -192,9 +193,7 @@ def _remove(
 RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
 
 
-def restore(
-    root: str, project_dir: str, is_wanted: Callable[[Archived], bool], troubles: list[OSError]
-) -> dict[str, str]:
+def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) -> dict[str, str]:
     """Bring sessions back from the archives, which stay; what became of each, by short id.
 
     The newest copy of a session wins, older ones fill gaps: a killed run may have archived it in two parts."""
@@ -203,13 +202,11 @@ def restore(
     with archive.lock(root, project_dir):
         forgotten = tombstones.forgotten_sessions(project_dir)
         for name in reversed(archive.names(root, project_dir)):
-            try:
+            with contextlib.suppress(files.Unreadable):  # what can be read before the damage is restored
                 for session in filter(is_wanted, archive.load(root, project_dir, name)):
                     is_forgotten = tombstones.covers(forgotten, session.session_id, max(session.started, session.ended))
                     kind = FORGOTTEN if is_forgotten else _put_back(project_dir, session)
                     outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
-            except files.Unreadable as error:
-                troubles.append(error)
     views.refresh(project_dir)
     return outcome
 
