@@ -138,9 +138,7 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
                 sessions.activate(session, process, branch=project.branch)
             name = checkpoints.save(session.artifacts, value, now)
             is_active = session.meta["status"] == settings.ACTIVE
-            gathered = record.gather(context, session, now=now if is_active else 0.0, is_over=is_over)
-            session.save(durable=True)
-            if record.publish(context, session, gathered):
+            if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:
                 views.refresh(project.dir)
     except Busy:
         raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None

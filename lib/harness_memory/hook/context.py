@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..session.record import Gathered
+    from ..session.capture import Capture
     from ..session.sessions import Session
     from .runner import Run
 
@@ -69,35 +69,23 @@ class HookContext(Context):
         branch = brief(self.project.branch, settings.NAME_CHARS)
         return {"transcript": self.run.event.transcript_path, "branch": branch}
 
-    def resume(self, session: Session) -> None:
-        """Take up a session in the middle of its life, also when its start was missed."""
-        if session.is_new:
+    def record(self, session: Session, facts: dict[str, Any], *, is_over: bool = False) -> bool:
+        """Bring the record up to date, with `facts` in META, then what is derived from it; whether it is whole."""
+        from ..session import record
+
+        event = self.run.event
+        if session.is_new:  # its start was missed
             self.activate(session, self.process({}), {})
-            return
-        facts = {
-            "transcript": self.run.event.transcript_path,
-            "branch": brief(self.project.branch, settings.NAME_CHARS),
-        }
-        session.meta.update({name: value for name, value in facts.items() if value})
-
-    def publish(self, session: Session, gathered: Gathered, message: str = "") -> None:
-        """Write the record, then bring what is derived from it up to date."""
-        from ..session import capture, record
-
-        if record.publish(self, session, gathered):
+        session.meta.update({name: value for name, value in self._facts().items() if value})
+        session.meta.update(facts)
+        now, message, title = self.run.now if event.name == "Stop" else 0.0, event.last_message, event.title
+        gathered = record.update(self, session, message=message, title=title, now=now, is_over=is_over)
+        if gathered.is_changed:
             from ..memory import views
 
-            wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
-            views.refresh(self.project_dir, wait)
+            views.refresh(self.project_dir, min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2)))
         if gathered.state.notes_read:
-            from ..notes import shelf as notebook
-
-            for path in gathered.state.notes_read:
-                for shelf in notebook.shelves(self.store_root, self.project_dir):
-                    if os.path.dirname(path) == shelf.folder:
-                        notebook.mark_used(shelf, os.path.basename(path)[: -len(".md")])
-            gathered.state.notes_read = []
-            capture.save(session.dir, gathered.state)
+            self._mark_notes(session, gathered.state)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_head(injected, settings.FILE_MAX_BYTES):
             from ..base import health
@@ -105,6 +93,18 @@ class HookContext(Context):
 
             with health.noted(self.store_root, "usefulness"):
                 usefulness.settle(session.dir, gathered.state, message)
+        return gathered.is_whole
+
+    def _mark_notes(self, session: Session, state: Capture) -> None:
+        from ..notes import shelf as notebook
+        from ..session import capture
+
+        for shelf in notebook.shelves(self.store_root, self.project_dir):
+            for folder, name in map(os.path.split, state.notes_read):
+                if folder == shelf.folder:
+                    notebook.mark_used(shelf, name[: -len(".md")])
+        state.notes_read = []
+        capture.save(session.dir, state)
 
     def close(self, session: Session) -> None:
         sessions.close(self.project_dir, session)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ..session import record
 from .context import HookContext
 
 TYPE_CHECKING = False
@@ -18,8 +17,5 @@ KEEP = (
 def handle(run: Run) -> str:
     context = HookContext(run)
     with context as session:
-        context.resume(session)
-        gathered = record.gather(context, session, title=run.event.title)
-        session.save()
-        context.publish(session, gathered)
+        context.record(session, {})
     return KEEP

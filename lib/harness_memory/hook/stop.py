@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..base import clock, settings
-from ..session import record
 from .context import HookContext
 
 TYPE_CHECKING = False
@@ -12,11 +11,7 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> None:
-    context, event = HookContext(run), run.event
+    context = HookContext(run)
     with context as session:
-        context.resume(session)
-        gathered = record.gather(context, session, message=event.last_message, title=event.title, now=run.now)
         ended = max(session.started, clock.iso(run.now))
-        session.meta.update(status=settings.COMPLETED, ended=ended, reason=None)
-        session.save()
-        context.publish(session, gathered, event.last_message)
+        context.record(session, {"status": settings.COMPLETED, "ended": ended, "reason": None})

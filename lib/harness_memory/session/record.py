@@ -3,8 +3,8 @@
     transcript + checkpoints + payload → capture.json → META, summary.md, episode
 
 Run at every Stop, PreCompact and SessionEnd, by the command line after a checkpoint, and by the sweep for a session
-that died. The caller holds the session's lock: it gathers, saves META, publishes, and refreshes the views. Each
-step can be repeated: the next run completes what a killed process left.
+that died. The caller holds the session's lock. Each step can be repeated: the next run completes what a killed
+process left.
 """
 
 from __future__ import annotations
@@ -28,13 +28,24 @@ if TYPE_CHECKING:
 class Gathered:
     """What a session's record will say. Its META has it already; `publish` writes the episode."""
 
-    __slots__ = ("claims", "episode", "is_whole", "state")
+    __slots__ = ("claims", "episode", "is_changed", "is_whole", "state")
 
     def __init__(self, state: Capture, episode: dict[str, Any] | None, claims: list[str], is_whole: bool) -> None:
         self.state = state
         self.episode = episode  # None for a session without substance
         self.claims = claims  # files of checkpoints that it holds
         self.is_whole = is_whole  # False: time ran out before the transcript's end, the next run goes on
+        self.is_changed = False  # the episode was written and views are behind
+
+
+def update(
+    context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
+) -> Gathered:
+    """Gather, save META, publish; the caller refreshes the views."""
+    gathered = gather(context, session, message=message, title=title, now=now, is_over=is_over)
+    session.save(durable=is_over)
+    publish(context, session, gathered)
+    return gathered
 
 
 def gather(
@@ -65,19 +76,17 @@ def gather(
     return Gathered(state, value, claims, is_whole)
 
 
-def publish(context: Context, session: Session, gathered: Gathered) -> bool:
-    """Write the summary and the episode, after META; True when the episode changed and views are behind."""
-    is_changed = False
+def publish(context: Context, session: Session, gathered: Gathered) -> None:
+    """Write the summary and the episode, after META."""
     if gathered.episode is not None:
         path = episode.path_of(context.project_dir, session.episode_name)
         data = episode.render(gathered.episode)
-        is_changed = not files.is_same(path, data)
-        if is_changed:
+        gathered.is_changed = not files.is_same(path, data)
+        if gathered.is_changed:
             files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(gathered.episode))
             files.write(path, data, durable=True)
     for claim in gathered.claims:
         files.remove(claim)
-    return is_changed
 
 
 def _read(context: Context, session: Session, state: Capture, message: str) -> bool:

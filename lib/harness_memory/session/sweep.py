@@ -77,13 +77,10 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
             root = marker.get("root")
             root = root if isinstance(root, str) and os.path.isabs(root) else context.root
             there = Context(context.store_root, project_dir, root, context.remote, context.ends)
-            gathered = record.gather(there, session, is_over=True)
-            if not gathered.is_whole:
-                return
             if session.meta["status"] == settings.ACTIVE:
                 session.meta.update(status=settings.ABANDONED, reason=evidence, ended=clock.iso(seen))
-            session.save(durable=True)
-            record.publish(there, session, gathered)
+            if not record.update(there, session, is_over=True).is_whole:
+                return
             sessions.close(project_dir, session)
         sessions.unmark_live(project_dir, claude_id)
         lock.discard()
@@ -146,6 +143,4 @@ def _record(context: Context, session: Session, path: str) -> None:
             reason = "a checkpoint was found without its session"
             session.meta.update(status=settings.ABANDONED, ended=session.started, reason=reason)
             session.save(durable=True)  # owns the claim from here on
-        gathered = record.gather(context, session, is_over=session.meta["status"] != settings.ACTIVE)
-        session.save(durable=True)
-        record.publish(context, session, gathered)
+        record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
