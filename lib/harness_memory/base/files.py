@@ -251,7 +251,7 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
     inside(directory)
     temporary = os.path.join(directory, ".%s.%d.%x%s" % (name, os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
-        fd = _open_new(temporary)
+        fd = open_new(temporary)
         try:
             write_all(fd, data)
             if durable:
@@ -267,7 +267,8 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
         raise
 
 
-def _open_new(path: str, flags: int = O_CREATE) -> int:
+def open_new(path: str, flags: int = O_CREATE) -> int:
+    """A descriptor of a file that may be missing, with its folder."""
     try:
         return os.open(path, flags, settings.FILE_MODE)
     except FileNotFoundError:
@@ -348,7 +349,7 @@ def touch(path: str) -> None:
         return
     remove(path)  # a link, or a second name of a file elsewhere
     try:
-        os.close(_open_new(path))
+        os.close(open_new(path))
     except FileExistsError:
         pass  # another process was quicker
 

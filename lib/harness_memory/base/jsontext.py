@@ -1,7 +1,7 @@
 """JSON in and out without importing `json`, which costs a hook more than all its own work.
 
-The interpreter's C scanner is used directly where it exists; anything unexpected falls back to the standard module.
-`compact` writes one line, `pretty` writes for people.
+The interpreter's C scanner and encoder are used directly where they exist; anything unexpected falls back to the
+standard module. `compact` writes one line, `pretty` writes for people.
 """
 
 from __future__ import annotations
@@ -10,16 +10,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-try:
-    from _json import encode_basestring as _quote
-    from _json import make_scanner as _make_scanner
-except ImportError:  # not CPython
-    _quote = None  # type: ignore[assignment]
-    _make_scanner = None  # type: ignore[assignment,misc]
-
-_WHITESPACE = " \t\n\r"
-_WORDS = {None: "null", True: "true", False: "false"}
 MAX_DEPTH = 200  # ours are below 10; deeper input is an attack on the recursion limit
+_WORDS = {None: "null", True: "true", False: "false"}
 
 
 class _Context:
@@ -34,23 +26,39 @@ class _Context:
     memo: dict[str, str] = {}  # noqa: RUF012  (the scanner wants a plain attribute)
 
 
+def _refuse(value: object) -> NoReturn:
+    raise TypeError("not a JSON value: %s" % type(value).__name__)
+
+
+_scan: Any = None
+_encode: Any = None
+_quote: Any = None
+try:
+    from _json import encode_basestring, make_encoder, make_scanner
+
+    _scan = make_scanner(_Context)  # type: ignore[arg-type]
+    _encode = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, False)
+    _quote = encode_basestring
+    if _scan('{"a": [1]}', 0) != ({"a": [1]}, 10) or "".join(_encode({"a": ["é"]}, 0)) != '{"a": ["é"]}':
+        raise ValueError("another interface")
+except Exception:  # noqa: BLE001  (not CPython, or a private interface that has changed: do without)
+    _scan = _encode = _quote = None
+
+
 def loads(data: bytes | str) -> Any:
-    """The value of a JSON document; ValueError when it is none."""
+    """The value of a JSON document; ValueError for anything else."""
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-    if text[:1] == "\ufeff":
-        text = text[1:]
-    text = text.strip(_WHITESPACE)
-    if _scan is None:
-        return _loads_slowly(text)
+    text = text[text[:1] == "\ufeff" :].strip(" \t\n\r")
     try:
+        if _scan is None:
+            return _loads_slowly(text)
         value, end = _scan(text, 0)
     except StopIteration:
         raise ValueError("no JSON value") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
     except SystemError:
-        # 3.9 to 3.12 can only word their complaint once `json.decoder` is loaded.
-        return _loads_slowly(text)
+        return _loads_slowly(text)  # 3.9 to 3.12 can only word their complaint once `json.decoder` is loaded
     if end != len(text):
         raise ValueError("text after the JSON value at character %d" % end)
     return value
@@ -75,7 +83,14 @@ def quote(text: str) -> str:
         import json
 
         return json.dumps(text, ensure_ascii=False)
-    return _quote(text)
+    quoted: str = _quote(text)
+    return quoted
+
+
+def _loads_slowly(text: str) -> Any:
+    import json
+
+    return json.loads(text, strict=False)
 
 
 def _render(value: Any, newline: str | None, depth: int) -> str:
@@ -101,44 +116,3 @@ def _render(value: Any, newline: str | None, depth: int) -> str:
         return left + ", ".join(items) + right
     inner = newline + "  " * (depth + 1)
     return left + inner + ("," + inner).join(items) + newline + "  " * depth + right
-
-
-def _refuse(value: object) -> NoReturn:
-    raise TypeError("not a JSON value: %s" % type(value).__name__)
-
-
-def _loads_slowly(text: str) -> Any:
-    import json
-
-    try:
-        return json.loads(text, strict=False)
-    except RecursionError:
-        raise ValueError("nested too deeply") from None
-
-
-def _make_scan() -> Any:
-    if _make_scanner is None:
-        return None
-    try:
-        scan: Any = _make_scanner(_Context)  # type: ignore[arg-type]
-        if scan('{"a": [1, "b", null]}', 0) == ({"a": [1, "b", None]}, 21):
-            return scan
-    except Exception:  # noqa: BLE001  (a private interface: any surprise means "do without")
-        pass
-    return None
-
-
-def _make_encode() -> Any:
-    try:
-        from _json import make_encoder
-
-        encode: Any = make_encoder(None, _refuse, _quote, None, ": ", ", ", False, False, False)
-        if "".join(encode({"a": [1, "é", None]}, 0)) == '{"a": [1, "é", null]}':
-            return encode
-    except Exception:  # noqa: BLE001  (a private interface: any surprise means "do without")
-        pass
-    return None
-
-
-_scan = _make_scan()
-_encode = _make_encode()

@@ -46,7 +46,8 @@ class Lock:
         pause = 0.001
         while True:
             try:
-                fd = self._open()
+                files.inside(os.path.dirname(self.path))
+                fd = files.open_new(self.path, _O_LOCK)
             except OSError as error:
                 if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
                     return True
@@ -76,14 +77,6 @@ class Lock:
             self.is_discarded = True
             if os.name != "nt":
                 files.remove(self.path)
-
-    def _open(self) -> int:
-        folder = files.inside(os.path.dirname(self.path))
-        try:
-            return os.open(self.path, _O_LOCK, settings.FILE_MODE)
-        except FileNotFoundError:
-            files.ensure_dir(folder)
-            return os.open(self.path, _O_LOCK, settings.FILE_MODE)
 
     def _is_current(self, fd: int) -> bool:
         # The holder may have removed the file between our open and our lock.
