@@ -114,7 +114,7 @@ def test_a_superseded_note_contradicts_nothing(tmp_path: Path, shelf: notebook.S
 @pytest.mark.parametrize(("before", "after"), table("corrected.json"))
 def test_a_note_of_one_day_is_corrected(before: str, after: str) -> None:
     head = "---\nname: a\ndescription: b c d\ntype: user\ncreated: %s\n---\n" % DAY
-    note = notes.parse("x", head + "- Fact\n%s\n- Fact\n" % before)
+    note = notes.parse("x", head + "- Fact\n%s\n" % before)
     lint.corrected(note)
     assert note.body == ["- Fact", after]
 
@@ -136,7 +136,6 @@ def test_a_note_without_frontmatter_gets_one() -> None:
 
 
 def test_compact_keeps_every_fact_once_and_archives_every_original(tmp_path: Path, shelf: notebook.Shelf) -> None:
-    money = made("money", "Totals are rounded once", "Parcels leave at noon", description="How money is handled")
     put(
         shelf,
         made("a", "Totals are rounded once", "Tax is included in every price", day="2026-11-15"),
@@ -147,7 +146,7 @@ def test_compact_keeps_every_fact_once_and_archives_every_original(tmp_path: Pat
         made("f", "Deploys happen by robot", supersedes=["e"]),
         made("g", "Sessions last 10 minutes at most"),
         made("h", "Sessions last 20 minutes at most"),
-        money,
+        made("money", "Totals are rounded once", "Parcels leave at noon"),
     )
     before = {slug: Path(shelf.path(slug)).read_bytes() for slug in shelf.slugs()}
     changes, _ = compact.carry_out(shelf, NOW)
@@ -165,17 +164,7 @@ def test_compact_keeps_every_fact_once_and_archives_every_original(tmp_path: Pat
     archived = {notebook.archived_slug(path.name): path.read_bytes() for path in Path(shelf.archive).iterdir()}
     assert set(archived) == set(changes) == {"a", "d", "e", "money"}
     assert all(archived[slug] == before[slug] for slug in archived)
-    kept = shelf.note("money")
-    assert kept is not None
-    assert kept.description == "How money is handled"
     assert compact.carry_out(shelf, NOW) == ({}, [])
-
-
-def test_compact_leaves_no_description_that_no_fact_says(shelf: notebook.Shelf) -> None:
-    put(shelf, made("a", "Totals are rounded once", day="2026-11-30"))
-    put(shelf, made("b", "Totals are rounded once", "Refunds take 3 days"))
-    compact.carry_out(shelf, NOW)
-    assert [note.description for note in shelf.read()] == ["Totals are rounded once", "Refunds take 3 days"]
 
 
 def test_compact_names_what_it_leaves_to_decide_and_where_originals_are(world: World) -> None:

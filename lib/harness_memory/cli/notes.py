@@ -8,7 +8,7 @@ from ..base import files, settings
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
 from ..base.tokens import MARK
-from ..notes import freshness, index, lint, similar, wording
+from ..notes import freshness, lint, similar, wording
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from . import arguments, editor
@@ -112,8 +112,9 @@ def _add_facts(scopes: Scopes, args: argparse.Namespace, name: str, text: str, *
     said = [one_line(each) for each in (name, *args.facts)]
     name, *facts = map(redact, said)  # before anything is named after a secret
     args.is_redacted = bool(text and args.is_redacted) or [name, *facts] != said
-    pairs = [(fact, wording.corrected(fact, scopes.day) if args.fix else fact) for fact in facts if fact]
-    if not pairs and not text:
+    day = scopes.day if args.fix else ""
+    facts = [wording.corrected(fact, day) if args.fix else fact for fact in facts if fact]
+    if not facts and not text:
         raise Refusal("the fact is empty; nothing was noted")
     scope = args.scope or ("user" if args.type == "user" else "project")
     kind = args.type or ("user" if scope == "user" else "project")
@@ -122,20 +123,18 @@ def _add_facts(scopes: Scopes, args: argparse.Namespace, name: str, text: str, *
         if existing and is_new:
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
-        made = existing or notes.new(
-            name or _topic_name(pairs[0][1]), type=kind, day=scopes.day, session=scopes.session
-        )
+        made = existing or notes.new(name or _topic_name(facts[0]), type=kind, day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
         if text:
             page = notes.parse(made.slug, text)
             made.fields.update(page.fields)
             made.body, made.problems = page.body, page.problems
-        keys = {similar.key(fact.text) for fact in made.facts}
-        new = [fact for fact, right in pairs if not keys & {similar.key(fact), similar.key(right)}]
-        for fact, right in pairs:
-            if fact in new:
-                notes.add_fact(made, right)
+        texts = [fact.text for fact in made.facts]
+        keys = {similar.key(each) for each in (*texts, *(wording.corrected(each, day) for each in texts))}
+        new = [fact for fact in facts if similar.key(fact) not in keys]
+        for fact in new:
+            notes.add_fact(made, fact)
         if existing and made.fields.get("verified"):
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
@@ -198,9 +197,8 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
     book = notebook.open_book(scopes.shelves)
     findings = [*lint.check_note(saved, scopes.project.root, scopes.day)]
     findings += [each for each in lint.check_pairs(book, last=saved.ref) if each.path == saved.path]
-    warning = index.render(notebook.Book(shelf.read()).holding)[1] if shelf.home else ""
     is_redacted = getattr(args, "is_redacted", False)
-    value = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed, "warning": warning or None}
+    value = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed}
     value["findings"] = [finding.as_json() for finding in findings]
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
     rows += ["Secrets in it were redacted."] if is_redacted else []
@@ -208,7 +206,7 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
     rows += ["  line %d %s; %s" % (each.line, line(each.what), line(each.remedy)) for each in findings]
     if any(finding.is_safe for finding in findings):
         rows.append("  (--fix, or harness memory lint --fix, corrects what is safe)")
-    return answer(args.json, value, [*rows, *([warning] if warning else [])])
+    return answer(args.json, value, rows)
 
 
 def _standard_input(args: argparse.Namespace, usage: str) -> str:

@@ -38,19 +38,19 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     # A subagent has a conversation of its own, without what was injected into the session.
     mark = "@" + event.agent_id if event.agent_id else ""
     injected = receipt.load(session.dir)
-    news = [each for each in matches if each.ref + mark not in injected.recalled][: settings.TRIGGERED_NOTES]
+    news = [each for each in matches if each["note"] + mark not in injected.recalled][: settings.TRIGGERED_NOTES]
     if not news:
         return None
     part = Part("recall", "Notes for this command or file", [])
     for each in news:
-        scope, _, slug = each.ref.partition("/")
-        line = neutral.line("- [%s] %s" % (scope, each.line))
-        part.items[line] = {"item": each.ref, "kind": "note", "files": []}
+        scope, _, slug = each["note"].partition("/")
+        line = neutral.line("- [%s] %s" % (scope, each["line"]))
+        part.items[line] = {"item": each["note"], "kind": "note", "files": []}
         command = "%s show %s" % (invocation.own_command(), invocation.quote(slug))
         part.lines += [line, neutral.one_line_of("  whole: " + command)]
     injection = compose([part], settings.RECALL_UNITS, context.project.name)
-    injected.recalled += [each.ref + mark for each in news]
-    injected.record(session.dir, injection, event.name, "trigger " + news[0].pattern, run.now)
+    injected.recalled += [each["note"] + mark for each in news]
+    injected.record(session.dir, injection, event.name, "trigger " + news[0]["pattern"], run.now)
     return reply.context(event.name, injection.text)
 
 

@@ -6,7 +6,6 @@ superseded notes and notes left without facts. Originals go into the archive fir
 
 from __future__ import annotations
 
-from ..base import settings
 from ..base.text import cut
 from . import index, lint, similar
 from . import note as notes
@@ -42,18 +41,11 @@ def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
     for note in [*left.values()]:
         dropped = [fact for holder, fact in gone.values() if holder is note]
         if dropped:
-            _drop(note, dropped)
+            note.body = notes.without(note.body, dropped)
             if not note.facts and not any(map(notes.is_fence, note.body)):
                 del left[note.slug]
                 changes[note.slug].append("removed: other notes say all that it says")
     return changes, left
-
-
-def _drop(note: Note, dropped: list[Fact]) -> None:
-    note.body = notes.without(note.body, dropped)
-    if note.fields.get("description") in [cut(fact.text, settings.NOTE_DESCRIPTION_CHARS) for fact in dropped]:
-        note.fields["description"] = ""  # derived from the facts that are left
-        note.fields["description"] = note.description
 
 
 def carry_out(shelf: Shelf, now: float) -> tuple[dict[str, list[str]], list[str]]:

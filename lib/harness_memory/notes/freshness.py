@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, settings
+from ..base import settings
 from .note import HASH
 
 TYPE_CHECKING = False
@@ -27,15 +27,10 @@ def state(note: Note, root: str) -> tuple[str, list[str]]:
     missing = [path for path, full in paths.items() if not os.path.lexists(full)]
     if not paths or len(missing) == len(paths):
         return (ORPHANED, missing) if missing else ("", [])
-    differing = [path for path, code in note.files if path in missing or _is_changed(note, paths[path], code)]
+    codes = {path: ("", code[: settings.NOTE_HASH_CHARS]) for path, code in note.files if code}
+    changed = [path for path in codes if fingerprint(paths[path]) not in codes[path]]
+    differing = [path for path in paths if path in missing or path in changed]
     return (DRIFTED, differing) if differing else (FRESH, [])
-
-
-def _is_changed(note: Note, path: str, code: str) -> bool:
-    if code:
-        return fingerprint(path) not in ("", code[: settings.NOTE_HASH_CHARS])
-    verified = clock.parse(note.day + "T00:00:00Z")
-    return verified is not None and os.lstat(path).st_mtime >= verified + settings.DAY_SECONDS
 
 
 def stamped(path: str, root: str) -> str:

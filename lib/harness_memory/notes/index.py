@@ -24,8 +24,8 @@ _TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
 _INSTEAD = " · instead of "
 
 
-def render(notes: list[Note]) -> tuple[str, str]:
-    """The index of the notes of one shelf that hold, and a warning when it is nearly full, or ""."""
+def render(notes: list[Note]) -> tuple[str, int]:
+    """The index of the notes of one shelf that hold, and how many did not fit."""
     lines = [render_line(note) + "\n" for note in sorted(notes, key=rank)]
     listed, used = 0, len(HEAD) + _MORE_BYTES
     for line in lines:
@@ -35,18 +35,8 @@ def render(notes: list[Note]) -> tuple[str, str]:
             break
         listed += 1
     missing = len(lines) - listed
-    text = HEAD + "".join(lines[:listed]) + (_MORE % (missing, " is" if missing == 1 else "s are") if missing else "")
-    return text, _warning(text, missing)
-
-
-def _warning(text: str, missing: int) -> str:
-    lines, size = text.count("\n"), len(text.encode("utf-8", "replace"))
-    percent = max(lines * 100 // settings.NOTES_INDEX_LINES, size * 100 // settings.NOTES_INDEX_BYTES)
-    percent = 100 if missing else percent
-    if percent < settings.NOTES_INDEX_WARN_PERCENT:
-        return ""
-    what = "%s is %d %% full (%d lines, %d bytes)" % (settings.NOTES_INDEX_FILE, percent, lines, size)
-    return what + ("; %d notes are not listed in it" % missing if missing else "")
+    more = _MORE % (missing, " is" if missing == 1 else "s are") if missing else ""
+    return HEAD + "".join(lines[:listed]) + more, missing
 
 
 def render_line(note: Note) -> str:

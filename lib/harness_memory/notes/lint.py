@@ -69,8 +69,10 @@ def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     findings += check_pairs(book)
     for shelf in places:
         own = [note for note in book.notes if note.scope == shelf.scope and shelf.home]
-        warning = index.render(notebook.Book(own).holding)[1]
-        findings += [Finding(shelf.index, 1, "index", warning, _REMEDIES["index"], False)] if warning else []
+        missing = index.render(notebook.Book(own).holding)[1]
+        if missing:
+            what = "is full: %d notes are not listed" % missing
+            findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))
         for note in unused(shelf, own, now):
             day = clock.iso(notebook.last_used(shelf, note))[:10]
             findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
@@ -141,8 +143,7 @@ def check_pairs(book: Book, last: str = "") -> Iterator[Finding]:
             kind, what = _ALIKE[pair.kind]
             where = '%s:%d ("%s")' % (one.ref, one.head_lines + first.first + 1, cut(first.text, _SHOWN_CHARS))
             what %= (where, cut(second.text, _SHOWN_CHARS))
-            is_safe = pair.kind == similar.SAME and one is other
-            yield _finding(other, other.head_lines + second.first + 1, kind, what, is_safe)
+            yield _finding(other, other.head_lines + second.first + 1, kind, what)
 
 
 def corrected(note: Note) -> list[str]:
@@ -152,10 +153,6 @@ def corrected(note: Note) -> list[str]:
         note.fields.update(name=note.name, description=note.description or note.name, type=note.type)
         note.has_head = True
         done.append("frontmatter added")
-    firsts: dict[str, Fact] = {}
-    repeated = [fact for fact in note.facts if firsts.setdefault(similar.key(fact.text), fact).first != fact.first]
-    note.body = notes.without(note.body, repeated) if repeated else note.body
-    done += ["dropped, said before: %s" % cut(fact.text, _SHOWN_CHARS) for fact in repeated]
     day = _written(note) if _is_dated(note, _written(note)) else ""
     for key in ("name", "description"):
         text = str(note.fields.get(key) or "")

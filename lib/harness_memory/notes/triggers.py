@@ -26,31 +26,19 @@ _CHAINS = ("&&", "||", ";", "|", "\n")
 _SPEC = {"index": "number", "triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
 
 
-class Match:
-    """A note, by its ref, and the line to inject for it."""
-
-    __slots__ = ("line", "pattern", "ref")
-
-    def __init__(self, ref: str, pattern: str, line: str) -> None:
-        self.ref = ref
-        self.pattern = pattern
-        self.line = line
-
-
-def match(store_root: str, project_dir: str, *, command: str = "", path: str = "") -> list[Match]:
-    """The notes that a command or a path (relative to the project) calls for, the project's before the user's."""
-    matches: dict[str, Match] = {}
+def match(store_root: str, project_dir: str, *, command: str = "", path: str = "") -> list[dict[str, str]]:
+    """The rows that a command or a path (relative to the project) calls for, the project's before the user's."""
+    matches: dict[str, dict[str, str]] = {}
     for mark in _CHAINS:
         command = command.replace(mark, "\0")
     commands = [part.split() for part in command.split("\0")]
     parts = path.strip("/").split("/") if 0 < len(path) <= settings.PATH_CHARS else []
     for shelf in notebook.shelves(store_root, project_dir):
         for each in _load(shelf):
-            pattern = each["pattern"]
-            words = pattern.split()
+            words = each["pattern"].split()
             is_command = each["kind"] == COMMAND
-            if any(words == call[: len(words)] for call in commands) if is_command else fits(parts, pattern):
-                matches.setdefault(each["note"].partition("/")[2], Match(each["note"], pattern, each["line"]))
+            if any(words == call[: len(words)] for call in commands) if is_command else fits(parts, each["pattern"]):
+                matches.setdefault(each["note"].partition("/")[2], each)
     return list(matches.values())
 
 
