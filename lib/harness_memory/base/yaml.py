@@ -166,15 +166,18 @@ def _items(lines: list[str]) -> list[str]:
         rest = line[depth + 1 :].strip(" \t")
         if not _is_item(line) or _indent(line) != depth or _is_item(rest):
             raise ValueError("indentation does not fit the list")
+        body = lines[first:at]
         if _is_idle(rest):
-            rest = _joined("", lines[first:at])
-        items.append(_scalar(rest, lines[first:at], depth)[0] if rest else "")
+            rest, body = _joined("", body), []
+        items.append(_scalar(rest, body, depth)[0] if rest else "")
     return items
 
 
 def _joined(head: str, body: list[str]) -> str:
     """Lines of a flowing value as one, without their comments."""
     lines = [line for line in (head, *body) if not _is_idle(line)]
+    if any(line[0] == "-" for line in lines[1:]):
+        raise ValueError("list after a value")
     return " ".join([(line if set(line) & {'"', "'"} else line.partition(" #")[0]).strip(" \t") for line in lines])
 
 
