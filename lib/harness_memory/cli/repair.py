@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import time
 
-from ..base import files, settings
+from ..base import settings
 from ..memory import checks, views
 from ..memory import rebuild as rebuilding
 from ..notes import shelf as notebook
+from ..recall import cache
 from . import arguments
 from .output import answer, count, line, short, some
 
@@ -40,7 +42,10 @@ def _rebuilt(project_dir: str) -> list[str]:
     names = [os.path.join(settings.EPISODES_DIR, name) for name in again]
     names += views.rebuild(project_dir, _WAIT_SECONDS)
     names += _relisted(notebook.project_shelf(project_dir))
-    files.remove_tree(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR))
+    cache.drop(project_dir)
+    source = cache.open_source(arguments.root(), project_dir, time.time(), float("inf"), is_whole=True)
+    if source:
+        source.close()
     return names
 
 
