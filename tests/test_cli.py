@@ -331,14 +331,6 @@ def test_rebuild_says_what_changed(worked: World) -> None:
     assert told == {"project": worked.project.name, "changed": []}
 
 
-def test_rebuild_tells_of_recall_too(worked: World) -> None:
-    worked.memory("rebuild")
-    cache = worked.project / "STATE" / "recall" / "index"
-    cache.write_bytes(cache.read_bytes()[:-40])
-    assert "made anew: STATE/recall" in worked.memory("rebuild").stdout
-    assert "nothing to change" in worked.memory("rebuild").stdout
-
-
 def test_rebuild_of_nothing(empty: World) -> None:
     result = empty.memory("rebuild")
     assert (result.code, "nothing to rebuild" in result.stdout) == (0, True)

@@ -33,7 +33,7 @@ MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
     "made", "known", "running", "forgotten", "without substance", "too old", "of other projects", "unreadable",
 )  # fmt: skip
 
-_HEAD_BYTES = 64 * 1024
+_TAIL_BYTES = 64 * 1024
 _HEAD_MAX_BYTES = 8 * 1024 * 1024
 _REGISTRY_DIR = "sessions"
 _SIDE_PREFIX = "agent-"  # older clients keep subagents beside the sessions
@@ -90,24 +90,19 @@ def open_source(path: str) -> Source | None:
         return None
     named = os.path.basename(path)[: -len(".jsonl")]
     wanted = b'"sessionId":"%s"' % named.encode("utf-8", "replace")
-    is_fork = entry["sessionId"] != named and wanted in files.read_tail(path, _HEAD_BYTES)  # it begins with a copy
+    is_fork = entry["sessionId"] != named and wanted in files.read_tail(path, _TAIL_BYTES)  # it begins with a copy
     return Source(path, info, entry, named if is_fork else str(entry["sessionId"]))
 
 
 def _first_entry(path: str) -> dict[str, Any] | None:
     """The first entry with a directory and an id; a few long lines of other entries may come before it."""
-    size = _HEAD_BYTES
-    while size <= _HEAD_MAX_BYTES:
-        data = files.read_head(path, size)
-        lines = data.split(b"\n")
-        for line in lines if len(data) < size else lines[:-1]:
-            if b'"cwd"' in line and b'"sessionId"' in line and b'"timestamp"' in line:
-                entry = _entry(line)
-                if entry:
-                    return entry
-        if len(data) < size:
-            return None
-        size *= 4
+    with open(path, "rb") as file:
+        while file.tell() < _HEAD_MAX_BYTES:
+            line = file.readline(_HEAD_MAX_BYTES)
+            is_likely = b'"cwd"' in line and b'"sessionId"' in line and b'"timestamp"' in line
+            entry = _entry(line) if is_likely else None
+            if entry or not line:
+                return entry
     return None
 
 

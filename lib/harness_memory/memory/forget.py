@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
 
-_WAIT_SECONDS = 5.0
+_WAIT_SECONDS = 3.0
 _BUSY = "a session is writing there. Run this again"
 _SHORT_CHARS = 11  # a shorter phrase may stand in any sentence: it must be all that a line says
 _UNTOUCHED = (settings.PROJECT_FILE, settings.FORGOTTEN_FILE)
