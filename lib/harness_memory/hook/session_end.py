@@ -15,7 +15,5 @@ def handle(run: Run) -> None:
     with context as session:
         ended = max(session.started, clock.iso(run.now))
         facts = {"status": settings.COMPLETED, "ended": ended, "reason": run.event.reason or None}
-        if context.record(
-            session, facts, is_over=True
-        ):  # else its marker stays, and the next SessionStart finishes this
-            context.close(session)
+        if context.record(session, facts, is_over=True):
+            context.close(session)  # else its marker stays, and the next SessionStart finishes this

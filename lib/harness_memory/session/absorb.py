@@ -64,7 +64,10 @@ def _absorb(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> No
     if at is not None:
         if at < state.since:
             return
-        _count_time(state, at)
+        last = at if state.last is None else state.last
+        if 0 < at - last <= settings.ACTIVE_GAP_SECONDS:
+            state.worked_seconds = round(state.worked_seconds + at - last, 3)
+        state.last = max(at, last)
     branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
     if branch != "HEAD":  # detached, or no repository at all
         state.branch = branch or state.branch
@@ -72,13 +75,6 @@ def _absorb(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> No
         _answer(state, entry)
     elif kind == "user":
         _user(state, entry, roots)
-
-
-def _count_time(state: Capture, at: float) -> None:
-    last = at if state.last is None else state.last
-    if 0 < at - last <= settings.ACTIVE_GAP_SECONDS:
-        state.worked_seconds = round(state.worked_seconds + at - last, 3)
-    state.last = max(at, last)
 
 
 def _answer(state: Capture, entry: dict[str, Any]) -> None:
@@ -134,11 +130,11 @@ def _call(state: Capture, block: dict[str, Any]) -> None:
     if name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
     elif name == "Read":
-        _note_read(state, clean(options.get("file_path"), settings.PATH_CHARS))
+        _add_looked(state, clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/"), "")
     elif name in _FILE_TOOLS:
         detail = _path(options.get(_FILE_TOOLS[name]))
     elif name in _SHELL_TOOLS:
-        _note_looked_up(state, clean(options.get("command"), settings.PATH_CHARS))
+        _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
         detail = brief_of(options.get("command"), settings.COMMAND_CHARS)
     elif name == "TodoWrite":
         detail = _todos(options.get("todos"))
@@ -218,19 +214,13 @@ def _add_command(state: Capture, command: str, is_error: bool) -> None:
             _add(state.fixed, [earlier, command], settings.FIXES_KEPT)
 
 
-def _note_read(state: Capture, path: str) -> None:
-    path = path.replace("\\", "/")
-    is_note = _TOPICS in path and path.endswith(".md")
-    if is_note:
+def _add_looked(state: Capture, path: str, command: str) -> None:
+    """What the session looked up of our memory: a note or an episode it read, what it asked our commands for."""
+    if _TOPICS in path and path.endswith(".md"):
         _add(state.notes_read, path, settings.FILES_IN_EPISODE)
-    if is_note or _EPISODE in path:
-        _add(state.looked, path.rpartition("/")[2], settings.FILES_IN_EPISODE)
-
-
-def _note_looked_up(state: Capture, command: str) -> None:
-    """What our own command line was asked to show."""
-    words = command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0].split()
-    for word in words[1:6]:
+    words = [path.rpartition("/")[2]] if _TOPICS in path or _EPISODE in path else []
+    words += command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0].split()[1:6]
+    for word in words:
         if identifier(word.replace("/", "-").replace(".", "-")):
             _add(state.looked, word, settings.FILES_IN_EPISODE)
 

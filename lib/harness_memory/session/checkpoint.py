@@ -66,8 +66,7 @@ def normalize(value: object) -> dict[str, Any] | None:
 def _from_nested(report: object, reflection: object) -> dict[str, Any]:
     if not isinstance(report, dict) and not isinstance(reflection, dict):
         return {}
-    report = report if isinstance(report, dict) else {}
-    reflection = reflection if isinstance(reflection, dict) else {}
+    report, reflection = (each if isinstance(each, dict) else {} for each in (report, reflection))
     is_complete = report.get("is_job_complete")
     return {
         "what_was_done": reflection.get("what_was_done"),
@@ -106,9 +105,6 @@ def _text(value: object) -> str:
     if isinstance(value, (list, tuple)):
         return "\n".join(_text(item) for item in value[:50] if not isinstance(item, (list, tuple)))
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
-
-
-# Archiving ---------------------------------------------------------------------------------------
 
 
 def collect(context: Context, session: Session, state: Capture) -> list[str]:
@@ -184,12 +180,9 @@ def _archive(path: str, session: Session, since: float, root: str) -> bool:
     return True
 
 
-# Owners ------------------------------------------------------------------------------------------
-
-
 def _is_mine(context: Context, session: Session, state: Capture, path: str) -> bool:
     """Whether an unclaimed checkpoint file was written by this session."""
-    named = peek(path).get("session_id")
+    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
     if isinstance(named, str) and named:
         return named in (session.id, session.claude_id)
     middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(settings.CHECKPOINT_SUFFIX)].strip(".-_")
@@ -206,25 +199,10 @@ def _is_mine(context: Context, session: Session, state: Capture, path: str) -> b
     return state.wrote_checkpoint or (is_later and not processes)
 
 
-def peek(path: str) -> dict[str, Any]:
-    """What an unclaimed checkpoint file says; {} when it cannot be understood."""
-    value = files.load_json(path, limit=settings.CHECKPOINT_MAX_BYTES)
-    return value if isinstance(value, dict) else {}
-
-
-def fingerprint(path: str) -> str:
-    """A name for a checkpoint file of an unknown session."""
-    return hexdigest("%s %r" % (os.path.basename(_unclaimed(path)), peek(path)))[:12]
-
-
 def claim_owner(name: str) -> str:
     """The short id in `<file>.<short id>.<nanoseconds>.claimed`; "" for other names."""
     parts = name.split(".")
     return parts[-3] if name.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
-
-
-def _unclaimed(path: str) -> str:
-    return path.rsplit(".", 3)[0] if claim_owner(os.path.basename(path)) else path
 
 
 def claim(path: str, short_id: str, root: str) -> str:
@@ -240,7 +218,8 @@ def claim(path: str, short_id: str, root: str) -> str:
             problem = "%s is too large or not a plain file; renamed to *%s" % (path, settings.REJECT_SUFFIX)
             health.note_failure(root, "checkpoint", problem)
             return ""
-        claimed = "%s.%s.%d%s" % (_unclaimed(path), short_id, time.time_ns(), settings.CLAIM_SUFFIX)
+        name = path.rsplit(".", 3)[0] if claim_owner(path) else path
+        claimed = "%s.%s.%d%s" % (name, short_id, time.time_ns(), settings.CLAIM_SUFFIX)
         os.rename(path, claimed)
     except OSError:
         return ""  # another session was quicker, or the folder is read-only

@@ -173,9 +173,6 @@ def render(episode: dict[str, Any]) -> bytes:
     return jsontext.pretty(episode).encode("utf-8", "replace")
 
 
-# Reading -----------------------------------------------------------------------------------------
-
-
 def names(project_dir: str) -> list[str]:
     """Names of all episode files, oldest first (the name starts with the session's start)."""
     listed = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
@@ -194,17 +191,9 @@ def load(project_dir: str, name: str) -> dict[str, Any] | None:
 
 def problem(value: object) -> str:
     """What is wrong with a value that should be an episode; "" when nothing is."""
-    return "written by a newer version" if is_newer(value) else shape.problem(value, SPEC)
-
-
-def is_newer(value: object) -> bool:
     schema = value.get("schema") if isinstance(value, dict) else None
-    return isinstance(schema, int) and schema > settings.SCHEMA
-
-
-def audit_head(project_dir: str, name: str) -> str:
-    """The head of the audit trail that an episode holds; "" when it holds none."""
-    return str((load(project_dir, name) or {}).get("audit_head") or "")
+    is_newer = isinstance(schema, int) and schema > settings.SCHEMA
+    return "written by a newer version" if is_newer else shape.problem(value, SPEC)
 
 
 def audit_heads(project_dir: str) -> dict[str, str]:

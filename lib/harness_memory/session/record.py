@@ -168,4 +168,4 @@ def _audit_head(project_dir: str, name: str) -> str:
         return ""
     from ..audit import trail
 
-    return trail.next_head(project_dir, episode.audit_head(project_dir, name))
+    return trail.next_head(project_dir, (episode.load(project_dir, name) or {}).get("audit_head") or "")

@@ -67,9 +67,6 @@ class Session:
         files.write_text(os.path.join(self.dir, settings.META_FILE), text, durable=durable)
 
 
-# Names -------------------------------------------------------------------------------------------
-
-
 def episode_name(started: str, short_id: str) -> str:
     return "%s%s-%s.json" % (settings.EPISODE_PREFIX, clock.stamp(started), short_id)
 
@@ -94,9 +91,6 @@ def safe_id(claude_id: str) -> str:
 def project_of(directory: str) -> str:
     """The project directory that a session's directory belongs to."""
     return os.path.dirname(os.path.dirname(os.path.dirname(directory)))
-
-
-# Records -----------------------------------------------------------------------------------------
 
 
 def load(directory: str) -> Session | None:
@@ -128,9 +122,6 @@ def find_short(project_dir: str, short_id: str) -> Session | None:
     """The newest session with this short id."""
     found = [path for path in all_directories(project_dir) if os.path.basename(path) == short_id]
     return load(found[-1]) if found else None
-
-
-# Living sessions ---------------------------------------------------------------------------------
 
 
 def lock(project_dir: str, claude_id: str, seconds: float, *, is_needed: bool = False) -> Lock:

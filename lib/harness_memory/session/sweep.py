@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, health, settings
+from ..base.sha256 import hexdigest
 from ..project.context import Context
 from . import checkpoint, liveness, opening, record, sessions
 
@@ -103,9 +104,9 @@ def _adopt(context: Context, path: str, claude_id: str, now: float) -> None:
     ):
         return
     if written:
-        fingerprint = "orphan-%s" % checkpoint.fingerprint(path)
+        orphan = "orphan-" + hexdigest("%s %d" % (name.partition(".json")[0], written * 1e9))[:12]
         owner = _running_at(context, written, claude_id)
-        owner = owner or opening.open_session(context.project_dir, fingerprint, written, "")
+        owner = owner or opening.open_session(context.project_dir, orphan, written, "")
         _record(context, owner, path)
 
 
