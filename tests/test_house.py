@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2564,
     "project": 733,
     "audit": 255,
-    "session": 1863,
+    "session": 1843,
     "notes": 1241,
     "memory": 2262,
     "recall": 1103,
