@@ -203,11 +203,7 @@ def test_show_of_a_damaged_episode_names_the_damage(worked: World, data: bytes, 
     path.write_bytes(data)
     page = worked.memory("show", row["id"]).stdout
     assert problem in next(line for line in page.splitlines() if "episode is damaged" in line)
-    assert "## Asked" in page  # from summary.md
-    (path,) = worked.project.glob("WORK/*/%s/summary.md" % row["id"])
-    path.unlink()
-    bare = worked.memory("show", row["id"])
-    assert (bare.code, "episode is damaged" in bare.stdout, row["id"] in bare.stdout) == (0, True, True)
+    assert row["headline"] in page  # from META
     assert problem in worked.json("show", row["id"])["damage"]
 
 
@@ -249,7 +245,7 @@ def test_reading_verbs_leave_damaged_files_alone(worked: World) -> None:
 
 def test_why_shows_what_a_session_was_given(settled: World, worked: World) -> None:
     first, second = sorted(settled.json("list"), key=lambda row: str(row["headline"]))
-    assert "was given nothing" in worked.memory("why", first["id"]).stdout
+    assert "nothing was injected" in worked.memory("why", first["id"]).stdout
     assert "Added a login form" in worked.memory("why", second["id"]).stdout
     (entry,) = worked.json("why", second["id"])
     assert (entry["event"], entry["tokens"] > 0) == ("SessionStart", True)

@@ -174,3 +174,23 @@ def local(iso: object) -> str:
 
 def count(number: int, noun: str) -> str:
     return "%d %s%s" % (number, noun, "" if number == 1 else "s")
+
+
+def sparkline(values: list[float], lowest: float, highest: float) -> str:
+    """A bar for each value, in characters that the terminal can show."""
+    bars, span = _bars(), highest - lowest or 1.0
+    return "".join(bars[round((value - lowest) / span * (len(bars) - 1))] for value in values)
+
+
+def bar(part: int, whole: int) -> str:
+    """A share as a percentage and a bar."""
+    share = part / whole if whole else 0.0
+    return "%3d %% %s" % (round(share * 100), _bars()[-1] * round(share * 24))
+
+
+def _bars() -> str:
+    try:
+        "▁▂▃▄▅▆▇█".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return ".:-=+*%#"
+    return "▁▂▃▄▅▆▇█"

@@ -8,10 +8,9 @@ from ..base import clock, settings
 from ..base.text import brief
 from ..memory import briefing, ratings
 from ..project import identity
-from . import arguments, chart
-from .output import answer, count, line, table
+from . import arguments, resolve
+from .output import answer, count, line, sparkline, table
 from .refusal import Refusal
-from .tasks import present
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def rate(argv: list[str]) -> int:
     project, now = arguments.locate(args), time.time()
     arguments.private_root()
     identity.record(project, clock.iso(now))
-    session = brief(args.session, settings.SKILL_CHARS) or present(project.dir)
+    session = brief(args.session, settings.SKILL_CHARS) or resolve.present(project.dir)
     note = brief(args.note, settings.ITEM_CHARS)
     if not ratings.append(project.dir, session, skill, args.rating, note, now, args.signal):
         raise Refusal("another process is writing the ratings; nothing was recorded. Try again")
@@ -82,7 +81,7 @@ def _page(summaries: list[dict[str, Any]], group: list[dict[str, Any]]) -> list[
     rows = [["SKILL", "RATINGS", "MEAN", "RECENT", "TREND", "LAST %d" % _CHARTED]]
     for each in summaries:
         numbers = [str(len(each["ratings"])), "%.1f" % each["mean"], "%.1f" % each["recent_mean"]]
-        bars = chart.sparkline(each["ratings"][-_CHARTED:], 1, 5)
+        bars = sparkline(each["ratings"][-_CHARTED:], 1, 5)
         rows.append([line(each["skill"]), *numbers, each["trend"] or "-", bars])
     notes = [each for each in reversed(group) if each.get("note")][:_NOTES_SHOWN]
     lines = ["  " + line("%s  %s  %s" % (each.get("date"), each["rating"], each["note"])) for each in notes]

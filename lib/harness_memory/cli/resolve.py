@@ -90,6 +90,13 @@ def archived(every: Iterable[Archived], word: str) -> Archived:
     return one(word, every, lambda each: (each.id, each.session_id), "archived session", shown, "restore")
 
 
+def present(project_dir: str) -> str:
+    """The short id of the session that calls us; "" outside of one."""
+    claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
+    work = str(sessions.read_marker(project_dir, claude_id).get("work", "")) if claude_id else ""
+    return work.rpartition("/")[2] or sessions.safe_id(claude_id)[: settings.SHORT_ID_CHARS[0]] if claude_id else ""
+
+
 def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:
     """Claude's id and the marker of the session to write to: by name, else the present, else the only one here."""
     present = os.environ.get(settings.ENV_SESSION_ID, "")

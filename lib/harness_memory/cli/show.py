@@ -26,9 +26,9 @@ _REASONS = {  # the client's words for how a session ended, in ours
 def list_sessions(args: argparse.Namespace) -> int:
     directories = arguments.project_dirs(args)
     is_narrowed = (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
-    known = [record for directory in directories for record in records.load_all(directory)]
-    known = sorted(_wanted(known, args), key=lambda record: (record.started, record.id), reverse=True)
-    shown, number = known[: args.limit], len(known)
+    every = [record for directory in directories for record in records.load_all(directory)]
+    every = sorted(_wanted(every, args), key=lambda record: (record.started, record.id), reverse=True)
+    shown, number = every[: args.limit], len(every)
     lines = _listing(shown, args.all_projects)
     lines += ["%d more: --limit %d" % (number - len(shown), number)] if number > len(shown) else []
     if not shown:
@@ -36,11 +36,11 @@ def list_sessions(args: argparse.Namespace) -> int:
     return answer(args.json, [record.brief() for record in shown], lines)
 
 
-def _wanted(known: list[Record], args: argparse.Namespace) -> list[Record]:
-    known = known if args.session is None else resolve.matching(known, args.session)
-    known = [each for each in known if args.status in (None, each.state) and args.branch in (None, each.branch)]
+def _wanted(every: list[Record], args: argparse.Namespace) -> list[Record]:
+    every = every if args.session is None else resolve.matching(every, args.session)
+    every = [each for each in every if args.status in (None, each.state) and args.branch in (None, each.branch)]
     since, until = args.since or 0.0, args.until if args.until is not None else float("inf")
-    return [each for each in known if since <= each.seen < until]
+    return [each for each in every if since <= each.seen < until]
 
 
 def _listing(shown: list[Record], with_project: bool) -> list[str]:
@@ -65,8 +65,8 @@ def show(argv: list[str]) -> int:
     parser.add_argument("session", metavar="ID", help=words)
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
-    known = records.load_all(project_dir)
-    if args.session != "last" and not resolve.matching(known, args.session):
+    every = records.load_all(project_dir)
+    if args.session != "last" and not resolve.matching(every, args.session):
         from . import notes
         from .scopes import Scopes
 
@@ -74,7 +74,7 @@ def show(argv: list[str]) -> int:
         if at.matching(args.session.rpartition("/")[2]):
             return notes.show_note(at, *at.find(args.session), is_json=args.json)
         _refuse_archived(project_dir, args.session)
-    record = resolve.session(known, args.session, "session or note")
+    record = resolve.session(every, args.session, "session or note")
     damage = _damage(record)
     value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
@@ -101,16 +101,11 @@ def _damage(record: Record) -> str:
 
 
 def _page(record: Record, damage: str) -> str:
-    """summary.md, or the same made from what there is."""
+    """The summary; without an episode, what META says."""
     if record.episode:
         return episode.summary_page(record.episode).rstrip()
-    try:
-        written = (files.read_text(record.paths.get(settings.SUMMARY_FILE, "")) or "").strip() if damage else ""
-    except OSError:
-        written = ""
     title = "# %s" % (line(record.headline) or "Session %s" % record.id)
-    parts = [damage, written] if written else [title, str(record.meta.get("summary") or "").strip(), damage]
-    return "\n\n".join(filter(None, parts))
+    return "\n\n".join(filter(None, [title, str(record.meta.get("summary") or "").strip(), damage]))
 
 
 def _fact_rows(record: Record) -> list[list[str]]:

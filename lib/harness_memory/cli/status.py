@@ -32,8 +32,8 @@ def status(argv: list[str]) -> int:
 
 
 def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
-    known = records.load_all(project.dir)
-    last = resolve.last(known)
+    every = records.load_all(project.dir)
+    last = resolve.last(every)
     work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
     places = installs.in_force(directory, project.root)
     return {
@@ -41,12 +41,12 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
         "exists": os.path.isdir(project.dir),
-        "sessions": len(known),
+        "sessions": len(every),
         "episodes": len(episode.names(project.dir)),
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
         "in_progress": work["active_tasks"] if work else [],
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
-        "last": {**last.brief(), "told": _given(last)} if last else None,
+        "last": {**last.brief(), "told": _injected(last)} if last else None,
         "hooks": _hooks(root, places),
         "guard": installs.guard(root, places, directory).as_json(),
     }
@@ -54,26 +54,26 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
 
 def _hooks(root: str, places: list[str]) -> dict[str, Any]:
     """Our hooks as a session here would find them; `elsewhere` are installs that do not reach here."""
-    found = installs.find(root, places)
-    here = [install for install in found if install.path in places]
+    every = installs.find(root, places)
+    here = [install for install in every if install.path in places]
     return {
         "is_off": config.is_off(os.environ),
         "installs": [install.path for install in here if not install.problems],
         "problems": [{"settings": each.path, "problem": what} for each in here for what in each.problems],
-        "elsewhere": [install.path for install in found if install.path not in places],
-        "is_plugin": not found and installs.have_run_lately(root),
+        "elsewhere": [install.path for install in every if install.path not in places],
+        "is_plugin": not every and installs.have_run_lately(root),
         "last_runs": installs.last_runs(root),
     }
 
 
-def _given(record: Record) -> list[dict[str, Any]]:
+def _injected(record: Record) -> list[dict[str, Any]]:
     """What was injected into a session: when, why, how much."""
     log = receipt.load(record.session.dir).log if record.session else []
     return [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
-    """A session that has not ended; `is_alive` is null where that cannot be known."""
+    """A session that has not ended; `is_alive` is null where it is uncertain."""
     process = marker.get("process")
     process = process if isinstance(process, dict) else {}
     session = sessions.at_marker(project_dir, marker)
@@ -118,10 +118,10 @@ def _last_lines(last: dict[str, Any]) -> list[str]:
     minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
     parts = [local(last["started"]), last["id"], status, minutes, last["branch"]]
     tokens = [int(each["tokens"] or 0) for each in last["told"]]
-    given = "~%d tokens, %s" % (sum(tokens), "once" if len(tokens) == 1 else "%d times" % len(tokens))
+    injected = "~%d tokens, %s" % (sum(tokens), "once" if len(tokens) == 1 else "%d times" % len(tokens))
     lines = ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
     lines += ["  " + cut(line(last["headline"]), columns() - 2)] if last["headline"] else []
-    return [*lines, "  given: " + (given if tokens else "nothing")]
+    return [*lines, "  injected: " + (injected if tokens else "nothing")]
 
 
 def _progress_lines(tasks: list[dict[str, Any]]) -> list[str]:

@@ -22,7 +22,7 @@ _FORMAT = 2  # seeds the checksum: a cache of another format is invalid
 
 
 class Row:
-    """One episode in the views; `stamp` tells whether its file changed since, `values` are what the cache holds."""
+    """One episode in the views; `stamp` identifies the version of its file, `values` are what the cache holds."""
 
     __slots__ = (
         *("branch", "channel", "ended", "id", "is_child", "label", "line", "model", "name", "next_steps"),

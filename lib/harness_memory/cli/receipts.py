@@ -1,15 +1,16 @@
-"""`stats`: what sessions were given, what of it was used, and what it cost."""
+"""What was injected into sessions: `why` for one of them, `stats` over all. Nothing here writes."""
 
 from __future__ import annotations
 
+import os
 import time
 
-from ..base import settings
+from ..base import files, settings
 from ..inject import receipt
 from ..notes import shelf as notebook
 from ..session import sessions
-from . import arguments, chart
-from .output import answer, count, line, table
+from . import arguments, records, resolve
+from .output import answer, bar, count, line, passage, sparkline, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,8 +31,24 @@ _KINDS = {
 _USES = ("read", "edited", "named")
 
 
+def why(argv: list[str]) -> int:
+    about = "What was injected into a session: when, why, from which files, how much, and the text itself."
+    parser = arguments.parser("why", about, "why\nwhy last\nwhy a1b2c3d4\nwhy a1b --json")
+    words = 'an id or its beginning, or "last" (default: the present session, else the last one)'
+    parser.add_argument("session", metavar="ID", nargs="?", help=words)
+    args = parser.parse_args(argv)
+    every = records.load_all(arguments.locate(args).dir)
+    present = os.environ.get(settings.ENV_SESSION_ID, "")
+    default = present if present in [record.claude_id for record in every] else "last"
+    record = resolve.session(every, args.session or default)
+    log = receipt.load(record.session.dir).log if record.session else []
+    page = files.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) if record.session else ""
+    missing = "%s is missing. See: --json" % settings.RECEIPT_FILE if log else "nothing was injected."
+    return answer(args.json, log, [passage(page.rstrip()) if page else "Session %s: %s" % (line(record.id), missing)])
+
+
 def stats(argv: list[str]) -> int:
-    about = "What sessions were given and whether they used it: read it, edited one of its files, or named it."
+    about = "What was injected into sessions, and whether they used it: read it, edited one of its files, or named it."
     parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
@@ -51,10 +68,10 @@ def stats(argv: list[str]) -> int:
 
 
 def _receipts(project_dir: str) -> list[Receipt]:
-    """The receipts of sessions that were given something, the earliest first."""
+    """The receipts of the sessions that have one, the earliest first."""
     loaded = [sessions.load(directory) for directory in sessions.all_directories(project_dir)]
-    known = sorted(filter(None, loaded), key=lambda session: session.started)
-    return [each for each in (receipt.load(session.dir) for session in known) if each.log]
+    ordered = sorted(filter(None, loaded), key=lambda session: session.started)
+    return [each for each in (receipt.load(session.dir) for session in ordered) if each.log]
 
 
 def _share(items: list[dict[str, Any]]) -> dict[str, int]:
@@ -71,16 +88,16 @@ def _unused(project_dirs: list[str]) -> list[str]:
 
 def _page(value: dict[str, Any]) -> list[str]:
     if not value["sessions"]:
-        return ["No session was given anything yet."]
+        return ["Nothing was injected into a session yet."]
     tokens, unused = value["tokens"], value["unused_notes"]
     lines = ["%s, %d tokens each on average" % (count(value["sessions"], "session"), value["tokens_mean"])]
     if len(tokens) > 1:
-        bars = chart.sparkline(tokens[-_CHARTED:], 0, max(tokens))
+        bars = sparkline(tokens[-_CHARTED:], 0, max(tokens))
         lines.append("tokens, newest last: %s (%d to %d)" % (bars, min(tokens), max(tokens)))
-    rows = [["", "GIVEN", "USED", "READ", "EDITED", "NAMED", ""]]
+    rows = [["", "INJECTED", "USED", "READ", "EDITED", "NAMED", ""]]
     for kind, share in value["kinds"].items():
         numbers = [str(share[key]) for key in ("items", "used", *_USES)]
-        rows.append([_KINDS[kind], *numbers, chart.bar(share["used"], share["items"])])
+        rows.append([_KINDS[kind], *numbers, bar(share["used"], share["items"])])
     lines += ["", *table(rows, right=(1, 2, 3, 4, 5))] if len(rows) > 1 else []
     if unused:
         more = ", and %d more" % (len(unused) - _NAMES_SHOWN) if len(unused) > _NAMES_SHOWN else ""

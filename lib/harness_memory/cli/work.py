@@ -1,0 +1,220 @@
+"""Work across sessions: `open` lists what is open, `thread` and `task` change a thread or a task."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..base import clock, files, settings
+from ..base.redact import redact
+from ..base.text import brief
+from ..memory import tasks, threads, views
+from ..memory.tasks import Task
+from ..project import identity
+from ..session import sessions
+from . import arguments, resolve
+from .output import answer, columns, count, cut, line, local, some, table
+from .refusal import Refusal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from typing import Any
+
+    from ..memory.threads import Thread
+    from ..project.identity import Project
+
+_LIMIT = 20
+_STEPS_SHOWN = 3
+_FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
+_EMPTY_TITLE = "the title is empty; nothing was changed"
+_THREAD_ACTIONS = {
+    "close": "what it left open will not be done; it opens again when a session leaves something else to do",
+    "reopen": "take it up again",
+    "rename": "give it a title of your own",
+}
+_THREAD_EXAMPLES = 'thread list\nthread close a1b2c3d4\nthread reopen a1b2\nthread rename a1b2 "Login by mail"'
+_TASK_ACTIONS = {"start": "begin a task", "checkpoint": "note how far it is", "done": "nothing of it remains"}
+_TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
+_TASK_EXAMPLES = """\
+task start "User login" --next "Schema and model" --next "Reset by mail"
+task checkpoint user-login --note "Schema and model are done" --next "Reset by mail"
+task checkpoint user-login --note "Waiting" --blocked "No mail server yet"
+task done user-login
+task list --all"""
+
+
+def open_work(argv: list[str]) -> int:
+    about = "What is still open: threads that a session left with work to do, and tasks; with next steps and blockers."
+    parser = arguments.parser("open", about, "open\nopen --all-projects\nopen --limit 5 --json")
+    arguments.add_all_projects(parser)
+    limit = "at most N (default: %d)" % _LIMIT
+    parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
+    args = parser.parse_args(argv)
+    items = [item for directory in arguments.project_dirs(args) for item in _items(directory, time.time())]
+    items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
+    return answer(args.json, items[: args.limit], _page(items, args.limit, args.all_projects))
+
+
+def _items(project_dir: str, now: float) -> list[dict[str, Any]]:
+    items = []
+    for work in views.open_work(tasks.load_all(project_dir), threads.load(project_dir)):
+        days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
+        head = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
+        items.append({**head, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
+    return items
+
+
+def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[str]:
+    if not items:
+        return ["Nothing is open%s." % ("" if with_project else " here")]
+    kinds = [count(sum(item["kind"] == kind for item in items), kind) for kind in ("thread", "task")]
+    lines = ["Still open: " + ", ".join(kinds)]
+    for item in items[:limit]:
+        age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
+        facts = [arguments.project_name(item["project"])] if with_project else []
+        facts += ["%s %s" % (item["kind"], item["id"]), age, item["branch"]]
+        blocked = "BLOCKED  " if item["blockers"] else ""
+        lines += ["", "* " + blocked + cut(line(item["title"]), columns() - 12)]
+        lines.append("    " + line(" · ".join(filter(None, facts))))
+        lines += ["    blocked: " + cut(line(text), columns() - 14) for text in item["blockers"]]
+        steps = ["    next: " + cut(line(text), columns() - 12) for text in item["next_steps"]]
+        lines += some(steps, _STEPS_SHOWN, "    ")
+    hidden = len(items) - limit
+    return [*lines, "", "%d more: --limit %d" % (hidden, len(items))] if hidden > 0 else lines
+
+
+# thread -------------------------------------------------------------------------------------------
+
+
+def thread(argv: list[str]) -> int:
+    about = "Threads of work across sessions. Changing one says what a person decided; sessions go on adding to it."
+    actions = arguments.Actions("thread", about, _THREAD_EXAMPLES)
+    listing = actions.add("list", "threads that are open, newest first")
+    listing.add_argument("--all", action="store_true", help="closed threads too")
+    for action, words in _THREAD_ACTIONS.items():
+        parser = actions.add(action, words)
+        parser.add_argument("id", metavar="ID", help="the thread or one of its sessions, or the beginning of the id")
+        if action == "rename":
+            parser.add_argument("title", metavar="TITLE")
+    args = actions.parse(argv, "list")
+    project_dir = arguments.locate(args).dir
+    if args.action == "list":
+        shown = [each for each in threads.load(project_dir) if args.all or each.is_open]
+        rows = [["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]]
+        for each in shown:
+            numbers = [str(len(each.sessions)), str(len(each.next_steps))]
+            rows.append([each.id, each.status, local(each.last_activity), *numbers, line(each.title)])
+        empty = "No threads here%s." % ("" if args.all else " are open (--all lists the closed ones too)")
+        lines = table(rows, right=(3, 4), is_cut=True) if shown else [empty]
+        return answer(args.json, [each.as_json() for each in shown], lines)
+    after = _change_thread(project_dir, args)
+    return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.status)])
+
+
+def _change_thread(project_dir: str, args: argparse.Namespace) -> Thread:
+    """Write what a person said; the thread as it is afterwards."""
+    title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
+    if args.action == "rename" and not title:
+        raise Refusal(_EMPTY_TITLE)
+    chosen = _find_thread(project_dir, args.id)
+    status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(args.action, "")
+    with views.lock(project_dir):
+        threads.change(project_dir, chosen, clock.iso(time.time()), status=status, title=title)
+        views.update(project_dir)
+    return _find_thread(project_dir, chosen.id)
+
+
+def _find_thread(project_dir: str, word: str) -> Thread:
+    every = threads.load(project_dir)
+    every = [each for each in every if each.id == word] or every
+    shown = "{0.id}  {0.title}".format
+    return resolve.one(word, every, lambda each: (each.id, *each.sessions), "thread", shown, "thread list --all")
+
+
+# task ---------------------------------------------------------------------------------------------
+
+
+def task(argv: list[str]) -> int:
+    about = "Tasks that span sessions, kept in STATE/progress and shown to every session until they are done."
+    actions = arguments.Actions("task", about, _TASK_EXAMPLES)
+    for action, words in _TASK_ACTIONS.items():
+        parser = actions.add(action, words)
+        parser.add_argument("name", metavar="TITLE" if action == "start" else "TASK")
+        parser.add_argument("--note", metavar="TEXT", default="", help="what happened")
+        if action != "done":
+            steps = "something that remains (repeatable); replaces the list"
+            parser.add_argument("--next", metavar="TEXT", action="append", help=steps)
+            blockers = 'what it waits for (repeatable; "none" when that is over)'
+            parser.add_argument("--blocked", metavar="TEXT", action="append", help=blockers)
+        if action == "start":
+            parser.add_argument("--id", metavar="ID", help="a short name for it (default: made from the title)")
+    listing = actions.add("list", "open tasks, and those done today")
+    listing.add_argument("--all", action="store_true", help="those done earlier, too")
+    args = actions.parse(argv, "list")
+    project = arguments.locate(args)
+    if args.action == "list":
+        return _list_tasks(project.dir, args)
+    after = _change_task(project, args)
+    return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.state)])
+
+
+def _list_tasks(project_dir: str, args: argparse.Namespace) -> int:
+    every = sorted(tasks.load_all(project_dir), key=lambda each: each.last_activity, reverse=True)
+    today = time.strftime("%Y-%m-%d")
+    shown = [each for each in every if args.all or each.is_open or local(each.last_activity)[:10] == today]
+    rows = [["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"]]
+    for each in shown:
+        numbers = [str(len(each.checkpoints)), str(len(each.next_steps))]
+        rows.append([line(each.id), each.state, local(each.last_activity), *numbers, line(each.title)])
+    empty = 'No tasks here. Begin one: harness memory task start "TITLE"'
+    lines = table(rows, right=(3, 4), is_cut=True) if shown else [empty]
+    lines += ["%s earlier: --all" % count(len(every) - len(shown), "task")] if len(every) > len(shown) else []
+    return answer(args.json, [{**each.as_json(), "is_open": each.is_open} for each in shown], lines)
+
+
+def _change_task(project: Project, args: argparse.Namespace) -> Task:
+    now = time.time()
+    if args.action == "start" and not args.name.strip():
+        raise Refusal(_EMPTY_TITLE)
+    if args.action == "checkpoint" and not (args.note or args.next or args.blocked):
+        raise Refusal("nothing to note. Give --note, --next or --blocked")
+    arguments.private_root()
+    identity.record(project, clock.iso(now))
+    entry: dict[str, Any] = {"title": "", "note": brief(args.note, settings.ITEM_CHARS) or _TASK_NOTES[args.action]}
+    if args.action == "done":
+        entry.update(status=tasks.DONE, remaining=[], blockers=[])
+    else:
+        entry.update(status=tasks.IN_PROGRESS, remaining=_texts(args.next), blockers=_texts(args.blocked))
+    with views.lock(project.dir):
+        changed = _new_task(project, args) if args.action == "start" else _find_task(project.dir, args.name)
+        changed.add({**entry, "at": clock.fine_iso(now)}, resolve.present(project.dir), clock.iso(now))
+        files.write_json(tasks.path_of(project.dir, changed.id), changed.as_json(), durable=True)
+        views.update(project.dir)
+    return changed
+
+
+def _texts(texts: list[str] | None) -> list[str] | None:
+    if texts is None:
+        return None
+    items = [brief(text, settings.ITEM_CHARS) for text in texts]
+    return [item for item in items if item and item.lower() != "none"][: settings.REMAINS_ITEMS]
+
+
+def _new_task(project: Project, args: argparse.Namespace) -> Task:
+    existing = tasks.load(project.dir)
+    name = brief(args.id, settings.SKILL_CHARS) if args.id else redact(args.name)
+    words = "".join(char if char.isascii() and char.isalnum() else " " for char in name.lower()).split()
+    stem = name if args.id and sessions.safe_id(name) == name else "-".join(words)[:40].strip("-") or "task"
+    ids = (stem, *("%s-%d" % (stem, number) for number in range(2, 1000)))
+    task_id = stem if args.id else next(each for each in ids if tasks.path_of(project.dir, each) not in existing)
+    if tasks.path_of(project.dir, task_id) in existing:
+        raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id)
+    title = brief(args.name, settings.SUMMARY_LINE_CHARS)
+    return Task({"task_id": task_id, "title": title, "branch": project.branch})
+
+
+def _find_task(project_dir: str, word: str) -> Task:
+    shown = "{0.id}  {0.title}".format
+    every = tasks.load_all(project_dir)
+    return resolve.one(word, every, lambda each: (each.id,), "task", shown, "task list --all")
