@@ -69,7 +69,7 @@ PACKAGES = {
     "project": 733,
     "audit": 255,
     "session": 1843,
-    "notes": 1241,
+    "notes": 1154,
     "memory": 2262,
     "recall": 1103,
     "inject": 514,

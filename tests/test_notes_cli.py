@@ -133,10 +133,10 @@ def test_a_note_is_added_from_standard_input_only_once(world: World) -> None:
 def test_a_note_is_edited_by_options_and_from_standard_input(world: World) -> None:
     world.memory("note", "add", "cart", "Totals are rounded once", "Tax is included", "--file", "README.md")
     (world.repo / "README.md").write_text("changed\n")
-    assert world.json("note", "show", "cart")["freshness"] == "DRIFTED"
-    assert [each["kind"] for each in world.json("lint", code=1)["findings"]] == ["drifted"]
+    assert world.json("note", "show", "cart")["stale_files"] == ["README.md"]
+    assert [each["kind"] for each in world.json("lint", code=1)["findings"]] == ["stale"]
     world.memory("note", "edit", "cart", "--verified")
-    assert world.json("note", "show", "cart")["freshness"] == "FRESH"
+    assert world.json("note", "show", "cart")["stale_files"] == []
     world.memory("note", "edit", "cart", "--drop", "tax is")
     assert facts(world, "cart") == ["Totals are rounded once"]
     archived = len(list((world.project / "archive" / "notes").iterdir()))

@@ -6,7 +6,6 @@ import os
 
 from ..notes import compact as compacting
 from ..notes import lint as linting
-from ..notes import shelf as notebook
 from . import arguments
 from .output import answer, count, line, short, some
 from .refusal import Refusal
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from ..notes.shelf import Shelf
 
 _SHOWN = 10  # findings of a kind
+_UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
 def lint(argv: list[str]) -> int:
@@ -86,20 +86,16 @@ def compact(argv: list[str]) -> int:
     if args.scope == "local":
         raise Refusal("--scope local: local notes end with their session; there is nothing to compact")
     scopes = Scopes(args)
-    changes, archived, left = [], [], []
-    for shelf in [shelf for shelf in scopes.shelves if shelf.home]:
-        if args.scope not in (None, shelf.scope):
-            left += shelf.read()
-            continue
+    changes, archived = [], []
+    for shelf in [shelf for shelf in scopes.shelves if shelf.home and args.scope in (None, shelf.scope)]:
         plan = compacting.plan(shelf)[0]
         if plan and not args.dry_run:
             plan, paths = compacting.carry_out(shelf, scopes.now)
             archived += paths
         ref = shelf.scope + "/%s"
         changes += [{"note": ref % slug, "what": what} for slug, reasons in plan.items() for what in reasons]
-        left += compacting.plan(shelf)[1].values()
-    undecided = [each for note in left for each in linting.check_note(note, "") if each.kind == "long"]
-    undecided += linting.check_pairs(notebook.Book(left))
+    findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
+    undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
     would = ["%s would be made (nothing was changed):" % count(len(changes), "change")]
     rows = (would if args.dry_run and changes else []) + [_indented("%(note)s %(what)s" % each) for each in changes]
     folders = [os.path.dirname(path) for path in archived]

@@ -329,15 +329,15 @@ def _show(scopes: Scopes, args: argparse.Namespace) -> int:
 def show_note(scopes: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
     notebook.mark_used(shelf, note.slug)
     fate = notebook.open_book(scopes.shelves).fate(note)
-    state, paths = freshness.state(note, scopes.project.root)
+    stale = freshness.stale_files(note, scopes.project.root)
     if is_json:
-        return answer(True, {**described(note, fate), "freshness": state or None}, ())
+        return answer(True, {**described(note, fate), "stale_files": stale}, ())
     if note.is_unreadable:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
     emit_stored(files.read(note.path) or b"")
     sys.stdout.flush()
     if fate:
         complain("%s is %s" % (note.ref, fate))
-    if paths:
-        complain("%s: %s is %s; it may no longer hold" % (note.ref, ", ".join(paths), state))
+    if stale:
+        complain("%s may no longer hold: changed or missing: %s" % (note.ref, ", ".join(stale)))
     return 0

@@ -29,8 +29,7 @@ _REMEDIES = {
     "duplicate": "keep one of them; harness memory compact merges those of one scope",
     "near-duplicate": "keep the better one; harness memory compact drops what adds nothing",
     "contradiction": "if so, drop the one that no longer holds, or: harness memory note supersede OLD NEW",
-    "drifted": "check that it still holds, then: harness memory note edit NAME --verified",
-    "orphaned": "check that it still holds, then: harness memory note edit NAME --verified",
+    "stale": "check that it still holds, then: harness memory note edit NAME --verified",
     "unused": "verify it (note edit NAME --verified), or: harness memory note remove NAME",
     "long": "keep the facts that still hold, condense related ones, or split the topic",
     "code": "keep it in the repository, and here the path and what to know of it",
@@ -105,11 +104,9 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
     size = note.head_lines + len(note.body)
     if size > settings.NOTE_LINES:
         yield _finding(note, settings.NOTE_LINES, "long", "has %d lines" % size)
-    state, paths = freshness.state(note, root) if note.scope != "user" else ("", [])
-    if state in (freshness.DRIFTED, freshness.ORPHANED):
-        more = " and %d more" % (len(paths) - 3) if len(paths) > 3 else ""
-        what = "%s: changed or missing since it was verified: %s%s" % (state, ", ".join(paths[:3]), more)
-        yield _finding(note, 1, state.lower(), what)
+    stale = freshness.stale_files(note, root) if note.scope != "user" else []
+    if stale:
+        yield _finding(note, 1, "stale", "changed or missing since it was verified: %s" % ", ".join(stale))
 
 
 def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Finding]:
@@ -124,9 +121,9 @@ def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Findi
     opening = story.match.end() if story and story.instead else 0
     for date in wording.relative_dates(text, day):
         if date.match.start() >= opening:  # else it goes with the opening of the story
-            meaning = '"%s" means %s if written on %s' % (date.match[0], date.instead, day)
-            what = '%s, and later something else: "%s"' % (meaning, shown)
-            yield _finding(note, line, "relative-date", what, date.is_safe and _is_dated(note, day))
+            meaning = "means %s, if" % date.instead if date.instead else "was"
+            what = '"%s" %s written on %s: "%s"' % (date.match[0], meaning, day, shown)
+            yield _finding(note, line, "relative-date", what, bool(date.instead) and _is_dated(note, day))
 
 
 def statements(book: Book) -> list[tuple[Note, Fact]]:
@@ -154,12 +151,10 @@ def corrected(note: Note) -> list[str]:
         note.has_head = True
         done.append("frontmatter added")
     day = _written(note) if _is_dated(note, _written(note)) else ""
-    for key in ("name", "description"):
-        text = str(note.fields.get(key) or "")
-        clean = redact(text) if key == "name" else wording.corrected(redact(text), day)
-        if clean != text:
-            note.fields[key] = clean
-            done.append("%s corrected" % key)
+    about = wording.corrected(redact(note.description), day)
+    if note.fields.get("description", about) != about:
+        note.fields["description"] = about
+        done.append("description corrected")
     for fact in reversed(note.facts):
         clean = redact(fact.text)
         text = wording.corrected(clean, day)
