@@ -22,13 +22,8 @@ def aged(path: Path, seconds: float) -> Path:
 
 def test_stray_temporaries_go_and_fresh_ones_stay(life: Life) -> None:
     life.start()
-    places = [
-        life.store,
-        life.project,
-        life.project / "episodes",
-        life.project / "STATE",
-        life.project / "STATE" / "live",
-    ]
+    state = life.project / "STATE"
+    places = [life.store, life.project, life.project / "episodes", state, state / "live"]
     old = [aged(place / ".x.json.1.2.tmp", 7200) for place in places]
     fresh = [aged(place / ".y.json.1.2.tmp", 60) for place in places]
     foreign = aged(life.project / "notes.tmp", 7200)
@@ -72,77 +67,38 @@ def test_async_tasks_behind_a_link_are_not_ours(life: Life, tmp_path: Path) -> N
     assert victim.exists()
 
 
-QUIET = {
-    "re",
-    "json",
-    "datetime",
-    "hashlib",
-    "traceback",
-    "typing",
-    "pathlib",
-    "dataclasses",
-    "enum",
-    "subprocess",
-    "tempfile",
-    "argparse",
-    "logging",
-    "shutil",
-    "uuid",
-    "random",
-    "textwrap",
-    "glob",
-    "contextlib",
-    "functools",
-    "collections",
-    "threading",
-    "signal",
-    "socket",
-    "warnings",
+SLOW = {
+    *("re", "json", "datetime", "hashlib", "traceback", "typing", "pathlib", "dataclasses", "enum", "subprocess"),
+    *("tempfile", "argparse", "logging", "shutil", "uuid", "random", "textwrap", "glob", "contextlib", "functools"),
+    *("collections", "threading", "signal", "socket", "warnings", "tarfile"),
 }
-CASES = ("user_prompt_submit", "stop", "session_start", "pre_tool_use", "pre_tool_use, harmless")
-CASES += ("pre_tool_use, quoted", "pre_tool_use, Write", "pre_tool_use, asked")
+CALLS = {
+    "Skill": {"skill": "melt"},
+    "Bash": {"command": "git status"},
+    "Bash, quoted": {"command": "git commit -m 'rm -rf /'"},
+    "Write": {"file_path": "/tmp/a.py", "content": "x"},
+}
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_what_a_quiet_run_loads(life: Life, case: str) -> None:
-    """Pinned, because every import is paid at every event."""
+@pytest.mark.parametrize("case", ["user_prompt_submit", "stop", "session_start", *CALLS])
+def test_quiet_hook_loads_no_slow_module(life: Life, case: str) -> None:
     life.start()
     life.transcript.turn("one", "One done.", files=[life.cwd / "a.py"])
-    harmless = life.session.tool_call("Bash", {"command": "git status"})
-    life.run("pre_tool_use", harmless)  # the first one makes what the others touch
-    payload = {
-        "pre_tool_use": life.session.tool_call("Skill", {"skill": "melt"}),
-        "pre_tool_use, harmless": harmless,
-        "pre_tool_use, quoted": life.session.tool_call("Bash", {"command": "git commit -m 'rm -rf /'"}),
-        "pre_tool_use, Write": life.session.tool_call("Write", {"file_path": str(life.cwd / "a.py"), "content": "x"}),
-        "pre_tool_use, asked": life.session.tool_call("Bash", {"command": "git reset --hard"}),
-        "session_start": life.session.start("resume"),
-        "user_prompt_submit": life.session.prompt("two"),
-        "stop": life.session.stop("One done."),
-    }[case]
-    code = (
-        "import sys\n"
-        "system = sys.modules[%r]\n"  # what `os` takes its `_exit` from
-        "leave = system._exit\n"
-        "def tell(code):\n"
-        "    print('\\n' + '\\n'.join(sys.modules)); sys.stdout.flush(); leave(code)\n"
-        "system._exit = tell\n"
-        "__file__ = %r\n"
-        "exec(compile(open(__file__).read(), __file__, 'exec'))\n"
-    ) % (os.name, str(support.HOOKS / (case.partition(",")[0] + ".py")))
-    env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
-    bare = subprocess.check_output(
-        [sys.executable, "-I", "-S", "-X", "utf8", "-c", "import sys; print('\\n'.join(sys.modules))"], env=env
-    )
+    life.run("pre_tool_use", life.session.tool_call("Bash", CALLS["Bash"]))  # the first call leaves a stamp
+    payloads = {"user_prompt_submit": life.session.prompt("two"), "stop": life.session.stop("One done.")}
+    payloads["session_start"] = life.session.start("resume")
+    payloads["pre_tool_use"] = life.session.tool_call(case.partition(",")[0], CALLS.get(case, {}))
+    script = case if case in payloads else "pre_tool_use"
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-X", "utf8", "-c", code],
-        input=support.encode(payload),
-        env=env,
+        [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))],
+        input=support.encode(payloads[script]),
+        env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
         cwd=life.cwd,
-        stdout=subprocess.PIPE,
+        capture_output=True,
         check=True,
     )
-    loaded = set(done.stdout.decode().splitlines()) - set(bare.decode().split())
-    assert not loaded & QUIET
-    if case in ("pre_tool_use, harmless", "pre_tool_use, quoted", "pre_tool_use, Write"):
-        assert not loaded & {"os", "stat", "errno", "codecs", "_collections_abc"}
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+    assert "harness_memory" in loaded
+    assert not loaded & SLOW
+    if case in ("Bash", "Bash, quoted", "Write"):
+        assert not loaded & {"os", "stat", "errno", "_collections_abc"}
