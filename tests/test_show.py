@@ -183,18 +183,6 @@ def test_show_of_an_ambiguous_or_unknown_id_says_what_to_do(world: World) -> Non
 
 
 @pytest.mark.parametrize(
-    ("reason", "words"), [("other", "ended"), ("prompt_input_exit", "exited"), ("a storm", "a storm")]
-)
-def test_show_says_how_the_session_ended(world: World, reason: str, words: str) -> None:
-    session = world.work("Add a form", "Added the form.", ("a.py",), end=False)
-    support.run_hook("session_end", session.end(reason), home=world.home, env=session.environment())
-    page = world.memory("show", "last").stdout
-    assert "COMPLETED (%s)" % words in page
-    (row,) = [row for row in page.splitlines() if row.startswith("Time ")]
-    assert row.endswith("(local time)")
-
-
-@pytest.mark.parametrize(
     ("data", "problem"), [(b"{oops", "not JSON"), (b'{"schema": 99}', "newer version"), (b"{}", '"schema" is missing')]
 )
 def test_show_of_a_damaged_episode_names_the_damage(worked: World, data: bytes, problem: str) -> None:
@@ -205,15 +193,6 @@ def test_show_of_a_damaged_episode_names_the_damage(worked: World, data: bytes, 
     assert problem in next(line for line in page.splitlines() if "episode is damaged" in line)
     assert row["headline"] in page  # from META
     assert problem in worked.json("show", row["id"])["damage"]
-
-
-@pytest.mark.parametrize("field", [{"files_changed": [1]}, {"asked": [None]}, {"tasks": [{"id": "x"}]}])
-def test_an_episode_edited_by_hand_stops_nothing_else(worked: World, field: dict[str, Any]) -> None:
-    path = sorted(worked.project.glob("episodes/*.json"))[0]
-    path.write_text(json.dumps({**json.loads(path.read_text("utf-8")), **field}), "utf-8")
-    assert len(worked.json("list")) == 2
-    assert (worked.memory("status").code, worked.memory("show", path.name).code) == (0, 0)
-    assert [f for f in worked.json("verify", code=1)["findings"] if f["file"] == str(path)]
 
 
 def test_show_of_a_running_session_works_without_episode(world: World) -> None:
