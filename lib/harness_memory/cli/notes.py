@@ -123,7 +123,8 @@ def _add_facts(scopes: Scopes, args: argparse.Namespace, name: str, text: str, *
         if existing and is_new:
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
-        made = existing or notes.new(name or _topic_name(facts[0]), type=kind, day=scopes.day, session=scopes.session)
+        title = name or _topic_name(wording.corrected(facts[0], day))
+        made = existing or notes.new(title, type=kind, day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
         if text:

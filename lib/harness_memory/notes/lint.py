@@ -92,7 +92,7 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
         yield _finding(note, 1, "frontmatter", "lacks %s in its frontmatter" % ", ".join(note.lacks), is_safe=True)
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
-    texts = {str(note.fields.get(key) or ""): 1 for key in ("name", "description")}
+    texts = {str(note.fields.get("description") or ""): 1}
     texts.update({fact.text: note.head_lines + fact.first + 1 for fact in note.facts})
     for text, line in texts.items():
         yield from _check_wording(note, line, text, day or _written(note))
