@@ -161,14 +161,10 @@ def test_transcript_written_lately_is_skipped(world: World) -> None:
 
 def test_running_session_is_skipped(world: World, client: support.Client) -> None:
     session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-    folder = world.home / ".claude" / "sessions"  # the client's own registry
-    folder.mkdir()
-    record = '{"pid": %d, "sessionId": "%s"}' % (client.pid, session.id)
-    (folder / ("%d.json" % client.pid)).write_text(record, "utf-8")
-    (folder / "odd.json").write_bytes(b"[1]")
+    env = session.environment(pid=client.pid)
+    support.run_hook("session_start", session.start(), home=world.home, env=env)
+    rest(session, 2)
     assert skipped(world) == {"running": 1}
-    client.kill()
-    assert world.json("backfill")["made"] == 1
 
 
 def test_forgotten_session_is_skipped(world: World) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
 
 _MB = 1_000_000
 _WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
-_UNWRITABLE = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC)  # no other transcript would fare better
 
 
 def backfill(argv: list[str]) -> int:
@@ -48,7 +46,7 @@ def config_dir() -> str:
 def run(only: str, *, dry_run: bool = False) -> dict[str, Any]:
     """`only` is the store directory of one project; "" for all."""
     root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
-    work = backfills.Backfill(root, only, time.time(), config.load(root), backfills.running(config_dir()))
+    work = backfills.Backfill(root, only, time.time(), config.load(root))
     with Meter("Looking for transcripts", len(paths)) as meter:
         wanted, left = work.survey(paths, meter.add)
     size = sum(source.size for source in wanted)
@@ -81,9 +79,8 @@ def _made(work: backfills.Backfill, source: backfills.Source) -> str:
     try:
         return work.make(source)
     except (OSError, ValueError) as error:
-        path = str(getattr(error, "filename", ""))
-        if getattr(error, "errno", 0) in _UNWRITABLE and path.startswith(os.path.join(work.root, "")):
-            raise
+        if str(getattr(error, "filename", "")).startswith(os.path.join(work.root, "")):
+            raise  # the memory cannot be written: no other transcript would fare better
         return backfills.UNREADABLE
 
 

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 _ABOUT = """\
 Remove sessions, notes or a text: facts, views, receipts, caches, former versions, archives. A mark without content
 stays, so that no transcript brings it back, and the audit trail says that something was forgotten, not what. That
-trail never changes: a text in a command or path that it holds stays there, and you are told so.
+trail never changes: a text in a command or path that it holds stays there, and the output says so.
 Without --yes, or with --dry-run, it only shows what would go.
   forget ID ...          sessions by id, notes by name, archived and removed ones too
   forget --text TEXT     a text, with the sentence it stands in: in all of this project (briefing and profiles too)
@@ -50,7 +50,7 @@ _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
-class Chosen:
+class Selection:
     """What goes: sessions here and in archives, notes, and (path, is_removed, passages) of files that hold a text."""
 
     __slots__ = ("archived", "files", "is_hit", "notes", "sessions", "troubles")
@@ -83,52 +83,52 @@ def forget(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     at = Scopes(args)
     with archive.lock(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
-        chosen = _choose(at, args)
-        in_trail = forgetting.in_audit_trail(at.project.dir, chosen.is_hit) if chosen.is_hit else []
-        lines = _preview(chosen, at)  # while the sessions can still be read
-        described = _described(chosen)
-        remaining = _carry_out(at, chosen) if args.yes and (chosen or chosen.is_hit) else []
+        selection = _choose(at, args)
+        in_trail = forgetting.in_audit_trail(at.project.dir, selection.is_hit) if selection.is_hit else []
+        lines = _preview(selection, at)  # while the sessions can still be read
+        described = _described(selection)
+        remaining = _carry_out(at, selection) if args.yes and (selection or selection.is_hit) else []
     end = "Forgotten." if args.yes else "Nothing was changed. To forget all this: the same again with --yes"
-    lines = [*lines, "", end] if chosen else ["Nothing that is remembered here matches."]
+    lines = [*lines, "", end] if selection else ["Nothing that is remembered here matches."]
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in remaining]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
-    report = {"forgotten": args.yes and bool(chosen), **described, "left": remaining, "audit_trail": in_trail}
+    report = {"forgotten": args.yes and bool(selection), **described, "left": remaining, "audit_trail": in_trail}
     answer(args.json, report, lines)
-    for trouble in chosen.troubles:
+    for trouble in selection.troubles:
         complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
-    return 2 if chosen.troubles else 0 if chosen else 1
+    return 2 if selection.troubles else 0 if selection else 1
 
 
 # Choosing -----------------------------------------------------------------------------------------
 
 
-def _choose(at: Scopes, args: argparse.Namespace) -> Chosen:
+def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
     filters = (args.session, args.since, args.until, args.type, args.scope)
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
-    chosen = Chosen()
+    selection = Selection()
     if args.text is not None:
         if len("".join(args.text.split())) < _LEAST_CHARS and args.text.isascii():
             raise Refusal("--text is too short: it would strike half the memory")
-        chosen.is_hit = strike.matcher(args.text)
-        chosen.files = [*forgetting.find_text(_tops(at), chosen.is_hit)]
-        chosen.archived = forgetting.archived_with(at.root, at.project.dir, chosen.is_hit, chosen.troubles)
-        return chosen
-    known = records.load_all(at.project.dir)
-    archived = [*{each.id: each for each in archive.load_all(at.root, at.project.dir, chosen.troubles)}.values()]
+        selection.is_hit = strike.matcher(args.text)
+        selection.files = [*forgetting.find_text(_tops(at), selection.is_hit)]
+        selection.archived = forgetting.archived_with(at.root, at.project.dir, selection.is_hit, selection.troubles)
+        return selection
+    every = records.load_all(at.project.dir)
+    archived = [*{each.id: each for each in archive.load_all(at.root, at.project.dir, selection.troubles)}.values()]
     for word in args.words or [args.session] * (args.session is not None):
-        if word == "last" or resolve.matching(known, word):
-            chosen.sessions.append(resolve.session(known, word))
+        if word == "last" or resolve.matching(every, word):
+            selection.sessions.append(resolve.session(every, word))
         elif resolve.matches(word, archived, lambda each: (each.id, each.session_id)):
-            chosen.archived.append(resolve.archived(archived, word))
+            selection.archived.append(resolve.archived(archived, word))
         else:
-            chosen.notes.append(_note(at, word))
+            selection.notes.append(_note(at, word))
     if not args.words:
-        chosen.notes += [note for note, _ in at.select(args)]
+        selection.notes += [note for note, _ in at.select(args)]
         if not (args.type or args.scope or args.session):
-            chosen.sessions = [record for record in known if _is_between(record.started, args)]
-            chosen.archived = [each for each in archived if _is_between(each.started, args)]
-    return chosen
+            selection.sessions = [record for record in every if _is_between(record.started, args)]
+            selection.archived = [each for each in archived if _is_between(each.started, args)]
+    return selection
 
 
 def _row(item: Record | Archived) -> str:
@@ -161,58 +161,58 @@ def _tops(at: Scopes) -> list[str]:
 # Showing ------------------------------------------------------------------------------------------
 
 
-def _preview(chosen: Chosen, at: Scopes) -> list[str]:
+def _preview(selection: Selection, at: Scopes) -> list[str]:
     groups = [
-        ("%s, with episode, record, receipts and artifacts:", "session", [_row(each) for each in chosen.sessions]),
-        ("%s, with former versions:", "note", ["%s  %s" % (each.ref, each.description) for each in chosen.notes]),
-        ("%s:", "archived session", [_row(each) for each in chosen.archived]),
+        ("%s, with episode, record, receipts and artifacts:", "session", [_row(each) for each in selection.sessions]),
+        ("%s, with former versions:", "note", ["%s  %s" % (each.ref, each.description) for each in selection.notes]),
+        ("%s:", "archived session", [_row(each) for each in selection.archived]),
     ]
     lines = []
     for head, noun, rows in groups:
         if rows:
             lines += [head % count(len(rows), noun), *some(["  " + cut(line(row), 110) for row in rows], _SHOWN, "  ")]
     shown = []
-    for path, is_removed, passages in chosen.files:
+    for path, is_removed, passages in selection.files:
         name = line(os.path.relpath(path, at.root)) + "  (the whole file)" * is_removed
         shown.append("\n    ".join(["  " + name, *(cut(line(text), 90) for text in passages[:3])]))
     return lines + ["In %s:" % count(len(shown), "file"), *some(shown, _SHOWN, "  ")] * bool(shown)
 
 
-def _described(chosen: Chosen) -> dict[str, object]:
+def _described(selection: Selection) -> dict[str, object]:
     return {
-        "sessions": [record.brief() for record in chosen.sessions],
-        "notes": [described(note, "") for note in chosen.notes],
-        "archived": sorted(each.id for each in chosen.archived),
-        "files": [{"file": path, "removed": removed, "passages": shown} for path, removed, shown in chosen.files],
+        "sessions": [record.brief() for record in selection.sessions],
+        "notes": [described(note, "") for note in selection.notes],
+        "archived": sorted(each.id for each in selection.archived),
+        "files": [{"file": path, "removed": removed, "passages": shown} for path, removed, shown in selection.files],
     }
 
 
 # Doing --------------------------------------------------------------------------------------------
 
 
-def _carry_out(at: Scopes, chosen: Chosen) -> list[str]:
+def _carry_out(at: Scopes, selection: Selection) -> list[str]:
     """Files that still hold the text."""
     identity.record(at.project, clock.iso(at.now))
     try:
-        if chosen.is_hit:
-            ids = {*_transcripts(at, chosen.is_hit), os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
-            forgetting.forget_text(at.root, at.project.dir, _tops(at), chosen.is_hit, ids, time.time())
-        elif chosen.sessions or chosen.archived:
-            going = [_aged(at.project.dir, record) for record in chosen.sessions]
-            forgetting.forget_sessions(at.root, at.project.dir, going, chosen.archived, at.now)
-        for note in chosen.notes:
+        if selection.is_hit:
+            ids = {*_transcripts(at, selection.is_hit), os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
+            forgetting.forget_text(at.root, at.project.dir, _tops(at), selection.is_hit, ids, time.time())
+        elif selection.sessions or selection.archived:
+            going = [_aged(at.project.dir, record) for record in selection.sessions]
+            forgetting.forget_sessions(at.root, at.project.dir, going, selection.archived, at.now)
+        for note in selection.notes:
             dirs = arguments.all_dirs() if note.scope == "user" else [at.project.dir]
             forgetting.forget_note(at.shelf(note.scope), note, at.shelves, dirs)
     finally:  # a damaged archive does not keep the rest from being done
-        ids = {*(each.id for each in chosen.sessions), *(each.id for each in chosen.archived)}
-        reason = "forget --text" if chosen.is_hit else "forget"
-        numbers = {"notes": len(chosen.notes), "files": len(chosen.files), "sessions": ", ".join(sorted(ids))}
+        ids = {*(each.id for each in selection.sessions), *(each.id for each in selection.archived)}
+        reason = "forget --text" if selection.is_hit else "forget"
+        numbers = {"notes": len(selection.notes), "files": len(selection.files), "sessions": ", ".join(sorted(ids))}
         event = {"event": "memory_forgotten", "session": at.session, "reason": reason, **numbers}
         try:
             trail.append(at.project.dir, event, at.now, settings.LOCK_WAIT_SECONDS)
         except OSError as error:
             complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
-    return forgetting.remaining(_tops(at), chosen.is_hit) if chosen.is_hit else []
+    return forgetting.remaining(_tops(at), selection.is_hit) if selection.is_hit else []
 
 
 def _transcripts(at: Scopes, is_hit: Matcher) -> list[str]:

@@ -53,23 +53,25 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
     archive = ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
-        thinned, retired = (dict.fromkeys((aged.id for aged in each), "") for each in (plan.thinned, plan.retired))
+        young, old = plan[retention.THIN], plan[retention.RETIRE]
+        thinned, retired = ({aged.id: "" for aged in each} for each in (young, old))
         if not args.dry_run:
             with Meter("Pruning", len(thinned) + len(retired)) as meter:
-                thinned = retention.thin(project_dir, plan.thinned, meter.add)
+                thinned = retention.thin(project_dir, young, meter.add)
                 if is_archived:
-                    archive, retired = retention.archive_sessions(root, project_dir, plan.retired, now, meter.add)
+                    archive, retired = retention.archive_sessions(root, project_dir, old, now, meter.add)
                 else:
-                    retired = retention.delete(project_dir, plan.retired, meter.add)
+                    retired = retention.delete(project_dir, old, meter.add)
+    unreadable = [aged.directory for aged in plan[retention.KEEP] if not aged.claude_id]
     return {
         "project": os.path.basename(project_dir),
         "dry_run": args.dry_run,
-        "kept": plan.kept,
+        "kept": len(plan[retention.KEEP]) - len(unreadable),
         "artifacts_pruned": sum(not reason for reason in thinned.values()),
         "archived" if is_archived else "deleted": sum(not reason for reason in retired.values()),
         "archives": _paths(root, project_dir, archive),
         "left": {id: reason for id, reason in {**thinned, **retired}.items() if reason},
-        "unreadable": plan.unreadable,
+        "unreadable": unreadable,
         "is_clock_plausible": is_plausible,
     }
 

@@ -154,17 +154,17 @@ def _owner(path: str) -> str:
 
 def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: float, name: str = "") -> str:
     """Write one new archive of the sessions' files, or replace `name`; its name, "" when there is nothing to write."""
-    place = folder(root, project_dir)
-    files.ensure_dir(place)
-    temporary = os.path.join(place, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
+    directory = folder(root, project_dir)
+    files.ensure_dir(directory)
+    temporary = os.path.join(directory, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
         prints = _pack(temporary, groups, now)
         if not prints:
             return ""
         if {path: hexdigest(data) for path, data in members(temporary)} != prints:
-            raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", place)
-        name = name or _free_name(place, now)
-        files.move(temporary, os.path.join(place, name + ENDING))
+            raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", directory)
+        name = name or _free_name(directory, now)
+        files.move(temporary, os.path.join(directory, name + ENDING))
         return name
     finally:
         files.remove(temporary)
@@ -186,10 +186,10 @@ def _pack(path: str, groups: Iterable[dict[str, bytes]], now: float) -> dict[str
     return prints
 
 
-def _free_name(place: str, now: float) -> str:
+def _free_name(directory: str, now: float) -> str:
     stem = name = "sessions-" + clock.stamp(clock.iso(now))
     number = 1
-    while os.path.lexists(os.path.join(place, name + ENDING)):
+    while os.path.lexists(os.path.join(directory, name + ENDING)):
         number += 1
         name = "%s-%d" % (stem, number)
     return name

@@ -13,7 +13,7 @@ import os
 from ..base import clock, files, jsontext, settings
 from ..project import identity
 from ..project.context import Context
-from ..session import capture, episode, liveness, opening, record, sessions, tombstones
+from ..session import capture, episode, opening, record, sessions, tombstones
 from . import archive, views
 
 TYPE_CHECKING = False
@@ -35,7 +35,6 @@ MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
 
 _TAIL_BYTES = 64 * 1024
 _HEAD_MAX_BYTES = 8 * 1024 * 1024
-_REGISTRY_DIR = "sessions"
 _SIDE_PREFIX = "agent-"  # older clients keep subagents beside the sessions
 _FOREVER = float("inf")
 
@@ -64,19 +63,6 @@ def paths(config_dir: str) -> list[str]:
     listed = [(folder, name) for folder in files.names(top) for name in files.names(os.path.join(top, folder))]
     named = [(folder, name) for folder, name in listed if name.endswith(".jsonl")]
     return [os.path.join(top, folder, name) for folder, name in named if not name.startswith(_SIDE_PREFIX)]
-
-
-def running(config_dir: str) -> set[str]:
-    """Sessions that run, by the client's own registry `sessions/<pid>.json`, which killed ones leave behind."""
-    top = os.path.join(config_dir, _REGISTRY_DIR)
-    alive = set()
-    for name in files.names(top):
-        entry = files.load_json(os.path.join(top, name), {"pid": "count", "sessionId": "text"})
-        process = liveness.client_process(entry["pid"]) if entry else {}
-        is_same = not process.get("start") or process["start"] == str(entry.get("procStart", process["start"]))
-        if process and is_same and liveness.is_alive(process) is not False:
-            alive.add(entry["sessionId"])
-    return alive
 
 
 def open_source(path: str) -> Source | None:
@@ -140,9 +126,8 @@ def sources_of(root: str, project_dir: str, config_dir: str) -> Iterator[Source]
 class Backfill:
     """One run over transcripts, oldest first, into the memories of their projects."""
 
-    def __init__(self, root: str, only: str, now: float, config: Config, running: set[str]) -> None:
+    def __init__(self, root: str, only: str, now: float, config: Config) -> None:
         self.root = root
-        self.running = running
         self.only = only  # the store directory of one project; "" for all
         self.now = now
         self.oldest = now - config["retention_days"] * settings.DAY_SECONDS
@@ -166,10 +151,10 @@ class Backfill:
                 wanted[source.session_id] = max(source, other or source, key=lambda each: each.size)
             if kind:
                 tally[kind] = tally.get(kind, 0) + 1
-        chosen = self._within_retention([*wanted.values()])
-        if len(wanted) > len(chosen):
-            tally[OLD] = tally.get(OLD, 0) + len(wanted) - len(chosen)
-        return chosen, tally
+        recent = self._within_retention([*wanted.values()])
+        if len(wanted) > len(recent):
+            tally[OLD] = tally.get(OLD, 0) + len(wanted) - len(recent)
+        return recent, tally
 
     def _project(self, cwd: str) -> Project:
         if cwd not in self.projects:
@@ -185,7 +170,7 @@ class Backfill:
             return ELSEWHERE
         if tombstones.since(project.dir, source.session_id, source.started):
             return FORGOTTEN
-        if source.session_id in self.running or sessions.read_marker(project.dir, source.session_id):
+        if sessions.read_marker(project.dir, source.session_id):
             return LIVE
         session = opening.open_session(project.dir, source.session_id, source.started, project.name)
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
@@ -197,14 +182,14 @@ class Backfill:
     def _within_retention(self, wanted: list[Source]) -> list[Source]:
         """Those whose episodes the next session start would keep, oldest first."""
         rooms: dict[str, int] = {}
-        chosen = []
+        recent = []
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
         for source in sorted(wanted, key=lambda source: (source.started, source.modified), reverse=True):
             directory = self._project(source.cwd).dir
             rooms[directory] = rooms.get(directory, self.most - len(episode.names(directory))) - 1
             if rooms[directory] >= 0:
-                chosen.append(source)
-        return chosen[::-1]
+                recent.append(source)
+        return recent[::-1]
 
     def make(self, source: Source) -> str:
         """Record one session; what became of it."""

@@ -39,11 +39,11 @@ _RECEIPTS = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
 # Sessions and notes -------------------------------------------------------------------------------
 
 
-def forget_sessions(root: str, project_dir: str, chosen: list[Aged], archived: list[Archived], now: float) -> None:
+def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived: list[Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
-    claude_ids = {each.claude_id for each in chosen} | {each.session_id for each in archived}
-    ids = claude_ids | {each.id for each in chosen} | {each.id for each in archived}
-    values = [episode.load(project_dir, each.episode) for each in chosen] + [each.episode for each in archived]
+    claude_ids = {each.claude_id for each in selected} | {each.session_id for each in archived}
+    ids = claude_ids | {each.id for each in selected} | {each.id for each in archived}
+    values = [episode.load(project_dir, each.episode) for each in selected] + [each.episode for each in archived]
     tombstones.add(project_dir, now, sessions=claude_ids)
     drop_derived(project_dir)
     # While a second run can still find the sessions by their names.
@@ -51,7 +51,7 @@ def forget_sessions(root: str, project_dir: str, chosen: list[Aged], archived: l
     records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_paths(tasks, files.names(tasks))]
     phrases = [phrase for value in values if value for phrase in _phrases(value)]
     _rewrite([*_receipts(project_dir), *records], _mentions(ids, phrases), project_dir)
-    for each in chosen:
+    for each in selected:
         lock = _session_lock(project_dir, each.claude_id or each.id)
         with lock:
             files.remove_tree(each.directory, last=settings.META_FILE)
@@ -114,7 +114,7 @@ def _mentions(names: set[str], phrases: list[str]) -> Change:
             return [without(item) for item in value if not is_named(item)]
         return {key: without(item) for key, item in value.items()} if isinstance(value, dict) else value
 
-    def is_told(line: str) -> bool:
+    def is_mention(line: str) -> bool:
         endings = tuple(head + phrase for phrase in phrases for head in ("] ", "next: "))
         long = any(phrase in line for phrase in phrases if len(phrase) > _SHORT_CHARS)
         return long or line.endswith(endings) or any("] %s: " % name in line for name in names)
@@ -128,9 +128,8 @@ def _mentions(names: set[str], phrases: list[str]) -> Change:
                 return data if after == value else text if after.get("sessions", True) else None
             is_record = path.endswith(".jsonl")
             lines = data.decode("utf-8", "surrogateescape").split("\n")
-            kept = [row for row in lines if not (is_record and row and is_named(jsontext.loads(row)))]
-            kept = kept if is_record else [line for line in lines if not is_told(line)]
-            return "\n".join(kept).encode("utf-8", "surrogateescape")
+            is_dropped = (lambda row: bool(row) and is_named(jsontext.loads(row))) if is_record else is_mention
+            return "\n".join(line for line in lines if not is_dropped(line)).encode("utf-8", "surrogateescape")
         except ValueError:
             return data  # damaged: `verify` names it
 

@@ -28,7 +28,9 @@ _ARTIFACTS = (settings.ARTIFACTS_DIR, settings.LOCAL_DIR)
 
 
 class Aged:
-    """A session by its directory and episode name (either may be ""), and when it last did something."""
+    """A session by its directory and episode name (either may be ""), and when it last did something.
+
+    `last_seen` lies in the future for a running session, and for one without a readable record or `claude_id`."""
 
     __slots__ = ("claude_id", "directory", "episode", "id", "last_seen")
 
@@ -41,66 +43,49 @@ class Aged:
 
     def removable(self) -> list[str]:
         """What `prune` may take from the directory."""
-        kept = _STATE_FILES if self.episode else ()
-        return [name for name in files.names(self.directory) if name not in kept]
+        state_files = _STATE_FILES if self.episode else ()
+        return [name for name in files.names(self.directory) if name not in state_files]
 
 
-class Plan:
-    """What `prune` would do: `thinned` sessions lose their artifacts, `retired` ones are archived or deleted."""
-
-    __slots__ = ("kept", "retired", "thinned", "unreadable")
-
-    def __init__(self) -> None:
-        self.kept = 0
-        self.thinned: list[Aged] = []
-        self.retired: list[Aged] = []
-        self.unreadable: list[str] = []
+KEEP, THIN, RETIRE = "keep", "thin", "retire"
 
 
-def plan(project_dir: str, now: float, whole_days: float, days: float) -> Plan:
-    made = Plan()
-    episodes = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
-    for directory in sessions.all_directories(project_dir):
-        day, short_id = directory.split(os.sep)[-2:]
-        aged = _aged(directory, episodes.get((day, short_id), ""))
-        age = (now - aged.last_seen) / settings.DAY_SECONDS if aged else 0.0
-        if aged is None:
-            made.unreadable.append(directory)
-        elif age > days and aged.removable():
-            made.retired.append(aged)
-        elif age > min(whole_days, days) and {*_ARTIFACTS}.intersection(files.names(directory)):
-            made.thinned.append(aged)
-        else:
-            made.kept += 1
-    return made
+def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Aged]]:
+    """What `prune` would do: sessions that stay, that lose their artifacts, and that are archived or deleted."""
+    result: dict[str, list[Aged]] = {KEEP: [], THIN: [], RETIRE: []}
+    for aged in _every(project_dir):
+        names = aged.removable() if aged.directory else []
+        age = (now - aged.last_seen) / settings.DAY_SECONDS
+        is_thinned = age > min(whole_days, days) and not {*_ARTIFACTS}.isdisjoint(names)
+        if aged.directory:
+            result[RETIRE if age > days and names else THIN if is_thinned else KEEP].append(aged)
+    return result
 
 
 def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Aged], int]:
     """Sessions that last did something before an instant, and how many stay because their thread is open."""
     open_threads = [thread for thread in threads.load(project_dir) if thread.is_open and not with_open]
-    kept = {session for thread in open_threads for session in thread.sessions}
+    still_open = {session for thread in open_threads for session in thread.sessions}
     old = [aged for aged in _every(project_dir) if aged.last_seen < instant]
-    chosen = [aged for aged in old if aged.id not in kept]
-    return chosen, len(old) - len(chosen)
+    closed = [aged for aged in old if aged.id not in still_open]
+    return closed, len(old) - len(closed)
 
 
 def _every(project_dir: str) -> Iterator[Aged]:
     names = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
     for directory in sessions.all_directories(project_dir):
         day, short_id = directory.split(os.sep)[-2:]
-        aged = _aged(directory, names.pop((day, short_id), ""))
-        if aged:
-            yield aged
+        yield _aged(directory, names.pop((day, short_id), ""))
     for name in names.values():
         value = episode.load(project_dir, name)
         if value:
             yield Aged("", name, str(value.get("session_id") or ""), clock.parse(value["ended"]) or 0.0)
 
 
-def _aged(directory: str, episode_name: str) -> Aged | None:
+def _aged(directory: str, episode_name: str) -> Aged:
     session = sessions.load(directory)
     if session is None:
-        return None
+        return Aged(directory, episode_name, "", float("inf"))
     last_seen = max(clock.parse(session.meta.get("ended")) or 0.0, clock.parse(session.started) or 0.0)
     if session.meta["status"] == settings.ACTIVE:  # it died, and no session has started since
         last_seen = max(last_seen, files.modified(os.path.join(directory, settings.META_FILE)))
@@ -174,7 +159,7 @@ def _remove(
         if not held or sessions.read_marker(project_dir, aged.claude_id):
             return "it is running"
         current = _aged(aged.directory, aged.episode) if aged.directory else aged
-        if current is None or current.last_seen != aged.last_seen:
+        if current.last_seen != aged.last_seen:
             return "it was resumed in between"
         for name in names:
             files.remove_tree(os.path.join(aged.directory, name))

@@ -4,7 +4,7 @@
      "sessions": {Claude's session id: instant},      forgotten sessions
      "transcripts": {Claude's session id: instant}}   sessions whose transcript held a forgotten text
 
-Nothing that such a session said before its instant is read again. Version 0.1 kept salted hashes of texts
+Nothing that these sessions said before their instant is read again. Version 0.1 kept salted hashes of texts
 ("texts": [{"hash", "at"}]) and not the transcripts that held them: its newest "at" counts for every session
 that began before.
 """
