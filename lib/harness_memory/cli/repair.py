@@ -70,7 +70,7 @@ def verify(argv: list[str]) -> int:
     groups: dict[str, list[str]] = {}
     for each in findings:
         path = os.path.relpath(each.path, root) if each.path.startswith(root + os.sep) else each.path
-        groups.setdefault(each.remedy, []).append(line("  %s %s" % (path, each.what)))
+        groups.setdefault(each.remedy, []).append("  " + line("%s %s" % (path, each.what)))
     if groups:
         lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
     for remedy, group in groups.items():

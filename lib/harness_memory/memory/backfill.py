@@ -200,8 +200,9 @@ class Backfill:
                 return LIVE
             since = self._forked_at(source)
             session = opening.open_session(project.dir, source.session_id, since or source.started, project.name)
+            kind = KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
             lock.discard()
-            return KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
+        return kind
 
     def _is_known(self, project: Project, session: Session) -> bool:
         """Recorded, pruned to its episode, or archived. A directory without a record is a killed run's."""

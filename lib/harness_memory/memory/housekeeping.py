@@ -40,7 +40,7 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
     """False when now lies more than a year past the last day of work: a clock may be wrong, and nothing is retired.
 
     The last week does not count: sessions under a wrong clock leave days of their own."""
-    week_ago, year_ago = (clock.iso(now - days * settings.DAY_SECONDS)[:10] for days in (7, 365))
+    week_ago, year_ago = (clock.iso(now - number * settings.DAY_SECONDS)[:10] for number in (7, 365))
     return max((day for day in days if day < week_ago), default=week_ago) >= year_ago
 
 
