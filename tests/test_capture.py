@@ -13,6 +13,7 @@ import pytest
 import support
 from life import Life
 
+from harness_memory.project import context
 from harness_memory.session import absorb, capture, transcript
 
 ROOT = "/home/user/project"
@@ -103,7 +104,7 @@ PATHS = {
 
 
 def test_paths_are_relative_to_the_project_or_left_out() -> None:
-    assert {path: absorb.relative_path(path, (ROOT,)) for path in PATHS} == PATHS
+    assert {path: context.relative_path(path, (ROOT,)) for path in PATHS} == PATHS
 
 
 FIXED = [

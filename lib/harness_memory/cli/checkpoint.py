@@ -12,10 +12,9 @@ from ..base.lock import Busy
 from ..base.text import first_sentence
 from ..memory import briefing, ratings, views
 from ..project import identity
-from ..project.context import Context
+from ..project.context import Context, relative_path
 from ..session import checkpoint as checkpoints
 from ..session import liveness, opening, record, sessions
-from ..session.absorb import relative_path
 from . import arguments, resolve
 from .output import emit_json, line, short
 from .refusal import Refusal

@@ -10,8 +10,8 @@ from ..inject import receipt, sections
 from ..inject.compose import compose
 from ..memory import consolidation, housekeeping
 from ..project import identity
+from ..project.context import relative_path
 from ..session import capture, liveness, sessions
-from ..session.absorb import relative_path
 from . import reply
 from .context import HookContext
 

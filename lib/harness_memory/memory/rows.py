@@ -12,7 +12,7 @@ import zlib
 
 from ..base import files, settings
 from ..base.text import cut, first_sentence, one_line
-from ..session import episode
+from ..session.sessions import is_episode_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def load(project_dir: str, *, is_fresh: bool = False) -> tuple[list[Row], bool]:
     """The rows of all readable episodes, oldest first, and whether the cache is current; `is_fresh` ignores it."""
     cached = {} if is_fresh else _cached(project_dir)
     rows, is_current = [], True
-    for name in episode.names(project_dir):
+    for name in filter(is_episode_name, files.names(os.path.join(project_dir, settings.EPISODES_DIR))):
         row = cached.get(name)
         if row is None or row.stamp != _stamp(project_dir, name):
             row = _read(project_dir, name)
@@ -75,6 +75,8 @@ def _cached(project_dir: str) -> dict[str, Row]:
 
 def _read(project_dir: str, name: str) -> Row | None:
     """The row of an episode; None when it is missing, damaged or newer than this version."""
+    from ..session import episode
+
     stamp = _stamp(project_dir, name)  # before the text: a write in between is noticed later
     value = episode.load(project_dir, name)
     if value is None:

@@ -6,6 +6,7 @@ import os
 import time
 
 from ..base import settings
+from ..base.text import brief_of
 
 
 class Context:
@@ -27,3 +28,14 @@ class Context:
 
     def left(self) -> float:
         return self.ends - time.monotonic()
+
+
+def relative_path(path: str, roots: tuple[str, ...]) -> str:
+    """The path below the project's root with forward slashes; "" for anything outside it."""
+    path = path.replace("\\", "/")
+    for root in roots:
+        head = root.replace("\\", "/").rstrip("/") + "/"
+        if os.path.normcase(path).startswith(os.path.normcase(head)):
+            parts = [part for part in path[len(head) :].split("/") if part not in ("", ".")]
+            return "" if ".." in parts else brief_of("/".join(parts), 1000)
+    return ""

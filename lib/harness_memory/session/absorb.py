@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
-
 from ..base import clock, settings
 from ..base.redact import redact
 from ..base.text import brief, brief_of, clean, identifier
+from ..project.context import relative_path
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
 
 TYPE_CHECKING = False
@@ -184,17 +183,6 @@ def _add_file(state: Capture, path: str, roots: tuple[str, ...]) -> None:
         if relative not in state.files:
             state.files_total += 1
             _add(state.files, relative, settings.FILES_KEPT)
-
-
-def relative_path(path: str, roots: tuple[str, ...]) -> str:
-    """The path below the project's root with forward slashes; "" for anything outside it."""
-    path = path.replace("\\", "/")
-    for root in roots:
-        head = root.replace("\\", "/").rstrip("/") + "/"
-        if os.path.normcase(path).startswith(os.path.normcase(head)):
-            parts = [part for part in path[len(head) :].split("/") if part not in ("", ".")]
-            return "" if ".." in parts else brief_of("/".join(parts), 1000)
-    return ""
 
 
 def _add_command(state: Capture, command: str, is_error: bool) -> None:

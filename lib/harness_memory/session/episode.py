@@ -32,7 +32,7 @@ import os
 
 from ..base import files, jsontext, settings, shape
 from ..base.text import cut, first_sentence
-from .absorb import relative_path
+from ..project.context import relative_path
 from .capture import ASKED, FAILED, INTERRUPTED, WORKING
 from .sessions import is_episode_name
 
