@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from pathlib import Path
 from typing import Any
@@ -58,11 +57,6 @@ def test_show_lists_the_newest_first_without_control_characters(world: World) ->
     assert world.memory("audit", "show").stdout == result.stdout
 
 
-def test_show_json_is_what_is_stored(world: World) -> None:
-    stored = [json.loads(line) for path in trail(world) for line in path.read_bytes().splitlines()]
-    assert world.json("audit", "show") == stored[::-1]
-
-
 @pytest.mark.parametrize(
     ("words", "numbers"),
     [
@@ -78,11 +72,6 @@ def test_show_json_is_what_is_stored(world: World) -> None:
 )
 def test_show_narrowed(world: World, words: tuple[str, ...], numbers: list[int]) -> None:
     assert shown(world, *words) == numbers
-
-
-def test_show_says_what_it_left_out(world: World) -> None:
-    assert world.memory("audit", "show", "-n", "2").stdout.splitlines()[-1] == "3 more: -n 5"
-    assert world.memory("audit", "show", "--event", "guard_degraded").stdout == "No event matches.\n"
 
 
 @pytest.mark.parametrize(

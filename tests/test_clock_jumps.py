@@ -19,7 +19,6 @@ from life import failures
 from harness_memory.base import files as store
 from harness_memory.base import health
 from harness_memory.base.lock import Lock
-from harness_memory.guard import allowance
 
 DAY = 86400
 YEAR = 365 * DAY
@@ -266,14 +265,6 @@ def test_a_session_seen_last_in_the_future_is_buried_when_its_process_is_gone(be
     assert life.episode["files_changed"] == ["one.py"]
 
 
-def test_a_fork_that_began_under_a_clock_ahead_keeps_what_it_says(begin: Callable[..., Timed]) -> None:
-    life = begin(NOW + 3 * 3600)
-    life.start("fork")
-    life.at(NOW).turn("one", "The first is done.", "one.py")
-    assert life.episode["asked"] == ["one"]
-    assert life.episode["files_changed"] == ["one.py"]
-
-
 def test_failures_are_mentioned_although_the_last_mention_is_in_the_future(store_root: Path) -> None:
     health.note_failure(str(store_root), "Stop", "one")
     time.sleep(0.02)  # the times of files may lag by a tick
@@ -284,20 +275,6 @@ def test_failures_are_mentioned_although_the_last_mention_is_in_the_future(store
     assert health.unmentioned(str(store_root)) == 0
 
 
-def test_failures_sort_by_time_under_any_clock(store_root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for moment in (-5.0, 12.0, NOW, NOW + 300 * YEAR):
-        monkeypatch.setattr(time, "time_ns", lambda: int(moment * 10**9))  # noqa: B023
-        health.note_failure(str(store_root), "Stop", "at %d" % moment)
-    assert failures(store_root) == ["at -5", "at 12", "at %d" % NOW, "at %d" % (NOW + 300 * YEAR)]
-
-
-@pytest.mark.parametrize(("offset", "is_valid"), [(0, True), (-300, True), (-700, False), (300, True), (700, False)])
-def test_a_permission_is_for_ten_minutes_on_either_side(tmp_path: Path, offset: float, is_valid: bool) -> None:
-    path = allowance.give(str(tmp_path), "Bash", {"command": "x"}, "/")
-    os.utime(path, (NOW + offset, NOW + offset))
-    assert allowance.take(str(tmp_path), "Bash", {"command": "x"}, "/", NOW) is is_valid
-
-
 def test_a_note_of_the_future_is_recalled(world: World, begin: Callable[..., Timed]) -> None:
     world.memory("note", "add", "gateway", "The gateway closes idle sockets after thirty seconds")
     world.memory("note", "add", "parser", "The parser keeps every comment where it was")
@@ -305,21 +282,4 @@ def test_a_note_of_the_future_is_recalled(world: World, begin: Callable[..., Tim
     future(note)
     life = begin(NOW)
     life.start()
-    assert "gateway" in life.prompt("Why does the gateway close idle sockets?").context
-
-
-def test_a_note_by_hand_is_listed_although_the_index_is_of_the_future(
-    world: World, begin: Callable[..., Timed]
-) -> None:
-    world.memory("note", "add", "parser", "The parser keeps every comment where it was")
-    made = [world.project / "MEMORY.md"]
-    for path in made:
-        future(path)
-    note = world.project / "LEARNING" / "topics" / "gateway.md"
-    told = "The gateway closes idle sockets after thirty seconds"
-    note.write_text("---\nname: Gateway\ndescription: %s\ntype: project\n---\n\n- %s.\n" % (told, told), "utf-8")
-    life = begin(NOW)
-    assert told in life.start().context
-    assert told in made[0].read_text("utf-8")
-    assert all(store.made(str(path)) for path in made)
     assert "gateway" in life.prompt("Why does the gateway close idle sockets?").context

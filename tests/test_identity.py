@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 import support
 
-from harness_memory.base import settings
 from harness_memory.project import identity as project
 
 NOW = "2026-11-16T06:00:00Z"
@@ -122,14 +121,6 @@ def test_clones_share_under_every_url(repo: Path, tmp_path: Path, sessions: Sess
     assert len(support.project_dirs(sessions.root)) == 1
 
 
-def test_worktrees_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    support.git(repo, "worktree", "add", "-q", "-b", "side", str(tmp_path / "tree"))
-    main, side = sessions.see(repo), sessions.see(tmp_path / "tree")
-    assert main.id == side.id
-    assert (main.branch, side.branch) == ("main", "side")
-    assert (main.root, side.root) == (os.path.realpath(str(repo)), os.path.realpath(str(tmp_path / "tree")))
-
-
 CLAIMS = {
     "directory": [(".git/HEAD", "ref: refs/heads/main"), (".git/commondir", "../../project/.git")],
     "file": [(".git", "gitdir: g"), ("g/HEAD", "x"), ("g/gitdir", "../.git"), ("g/commondir", "../../project/.git")],
@@ -166,15 +157,6 @@ def test_a_directory_that_only_names_a_repository_does_not_share_with_it(
         (other / ".git").unlink()
         (other / ".git").symlink_to(tmp_path / "moved" / ".git")
     assert sessions.start(other, LATER) != id
-
-
-@pytest.mark.skipif(os.name == "nt", reason="symbolic links need a privilege")
-def test_a_linked_directory_is_the_real_one(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    (tmp_path / "link").symlink_to(repo)
-    notes = plain(tmp_path / "notes")
-    (tmp_path / "to-notes").symlink_to(notes)
-    assert sessions.start(repo) == sessions.start(tmp_path / "link")
-    assert sessions.start(notes) == sessions.start(tmp_path / "to-notes")
 
 
 # What does not -----------------------------------------------------------------------------------
@@ -262,14 +244,6 @@ def test_a_moved_repository_keeps_its_memory(repo: Path, tmp_path: Path, session
     assert [os.path.basename(path) for path in sessions.facts(before)["paths"]] == ["second", "third", "project"]
 
 
-def test_a_moved_repository_is_followed_when_its_place_is_taken(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    before = sessions.start(repo)
-    away = repo.rename(tmp_path / "away")
-    support.make_repo(tmp_path / "project")
-    assert sessions.start(away) == before
-    assert sessions.start(tmp_path / "project") != before
-
-
 def test_repositories_that_swap_paths_keep_their_memories(tmp_path: Path, sessions: Sessions) -> None:
     one, two = bare_init(tmp_path / "one"), bare_init(tmp_path / "two")
     first, second = sessions.start(one), sessions.start(two)
@@ -285,19 +259,6 @@ def test_a_moved_directory_keeps_its_memory(tmp_path: Path, sessions: Sessions) 
     (notes / "a").write_text("edited since")
     moved = notes.rename(tmp_path / "moved")
     assert sessions.start(moved) == before
-
-
-@pytest.mark.parametrize("change", ["most-edited", "empty", "whole-seconds"])
-def test_a_directory_without_enough_evidence_is_new(tmp_path: Path, sessions: Sessions, change: str) -> None:
-    notes = plain(tmp_path / "notes", *([] if change == "empty" else ["a", "b", "c", "d"]))
-    if change == "whole-seconds":
-        for path in notes.iterdir():
-            os.utime(str(path), (1_700_000_000, 1_700_000_000))
-    before = sessions.start(notes)
-    if change == "most-edited":
-        (notes / "a").write_text("edited since")
-        (notes / "b").write_text("edited since")
-    assert sessions.start(notes.rename(tmp_path / "moved")) != before
 
 
 def template_of(kind: str, path: Path) -> Path:
@@ -426,27 +387,6 @@ def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Se
         "created": NOW,
         "updated": NOW,
     }
-
-
-def test_the_record_is_written_only_when_something_changed(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    id = sessions.start(repo)
-    path = sessions.root / id / "project.json"
-    before = (path.read_bytes(), path.stat().st_ino)
-    sessions.start(repo, LATER)
-    assert (path.read_bytes(), path.stat().st_ino) == before
-    support.git(repo, "worktree", "add", "-q", str(tmp_path / "tree"))
-    sessions.start(tmp_path / "tree", LATER)
-    assert (sessions.facts(id)["created"], sessions.facts(id)["updated"]) == (NOW, LATER)
-
-
-def test_the_record_keeps_what_others_added_and_stays_short(repo: Path, sessions: Sessions) -> None:
-    id = sessions.start(repo)
-    facts = {**sessions.facts(id), "label": "mine", "paths": ["/p%d" % n for n in range(80)], "remotes": "wrong type"}
-    (sessions.root / id / "project.json").write_text(json.dumps(facts))
-    sessions.start(repo, LATER)
-    kept = sessions.facts(id)
-    assert (kept["label"], kept["remotes"], len(kept["paths"])) == ("mine", [], settings.IDENTITY_ITEMS_KEPT)
-    assert kept["paths"][-1] == os.path.realpath(str(repo))
 
 
 DAMAGED = [b"", b"{", b"[]", b"null", b"\xff\xfe", b'{"schema": 2, "new": true}', b"[" * 100_000]

@@ -99,14 +99,12 @@ def test_a_tree_is_redacted_by_its_keys_and_texts(before: Any, after: Any) -> No
     assert repr(before) == copy
 
 
-def test_a_deep_tree_is_redacted() -> None:
+def test_a_tree_that_is_too_deep_is_refused() -> None:
     tree: Any = "PASSWORD=hunter2"
-    for _ in range(100_000):
+    for _ in range(5000):
         tree = [tree]
-    tree = redact_tree(tree)
-    while isinstance(tree, list):
-        tree = tree[0]
-    assert tree == "PASSWORD=[redacted:password]"
+    with pytest.raises(ValueError, match="nested too deeply"):
+        redact_tree(tree)
 
 
 @pytest.mark.parametrize("length", [100, 767, 768, 769, 60_000])

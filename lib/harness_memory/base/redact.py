@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
 _ESCAPE_MAX_CHARS = 6
+_MAX_DEPTH = 200  # of a tree: more cannot be written as JSON either
 _SHORT = ("password", "authorization")  # kinds that a pattern finds by what stands around them
 _SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
@@ -54,23 +55,22 @@ def redact(text: str) -> str:
     return "".join(parts) + text[done:] if parts else text
 
 
-def redact_tree(value: Any) -> Any:
+def redact_tree(value: Any, kind: str = "", depth: int = 0) -> Any:
     """A copy of a JSON value with every string redacted, keys too; a secret's name as key condemns all below it."""
-    root: list[Any] = [value]
-    todo: list[tuple[Any, str]] = [(root, "")]
-    while todo:
-        node, fate = todo.pop()
-        members = list(node.items() if isinstance(node, dict) else enumerate(node))
-        is_dict = isinstance(node, dict)
-        if is_dict:
-            node.clear()
-        for key, child in members:
-            kind = (_kind(str(key)) if is_dict else "") or fate
-            if isinstance(child, (dict, list)):
-                child = child.copy()
-                todo.append((child, kind))
-            node[redact(key) if isinstance(key, str) else key] = _redact_member(child, kind)
-    return root[0]
+    if depth > _MAX_DEPTH:
+        raise ValueError("nested too deeply")
+    if isinstance(value, dict):
+        return {redact(key): redact_tree(child, _kind(key) or kind, depth + 1) for key, child in value.items()}
+    if isinstance(value, list):
+        return [redact_tree(child, kind, depth + 1) for child in value]
+    if kind and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        from .placeholder import is_secret
+
+        text = str(value)
+        bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
+        if is_secret(bare, quoted=True, strict=False, chosen=kind in CHOSEN):
+            return MARK + kind + "]"
+    return redact(value) if isinstance(value, str) else value
 
 
 def _kind(key: str) -> str:
@@ -80,17 +80,6 @@ def _kind(key: str) -> str:
         if name.endswith(ending) and _ends_name(key, len(name) - len(ending), len(name)):
             return kind
     return ""
-
-
-def _redact_member(value: Any, kind: str) -> Any:
-    if kind and isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        from .placeholder import is_secret
-
-        text = str(value)
-        bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
-        if is_secret(bare, quoted=True, strict=False, chosen=kind in CHOSEN):
-            return MARK + kind + "]"
-    return redact(value) if isinstance(value, str) else value
 
 
 # Tokens ----------------------------------------------------------------------------------------
