@@ -69,7 +69,7 @@ PACKAGES = {
     "project": 777,
     "audit": 255,
     "session": 1843,
-    "notes": 1154,
+    "notes": 1153,
     "memory": 2262,
     "recall": 1103,
     "inject": 514,

@@ -122,8 +122,8 @@ class Note:
     @property
     def triggers(self) -> list[tuple[str, str]]:
         """(kind, pattern) of each trigger."""
-        items = [item.partition(":") for item in self.fields.get("triggers") or ()]
-        return [(kind, pattern.strip()) for kind, _, pattern in items if kind in TRIGGERS and pattern.strip()]
+        items = [item.partition(":") for item in self.fields.get("triggers") or () if is_trigger(item)]
+        return [(kind, pattern.strip()) for kind, _, pattern in items]
 
     @property
     def facts(self) -> list[Fact]:
@@ -180,12 +180,11 @@ def render(note: Note) -> str:
     return "%s\n%s%s\n%s" % (_FENCE, head, _FENCE, "\n" + body if body else "")
 
 
-def new(name: str, *, type: str, day: str, description: str = "", session: str = "") -> Note:
+def new(name: str, *, type: str, day: str, session: str = "") -> Note:
     clean = redact(name)
     note = Note(slug_of(without_marks(clean)) or slug_of(clean), {}, [])
     note.fields = {"type": type, "created": day, "verified": day, "session": session}
     note.fields["name"] = brief(name, settings.NOTE_NAME_CHARS)
-    note.fields["description"] = brief(description, settings.NOTE_DESCRIPTION_CHARS)
     return note
 
 
