@@ -58,7 +58,7 @@ def run(only: str, *, dry_run: bool = False) -> dict[str, Any]:
                 made += kind == backfills.MADE
                 if kind != backfills.MADE:
                     left[kind] = left.get(kind, 0) + 1
-                meter.add(source.size, "%d of %s" % (made, count(len(wanted), "session")))
+                meter.add(source.size)
     finally:
         if not dry_run:
             work.finish()

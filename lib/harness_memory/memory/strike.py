@@ -59,35 +59,22 @@ def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
 
 
 def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
-    if name.endswith(".json"):
-        return _json(name, text, is_hit)
     if name.endswith(".jsonl"):
-        return "\n".join([_line(line, is_hit) for line in text.split("\n")])
-    if name == settings.META_FILE:
-        meta = yaml.load(text)
-        after = _tree(meta, is_hit, drops_empty=True)
-        return text if after == meta else yaml.dump(after.items())
+        values = [(line, jsontext.loads(line) if line.strip() else None) for line in text.split("\n")]
+        pairs = [(line, value, _tree(value, is_hit)) for line, value in values]
+        return "\n".join([line if after == value else jsontext.compact(after) for line, value, after in pairs])
     if folder in _NOTE_FOLDERS and name.endswith(".md"):
         return _note(name[: -len(".md")], text, is_hit)
-    return sentences(text, is_hit)
-
-
-def _json(name: str, text: str, is_hit: Matcher) -> str | None:
-    value = jsontext.loads(text)
-    if name == settings.CAPTURE_FILE:  # its lists have fixed positions
-        after = _tree(value, is_hit, drops_empty=False)
-        return text if after == value else jsontext.compact(after) + "\n"
-    after = _tree(value, is_hit, drops_empty=True)
+    if name != settings.META_FILE and not name.endswith(".json"):
+        return sentences(text, is_hit)
+    value = yaml.load(text) if name == settings.META_FILE else jsontext.loads(text)
+    after = _tree(value, is_hit, drops_empty=name != settings.CAPTURE_FILE)  # whose lists have fixed positions
     if after == value:
         return text
+    if name == settings.META_FILE:
+        return yaml.dump(after.items())
     is_broken = name.startswith(settings.EPISODE_PREFIX) and episode.problem(after)
     return None if is_broken else jsontext.pretty(after)
-
-
-def _line(line: str, is_hit: Matcher) -> str:
-    value = jsontext.loads(line) if line.strip() else None
-    after = _tree(value, is_hit, drops_empty=True)
-    return line if after == value else jsontext.compact(after)
 
 
 def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
@@ -96,7 +83,7 @@ def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
         return None
     body = notes.without(note.body, [fact for fact in note.facts if is_hit(fact.text)])
     body = [line for line in body if not is_hit(line)]
-    fields = _tree(note.fields, is_hit, drops_empty=True)
+    fields = _tree(note.fields, is_hit)
     if body == note.body and fields == note.fields:
         return None if is_hit(text) else text
     note.body, note.fields = body, fields
@@ -131,7 +118,7 @@ def _split(line: str) -> list[str]:
     return line.split("\n")
 
 
-def _tree(value: Any, is_hit: Matcher, *, drops_empty: bool) -> Any:
+def _tree(value: Any, is_hit: Matcher, *, drops_empty: bool = True) -> Any:
     """A JSON value with every text struck but those that name something."""
     if isinstance(value, str):
         return sentences(value, is_hit)
@@ -150,20 +137,15 @@ def passages(path: str, data: bytes) -> Iterator[str]:
     """What a file says: the texts in JSON and YAML, the lines of everything else."""
     text = data.decode("utf-8", "replace")
     name = os.path.basename(path)
-    try:
-        if name.endswith(".json"):
-            yield from _leaves(jsontext.loads(text))
-            return
-        if name == settings.META_FILE:
-            yield from _leaves(yaml.load(text))
-            return
-    except ValueError:
-        pass
-    for line in text.split("\n"):
+    is_value = name == settings.META_FILE or name.endswith(".json")
+    for part in [text] if is_value else text.split("\n"):
         try:
-            yield from _leaves(jsontext.loads(line)) if name.endswith(".jsonl") and line else (line,)
+            if name == settings.META_FILE:
+                yield from _leaves(yaml.load(part))
+            else:
+                yield from _leaves(jsontext.loads(part)) if ".json" in name and part else (part,)
         except ValueError:
-            yield line
+            yield part
 
 
 def _leaves(value: object) -> Iterator[str]:
