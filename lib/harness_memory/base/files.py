@@ -85,24 +85,17 @@ def is_trusted(owner: int, folder: str) -> bool:
     folder of another user.
     """
     own = os.geteuid() if os.name != "nt" else owner
-    return owner in (own, 0) or owner == _owner(os.path.expanduser("~")) or (own == 0 and owner == _owner(folder))
-
-
-def _owner(path: str) -> int:
-    try:
-        return os.stat(path).st_uid
-    except OSError:
-        return -1
+    if owner in (own, 0):
+        return True
+    home = _status(os.path.expanduser("~") if own else folder, follow=True)
+    return home is not None and owner == home.st_uid
 
 
 def check_owner(root: str) -> None:
     """Foreign when the store, or a link that stands for it, belongs to another user."""
-    try:
-        owners = os.lstat(root).st_uid, os.stat(root).st_uid
-    except OSError:
-        return
-    if not all(is_trusted(owner, os.path.dirname(root)) for owner in owners):
-        raise Foreign(errno.EPERM, "belongs to another user", root)
+    for info in (_status(root), _status(root, follow=True)):
+        if info is not None and not is_trusted(info.st_uid, os.path.dirname(root)):
+            raise Foreign(errno.EPERM, "belongs to another user", root)
 
 
 def ensure_private(root: str) -> str:

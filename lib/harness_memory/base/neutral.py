@@ -10,19 +10,11 @@ from __future__ import annotations
 from .text import one_line
 
 _ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude")
-# Pairs of words that together make a sentence an order to the model.
+# Words that together make a sentence an order to the model.
 _ORDERS = (
-    ("ignore", "instruction"),
-    ("ignore", "previous"),
-    ("disregard", "instruction"),
-    ("forget", "instruction"),
-    ("override", "instruction"),
-    ("new", "instructions:"),
-    ("you are now", ""),
-    ("you must", ""),
-    ("system prompt", ""),
-    ("do not tell the user", ""),
-    ("without asking", ""),
+    *(("ignore", "instruction"), ("ignore", "previous"), ("disregard", "instruction"), ("forget", "instruction")),
+    *(("override", "instruction"), ("new", "instructions:"), ("you are now",), ("you must",), ("system prompt",)),
+    *(("do not tell the user",), ("without asking",)),
 )
 _QUOTED = "(quoted from a record) "
 _TAG_CHARS = 40
@@ -43,7 +35,7 @@ def line(text: str) -> str:
         return before.rstrip("`") + "`%s`" % command + blank + rest
     if plain.partition(":")[0].strip(_MARKERS) in _ROLES and ":" in plain:
         return before + _QUOTED + bare
-    if any(one in plain and other in plain for one, other in _ORDERS):
+    if any(all(word in plain for word in words) for words in _ORDERS):
         return before + _QUOTED + bare
     return text
 
