@@ -40,8 +40,6 @@ def notes(project: Project, store_root: str, known: set[str], problems: list[str
 
     A note of a nearer scope hides those of the same name, and those it replaces.
     """
-    from ..notes.index import read_line
-
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
     pages_read = [("local", _local_notes(session_dir))]
@@ -54,7 +52,7 @@ def notes(project: Project, store_root: str, known: set[str], problems: list[str
         label = " ".join(filter(None, ("" if scope == "project" else scope, page.day)))
         names: set[str] = set()
         for text in page_part.lines:
-            slug, replaced = read_line(text)
+            slug, replaced = _pointer(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
@@ -65,6 +63,15 @@ def notes(project: Project, store_root: str, known: set[str], problems: list[str
                 part.items.update({line: {"item": slug, "kind": "index", "files": []}} if slug else {})
         hidden |= names
     return part
+
+
+def _pointer(line: str) -> tuple[str, list[str]]:
+    """The note that a line of an index points to, and those it replaces."""
+    if "](" not in line:
+        return "", []
+    from ..notes.index import read_line
+
+    return read_line(line)
 
 
 def _local_notes(session_dir: str) -> pages.Curated:

@@ -78,32 +78,35 @@ def pick(
 ) -> list[int]:
     """The few documents that a prompt calls for, best first; none when nothing does."""
     scores = score(source, query, now)
+    asked = _rarity_of_each(source, query)
     picked: list[int] = []
     for number in best(source, scores, _PICK_EXAMINED):
-        is_worth = worth(source, query, number, scores[number]) >= _WORTH_MIN
+        is_worth = _worth(source, asked, number, scores[number]) >= _WORTH_MIN
         if is_worth and len(picked) < limit and not is_unwanted(number):
             picked.append(number)
     return picked
 
 
-def worth(source: Source, query: Query, number: int, score: float) -> float:
+def _rarity_of_each(source: Source, query: Query) -> dict[str, tuple[float, float]]:
+    """(weight, rarity) of each term and path of a query."""
+    weights = {**query.weights, **{path_term(path): 1.0 for path in query.paths}}
+    return {term: (weight, rarity_of(source, term)) for term, weight in weights.items()}
+
+
+def _worth(source: Source, asked: Mapping[str, tuple[float, float]], number: int, score: float) -> float:
     """A score on an absolute scale: weighed by how much of the query the document holds."""
     unknown = log(
         1 + (source.count + 0.5) / 0.5
     )  # a term of no document counts too: unrelated prompts are full of them
-    matched = asked = 0.0
-    together = 0
-    for term, weight in {**query.weights, **{path_term(path): 1.0 for path in query.paths}}.items():
-        rarity = rarity_of(source, term)
-        asked += weight * (rarity or unknown)
-        if rarity and holds(source, term, number):
-            matched += weight * rarity
-            together += 1 if term.isalpha() else 2
-    if not together:
+    held = {term for term, (_, rarity) in asked.items() if rarity and holds(source, term, number)}
+    if not held:
         return 0.0
+    total = sum(weight * (rarity or unknown) for weight, rarity in asked.values())
+    matched = sum(asked[term][0] * asked[term][1] for term in held)
+    together = sum(1 if term.isalpha() else 2 for term in held)
     # One plain word in common is chance; so is the best of very many documents.
     chance = (_WORTH_SCALE / unknown) ** 3
-    return score * chance * matched / asked * (together - 1) / together
+    return score * chance * matched / total * (together - 1) / together
 
 
 def explain(source: Source, query: Query, now: float, number: int) -> dict[str, Any]:
@@ -114,7 +117,7 @@ def explain(source: Source, query: Query, now: float, number: int) -> dict[str, 
         parts[name] = scores.get(number, 0.0) - total
         total += parts[name]
     parts["terms"] = {term: rarity_of(source, term) for term in query.weights if holds(source, term, number)}
-    return {**parts, "score": total, "worth": worth(source, query, number, total)}
+    return {**parts, "score": total, "worth": _worth(source, _rarity_of_each(source, query), number, total)}
 
 
 def best(source: Source, scores: Scores, limit: int) -> list[int]:
