@@ -43,6 +43,11 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         terminalreporter.write_line(line)
 
 
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Short ids: pytest puts them into the environment, which has a limit."""
+    return ascii(val)[:40] if isinstance(val, (str, bytes)) and len(val) > 60 else None
+
+
 @pytest.fixture
 def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As pytest's own, which looks through all earlier ones before it makes another."""

@@ -126,13 +126,14 @@ def width(text: str) -> int:
 def cut(text: str, columns: int) -> str:
     if width(text) <= columns:
         return text
-    while width(text) > columns - 1:
+    while text and width(text) > columns - 1:
         text = text[: -max(1, (width(text) - columns) // 2)]
     return text.rstrip() + "…"
 
 
 def columns() -> int:
-    return shutil.get_terminal_size().columns if sys.stdout.isatty() else 1000
+    # Python 3.8 passes on the 0 of a terminal without a size.
+    return (shutil.get_terminal_size().columns or 80) if sys.stdout.isatty() else 1000
 
 
 def table(rows: list[list[str]], right: tuple[int, ...] = (), *, is_cut: bool = False) -> list[str]:
