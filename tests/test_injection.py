@@ -359,10 +359,19 @@ def test_no_part_of_a_secret_is_given_where_a_line_is_cut(life: Life, before: in
 
 
 # Trouble ---------------------------------------------------------------------------------------
-@pytest.mark.parametrize("data", [None, b"x" * 2_000_000, b"a\0b", b"- caf\xe9 au lait\n", b"\xef\xbb\xbf- one\r\n"])
+PAGES = {
+    "link": None,
+    "huge": b"x" * 2_000_000,
+    "binary": b"a\0b",
+    "latin-1": b"- caf\xe9 au lait\n",
+    "crlf and bom": b"\xef\xbb\xbf- one\r\n",
+}
+
+
+@pytest.mark.parametrize("kind", PAGES)
 @pytest.mark.parametrize("file", ["briefing.md", "MEMORY.md"])
-def test_a_page_that_cannot_be_used_is_named(life: Life, tmp_path: Path, data: bytes | None, file: str) -> None:
-    path = past(life).project / file
+def test_a_page_that_cannot_be_used_is_named(life: Life, tmp_path: Path, kind: str, file: str) -> None:
+    path, data = past(life).project / file, PAGES[kind]
     if data is None:
         (tmp_path / "secret").write_text("SECRET", "utf-8")
         path.symlink_to(tmp_path / "secret")
@@ -370,7 +379,7 @@ def test_a_page_that_cannot_be_used_is_named(life: Life, tmp_path: Path, data: b
         path.write_bytes(data)
     text = life.start().context
     assert ("Totals are rounded" in text, "SECRET" in text) == (True, False)
-    if data == b"\xef\xbb\xbf- one\r\n":
+    if kind == "crlf and bom":
         assert ("one\n" in text, "Problems with this memory" in text) == (True, False)
     else:
         assert in_order(text, "Problems with this memory", str(path), "Totals are rounded")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -49,7 +50,7 @@ def test_search_refuses_a_wrong_argument(world: World, words: tuple[str, ...]) -
 
 
 def test_search_works_where_nothing_can_be_cached(world: World, sessions: list[support.Session]) -> None:
-    world.memory("rebuild")
+    shutil.rmtree(world.project / "STATE" / "recall")
     (world.project / "STATE" / "recall").write_text("in the way", "utf-8")
     assert ids(world, "jitter") == [sessions[1].id[:8]]
 
