@@ -129,7 +129,8 @@ def test_running_session_is_neither_pruned_nor_archived(world: World) -> None:
     mine = aged(world, 50, "long ago")
     session = sessions.find_short(str(world.project), mine)
     assert session
-    sessions.mark_live(str(world.project), session, {}, str(world.repo))
+    project = identity.locate(str(world.root), str(world.repo), str(world.repo))
+    sessions.mark_live(project, session, {}, str(world.repo))
     assert world.json("prune")[0]["archived"] == 0
     assert world.json("archive", "--before", before(20))["sessions"] == 0
     assert "artifacts" in work(world)[mine]

@@ -133,7 +133,7 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
                 # Our ancestors are its process only when we run inside it.
                 is_inside = os.environ.get(settings.ENV_SESSION_ID) == claude_id
                 process = liveness.client_process(0) if is_inside else {}
-                sessions.mark_live(project.dir, session, process, project.root)
+                sessions.mark_live(project, session, process, directory)
                 sessions.activate(session, process, branch=project.branch)
             name = checkpoints.save(session.artifacts, value, now)
             is_active = session.meta["status"] == settings.ACTIVE

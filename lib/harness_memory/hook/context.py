@@ -6,8 +6,7 @@ import os
 
 from ..base import files, settings
 from ..base.text import brief
-from ..project import identity
-from ..project.context import Context
+from ..project.context import Context, Project
 from ..session import sessions
 
 TYPE_CHECKING = False
@@ -22,26 +21,39 @@ if TYPE_CHECKING:
 class HookContext(Context):
     """`with context as session:` opens the session under its lock; Busy when another hook holds it."""
 
-    __slots__ = ("_lock", "project", "run")
+    __slots__ = ("_lock", "launch", "project", "run")
 
     def __init__(self, run: Run) -> None:
         event = run.event
         self.run = run
-        self.project = identity.locate(run.root, event.launch_dir, event.cwd)
+        self.launch = event.launch_dir or event.cwd
+        self.project = project = self._project()
         ends = run.ends - settings.WRITE_RESERVE_SECONDS
-        folders = (event.launch_dir or event.cwd,)
-        super().__init__(run.root, self.project.dir, self.project.root, self.project.remote, ends, folders)
+        super().__init__(run.root, project.dir, project.root, project.remote, ends, (self.launch,))
         wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, run.left() / 2))
-        self._lock = sessions.lock(self.project.dir, event.session_id, wait, is_needed=True)
+        self._lock = sessions.lock(project.dir, event.session_id, wait, is_needed=True)
+
+    def _project(self) -> Project:
+        """The project that the session was launched in, by its marker if it has one; a start looks for itself."""
+        run, event = self.run, self.run.event
+        if event.name != "SessionStart":
+            directory, marker = sessions.find_marker(run.root, event.session_id)
+            if self.launch and marker.get("launch") == self.launch:
+                name, root, remote = (str(marker.get(key) or "") for key in ("name", "root", "remote"))
+                return Project(directory, name, root, remote, branch="")
+        from ..project import identity
+
+        return identity.locate(run.root, event.launch_dir, event.cwd)
 
     def __enter__(self) -> Session:
         self._lock.__enter__()
         session = sessions.at_marker(self.project_dir, self.marker())
-        if session:
-            return session
-        from ..session.opening import open_session
+        if not session:
+            from ..session.opening import open_session
 
-        return open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
+            session = open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
+        self.project.branch = self.project.branch or str(session.meta.get("branch") or "")
+        return session
 
     def __exit__(self, *exc: object) -> None:
         self._lock.__exit__(*exc)
@@ -51,23 +63,19 @@ class HookContext(Context):
 
     def process(self, marker: dict[str, Any]) -> dict[str, Any]:
         """The client's process; as marked before, while its number is the same."""
-        pid, marked = self.run.event.client_pid, marker.get("process")
-        if pid and isinstance(marked, dict) and marked.get("pid") == pid:
-            return marked
+        pid, marked = self.run.event.client_pid, marker.get("process") or {}
+        if pid and marked.get("pid") == pid:
+            return dict(marked)
         from ..session import liveness
 
         return liveness.client_process(pid)
 
     def activate(self, session: Session, process: dict[str, Any], marker: dict[str, Any]) -> None:
-        event = self.run.event
-        facts = {**self._facts(), "model": event.model, "channel": event.channel}
+        event, branch = self.run.event, brief(self.project.branch, settings.NAME_CHARS)
+        facts = {"transcript": event.transcript_path, "branch": branch, "model": event.model, "channel": event.channel}
         # The marker first, so that the sweep finds what a killed hook leaves.
-        sessions.mark_live(self.project_dir, session, process, self.root, marker)
+        sessions.mark_live(self.project, session, process, self.launch, marker)
         sessions.activate(session, process, **facts)
-
-    def _facts(self) -> dict[str, str]:
-        branch = brief(self.project.branch, settings.NAME_CHARS)
-        return {"transcript": self.run.event.transcript_path, "branch": branch}
 
     def record(self, session: Session, facts: dict[str, Any], *, is_over: bool = False) -> bool:
         """Bring the record up to date, with `facts` in META, then what is derived from it; whether it is whole."""
@@ -76,8 +84,7 @@ class HookContext(Context):
         event = self.run.event
         if session.is_new:  # its start was missed
             self.activate(session, self.process({}), {})
-        session.meta.update({name: value for name, value in self._facts().items() if value})
-        session.meta.update(facts)
+        session.meta.update(facts, transcript=event.transcript_path or session.meta.get("transcript"))
         now, message, title = self.run.now if event.name == "Stop" else 0.0, event.last_message, event.title
         gathered = record.update(self, session, message=message, title=title, now=now, is_over=is_over)
         if gathered.is_changed:

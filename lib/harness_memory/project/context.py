@@ -8,6 +8,26 @@ import time
 from ..base import settings
 from ..base.text import brief_of
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .git import Repository
+
+
+class Project:
+    """`dir` is its store directory, which need not exist yet; `root` is what relative paths start from."""
+
+    __slots__ = ("branch", "dir", "id", "identity", "name", "remote", "repo", "root")
+
+    def __init__(self, directory: str, name: str, root: str, remote: str, branch: str) -> None:
+        self.id = os.path.basename(directory)
+        self.dir = directory
+        self.name = name
+        self.root = root
+        self.remote = remote
+        self.branch = branch
+        self.identity = ""  # this and `repo` only from `identity.locate`
+        self.repo: Repository | None = None
+
 
 class Context:
     """`root` is what the session's files are relative to; `folders` may hold checkpoints."""

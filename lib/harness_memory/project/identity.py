@@ -30,6 +30,7 @@ import os
 
 from ..base import files, lock, settings, sha256
 from . import git
+from .context import Project as Project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,27 +42,6 @@ _SLUG_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _ID_LETTERS = _SLUG_LETTERS | {"-"}
 _HEX = frozenset("0123456789abcdef")
 _LISTS = ("identities", "remotes", "paths", "witness", "originals")
-
-
-class Project:
-    """`dir` is its store directory, which need not exist yet; `root` is what relative paths start from.
-
-    `identity` is the present one; the memory may be older and lie under the id of another.
-    """
-
-    __slots__ = ("branch", "dir", "id", "identity", "name", "remote", "repo", "root")
-
-    def __init__(
-        self, *, id: str, dir: str, identity: str, name: str, root: str, remote: str, repo: git.Repository | None
-    ) -> None:
-        self.id = id
-        self.dir = dir
-        self.identity = identity
-        self.name = name
-        self.root = root
-        self.remote = remote
-        self.repo = repo
-        self.branch = git.branch(repo) if repo else ""
 
 
 def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
@@ -77,8 +57,9 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
         if memory:
             break
     id = memory or _moved(store_root, root, repo) or project_id(identity)
-    path = os.path.join(store_root, id)
-    return Project(id=id, dir=path, identity=identity, name=_slug(identity), root=root, remote=remote, repo=repo)
+    project = Project(os.path.join(store_root, id), _slug(identity), root, remote, git.branch(repo) if repo else "")
+    project.identity, project.repo = identity, repo
+    return project
 
 
 def record(project: Project, now_iso: str) -> None:

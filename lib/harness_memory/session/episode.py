@@ -77,7 +77,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "id": session.id,
         "started": session.started,
         "ended": state.ended or session.started,
-        "branch": meta.get("branch") or state.branch,
+        "branch": state.branch or meta.get("branch") or "",
         "headline": _headline(state, points[-1][1]["what_was_done"] if points else ""),
         "asked": state.prompts(),
         "learnings": _union(*(point["learnings"] for _, point in points))[:12],

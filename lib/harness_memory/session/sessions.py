@@ -2,7 +2,8 @@
 
     WORK/<day>/<id>/META.yaml     the record, written by this session (or by the sweep after its death)
     WORK/<day>/<id>/capture.json  what was gathered from the transcript so far (see `capture`)
-    STATE/live/<safe id>.json     marker of a session that has not ended: {claude_session, work, root, process}
+    STATE/live/<safe id>.json     marker of a session that has not ended: {claude_session, work, process}, and which
+                                  project it was launched in: {launch, root, remote, name}
     STATE/live/<safe id>.lock     held while a process works on the session's files
 
 `<id>` is the shortest unused head of Claude's session id; no id is trusted as a path.
@@ -20,12 +21,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..project.context import Project
+
 META_FIELDS = (
     *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),
     *("claude_session", "transcript", "model", "channel", "pid", "reason", "parent"),
 )
 REQUIRED_FIELDS = ("session_id", "date", "status")
-MARKER = {"claude_session": "text", "work?": "text", "root?": "text", "process?": {"*": "any"}}
+_MARKED = ("work?", "launch?", "root?", "remote?", "name?")
+MARKER = {"claude_session": "text", **dict.fromkeys(_MARKED, "text"), "process?": {"*": "any"}}
 _BUSY = "another hook of this session holds its lock. The next run does the work of this one."
 
 _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
@@ -139,6 +143,16 @@ def read_marker(project_dir: str, claude_id: str) -> dict[str, Any]:
     return _marker(marker_path(project_dir, claude_id))
 
 
+def find_marker(store_root: str, claude_id: str) -> tuple[str, dict[str, Any]]:
+    """The project directory and the marker of a session that has not ended, without locating its project."""
+    for name in files.names(store_root):
+        path = marker_path(os.path.join(store_root, name), claude_id)
+        marker = _marker(path) if os.path.exists(path) else {}
+        if marker.get("claude_session") == claude_id:
+            return os.path.join(store_root, name), marker
+    return "", {}
+
+
 def live_markers(project_dir: str) -> list[dict[str, Any]]:
     """Markers of all sessions that have not ended."""
     directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
@@ -161,16 +175,14 @@ def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
 
 
 def mark_live(
-    project_dir: str, session: Session, process: dict[str, Any], root: str, known: dict[str, Any] | None = None
+    project: Project, session: Session, process: dict[str, Any], launch: str, known: dict[str, Any] | None = None
 ) -> None:
-    """Write the marker unless it says the same as the `known` one.
-
-    `root` is where the session works: its files are relative to it, also after its death.
-    """
+    """Write the marker unless it says the same as the `known` one; `launch` is where the client was started."""
     work = "/".join(session.dir.split(os.sep)[-2:])
-    marker = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work, "root": root}
+    marker = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work, "launch": launch}
+    marker.update(root=project.root, remote=project.remote, name=project.name)
     if known != {**marker, "process": process}:
-        files.write_json(marker_path(project_dir, session.claude_id), {**marker, "process": process}, durable=True)
+        files.write_json(marker_path(project.dir, session.claude_id), {**marker, "process": process}, durable=True)
 
 
 def activate(session: Session, process: dict[str, Any], **facts: object) -> None:
