@@ -15,6 +15,7 @@ _B = (
 )
 _W = "[A-Za-z0-9]{%d,}"
 _U = "[A-Za-z0-9_-]{%d,}"
+_G = _U + r"(?:\.[A-Za-z0-9_-]{2,}){0,4}"
 _S = "[A-Za-z0-9+/=._-]{%d,}"
 _X = "[0-9a-f]{%d}(?![0-9A-Za-z])"
 _D = "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{%d,}"  # a digit, unlike a name of words
@@ -25,12 +26,7 @@ _PREFIXED = (
     ("openai-key", "sk-", 20, _D),
     ("github-token", "ghp_ gho_ ghu_ ghs_ ghr_", 30, _W),
     ("github-token", "github_pat_", 22, _U),
-    (
-        "gitlab-token",
-        "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas- glffct-",
-        20,
-        _U + r"(?:\.[A-Za-z0-9_-]{2,}){0,4}",
-    ),
+    ("gitlab-token", "glpat- gldt- glrt- glcbt- glptt- glsoat- glft- glimt- glagent- gloas- glffct-", 20, _G),
     ("gitlab-token", "GR1348941", 20, _U),
     ("aws-key-id", "AKIA ASIA ABIA", 16, "[A-Z2-7]{%d}(?![A-Za-z0-9])"),
     ("google-key", "AIza", 35, _U),
