@@ -56,7 +56,7 @@ COMMANDS = (
 )
 
 
-def test_a_stopped_holder_stops_nobody(world: World, life: Life) -> None:
+def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life) -> None:
     paths = locks(world, life)
     life.prompt("two")
     life.transcript.write(life.cwd / "two.py").text("The second is done.").turn_end("two")
@@ -67,8 +67,8 @@ def test_a_stopped_holder_stops_nobody(world: World, life: Life) -> None:
         return lambda: support.run_hook(script, payload, home=life.home, env=env, fresh=True)
 
     def command(words: tuple[str, ...]) -> Callable[[], support.Result]:
-        told = {"CLAUDE_CODE_SESSION_ID": session.id}
-        return lambda: world.run("memory", *words, stdin=b"# melt\n", env=told)
+        own = {"CLAUDE_CODE_SESSION_ID": session.id}
+        return lambda: world.run("memory", *words, stdin=b"# melt\n", env=own)
 
     hooks = [
         hook("session_start", other.session.start()),

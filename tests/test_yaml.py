@@ -30,7 +30,7 @@ def by_ruamel_11(text: str) -> Any:
     return parser.load(text)
 
 
-# `repr` tells 1 from True and 1.0, and keeps the order of keys.
+# `repr` separates 1 from True and 1.0, and keeps the order of keys.
 @pytest.mark.parametrize("read", [yaml.load, pyyaml.safe_load, by_ruamel, by_ruamel_11])
 def test_values_that_we_write_read_back_exactly_in_every_parser(read: Any) -> None:
     fields = {"k%d" % number: value for number, value in enumerate([*HOSTILE, *OTHERS])}

@@ -24,8 +24,8 @@ def give_way() -> None:
 def watch(seconds: float, late: Callable[[], None]) -> None:
     """Call `late`, which ends the process, after so many seconds.
 
-    A thread calls it, unless one long step of the interpreter, such as a match of `re`, keeps threads from running:
-    such a step still handles signals."""
+    A thread calls it, or a signal while one long step of the interpreter (a match of `re`) keeps threads waiting.
+    """
     turn = _thread.allocate_lock()
 
     def alarm(*_: object) -> None:
