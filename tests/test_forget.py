@@ -297,7 +297,7 @@ def test_session_that_is_writing_is_waited_for_or_named(world: World, client: su
     assert holding(world, "zanzibar") == []
 
 
-@pytest.mark.parametrize("calls", range(0, 40, 5))
+@pytest.mark.parametrize("calls", range(1, 40, 9))
 @pytest.mark.parametrize("is_text", [True, False])
 def test_killed_run_is_finished_by_the_next(
     world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch, calls: int, is_text: bool

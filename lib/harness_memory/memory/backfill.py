@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, jsontext, settings, shape
 from ..project import identity
 from ..project.context import Context
 from ..session import capture, episode, opening, record, sessions, tombstones
@@ -60,9 +60,9 @@ class Source:
 def paths(config_dir: str) -> list[str]:
     """Every transcript of a session."""
     top = os.path.join(config_dir, PROJECTS_DIR)
-    listed = [(folder, name) for folder in files.names(top) for name in files.names(os.path.join(top, folder))]
-    named = [(folder, name) for folder, name in listed if name.endswith(".jsonl")]
-    return [os.path.join(top, folder, name) for folder, name in named if not name.startswith(_SIDE_PREFIX)]
+    listed = [(folder, name) for folder in files.folders(top) for name in files.names(folder)]
+    sessions_only = [each for each in listed if each[1].endswith(".jsonl") and not each[1].startswith(_SIDE_PREFIX)]
+    return [os.path.join(*each) for each in sessions_only]
 
 
 def open_source(path: str) -> Source | None:
@@ -97,8 +97,7 @@ def _entry(line: bytes) -> dict[str, Any] | None:
         entry = jsontext.loads(line)
     except ValueError:
         return None
-    texts = [entry.get(key) for key in ("cwd", "sessionId")] if isinstance(entry, dict) else [None]
-    is_launched = all(isinstance(text, str) and text for text in texts) and os.path.isabs(str(texts[0]))
+    is_launched = not shape.problem(entry, {"cwd": "text", "sessionId": "text"}) and os.path.isabs(entry["cwd"])
     return entry if is_launched and not entry.get("isSidechain") else None
 
 
