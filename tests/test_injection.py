@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import support
+from commandline import World
 from life import Life, failures
 
 from harness_memory.base import neutral, settings
@@ -100,6 +101,17 @@ def test_lines_of_the_clients_own_memory_are_not_repeated(life: Life) -> None:
     (own / "MEMORY.md").write_text("# Memory\n* VAT is  included\n", "utf-8")
     text = life.start().context
     assert ("VAT is included" in text, "ships on Mondays" in text) == (False, True)
+
+
+def test_a_note_of_the_session_hides_the_projects_of_the_same_name(life: Life) -> None:
+    world = World(life.home, life.cwd)
+    life.start()
+    env: dict[str, str | None] = {**life.session.environment(pid=life.pid)}
+    world.memory("note", "add", "tax", "VAT is included", env=env)
+    world.memory("note", "add", "tax", "VAT is extra today", "--scope", "local", env=env)
+    text = life.start("compact").context
+    assert "- [local] [tax]" in text
+    assert ("VAT is extra today" in text, "VAT is included" in text) == (True, False)
 
 
 def test_sessions_of_the_same_branch_and_folder_come_first(life: Life) -> None:

@@ -203,10 +203,8 @@ def test_a_damaged_cache_is_silent_and_heals(shop: Life) -> None:
     shop.start()
     index = Path(project_of(shop)) / "STATE" / "recall" / "index"
     index.write_bytes(index.read_bytes()[:-40])
-    assert shop.prompt(CART).stdout == ""
-    assert failures(shop.store) == []
-    shop.start()
     assert "cart/totals.py" in shop.prompt(CART).context
+    assert failures(shop.store) == []
     shutil.rmtree(index.parent)
     later = Life(shop.home, shop.cwd, pid=shop.pid)
     later.start()

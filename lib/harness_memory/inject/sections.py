@@ -42,14 +42,14 @@ def notes(project: Project, store_root: str, known: set[str], problems: list[str
     """
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
-    pages_read = [("local", _local_notes(session_dir))]
+    pages_read = [("local", pages.Curated("", _local_notes(session_dir)))]
     for scope, home in (("project", project.dir), ("user", os.path.join(store_root, settings.USER_DIR))):
         pages_read.append((scope, pages.read(os.path.join(home, settings.NOTES_INDEX_FILE))))
     hidden: set[str] = set()
     for scope, page in pages_read:
         page_part = _page_part("notes", "", page, settings.NOTES_LINES, problems)
         part.missing += page_part.missing
-        label = " ".join(filter(None, ("" if scope == "project" else scope, page.day)))
+        label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
         for text in page_part.lines:
             slug, replaced = _pointer(text)
@@ -74,15 +74,13 @@ def _pointer(line: str) -> tuple[str, list[str]]:
     return read_line(line)
 
 
-def _local_notes(session_dir: str) -> pages.Curated:
-    """The notes of this session alone, as an index."""
+def _local_notes(session_dir: str) -> list[str]:
+    """Lines of an index of the session's own notes."""
     if not session_dir or not os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
-        return pages.Curated("", [])
-    from ..notes import shelf
-    from ..notes.index import render_line
+        return []
+    from ..notes import index, shelf
 
-    holding = shelf.Book(shelf.local_shelf(session_dir).read()).holding
-    return pages.Curated("", [render_line(note) for note in holding])
+    return [index.render_line(note) for note in shelf.open_book([shelf.local_shelf(session_dir)]).holding]
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:

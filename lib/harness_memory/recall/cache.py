@@ -83,7 +83,21 @@ class _Cache:
             self._stamps = stamps
         return self._stamps
 
-    def take_episodes(self, now: float, ends: float, own: frozenset[str], *, is_whole: bool) -> None:
+    def refresh(self, now: float, ends: float, own: frozenset[str], *, is_whole: bool) -> None:
+        before = dict(self.state)
+        self._take_episodes(now, ends, own, is_whole=is_whole)
+        self._take_notes()
+        if is_whole:
+            self._take_archives()
+        for id in self.gone:
+            self.recent.pop(id, None)
+            self.stamps.pop(id, None)
+        is_due = self.log_bytes > (settings.RECALL_LOG_BYTES if is_whole else _PROMPT_LOG_BYTES)
+        is_due = is_due or len(self.added) > _TAKEN_AT_PROMPT or (is_whole and bool(self.recent) and not self.base)
+        if is_due or self.added or self.gone or self.state != before:
+            self._save(is_due=is_due)
+
+    def _take_episodes(self, now: float, ends: float, own: frozenset[str], *, is_whole: bool) -> None:
         """Take in new and changed episodes, newest first. A prompt takes in a few, and leaves out its own."""
         directory = os.path.join(self.project_dir, settings.EPISODES_DIR)
         changed_ns = _stamp(directory, is_sized=False)
@@ -118,7 +132,7 @@ class _Cache:
         if value:
             self._add(of_episode(name, value, episode.headline(value)), stamp)
 
-    def take_notes(self) -> None:
+    def _take_notes(self) -> None:
         """Take in new and changed notes of project and user. One that does not hold is gone."""
         stamps = {}
         for scope, directory in note_folders(self.store_root, self.project_dir).items():
@@ -139,7 +153,7 @@ class _Cache:
         self.gone.update(refs.difference(note.ref for note in notes))
         self.state["notes"] = code
 
-    def take_archives(self) -> None:
+    def _take_archives(self) -> None:
         """Take in the titles of archived sessions."""
         directory = _archive_folder(self.store_root, self.project_dir)
         names = [name for name in files.names(directory) if name.endswith(_ARCHIVE_ENDING)]
@@ -148,7 +162,7 @@ class _Cache:
         if stamps == before:
             return
         from ..memory import archive
-        from .documents import of_archived
+        from .documents import index_text
 
         changed = [name[: -len(_ARCHIVE_ENDING)] for name in names if stamps[name] != before.get(name)]
         current = {*(name[: -len(_ARCHIVE_ENDING)] for name in names)}.difference(changed)
@@ -157,8 +171,8 @@ class _Cache:
         for name in changed:
             try:
                 for session in archive.load(self.store_root, self.project_dir, name):
-                    id = "%s/%s/%s" % (ARCHIVED, name, session.id)
-                    self._add(of_archived(id, session.started, session.headline), 0)
+                    id, started = "%s/%s/%s" % (ARCHIVED, name, session.id), clock.parse(session.started) or 0.0
+                    self._add(index_text(id, ARCHIVED, session.headline, time=started), 0)
             except files.Unreadable:
                 continue  # `verify` names it
         self.state["archives"] = stamps
@@ -176,15 +190,8 @@ class _Cache:
             return set()
         return {n for n, id in enumerate(self.base.ids()) if id in self.recent or id not in self.stamps}
 
-    def save(self, before: dict[str, Any], *, is_whole: bool) -> None:
-        """Write the changes: a few to the log, many into the index."""
-        for id in self.gone:
-            self.recent.pop(id, None)
-            self.stamps.pop(id, None)
-        is_due = self.log_bytes > (settings.RECALL_LOG_BYTES if is_whole else _PROMPT_LOG_BYTES)
-        is_due = is_due or len(self.added) > _TAKEN_AT_PROMPT or (is_whole and bool(self.recent) and not self.base)
-        if not is_due and not self.added and not self.gone and self.state == before:
-            return
+    def _save(self, *, is_due: bool) -> None:
+        """Write the changes: a few to the log; when it `is_due`, all into the index."""
         from ..base.lock import Lock
 
         directory = folder(self.project_dir)
@@ -218,20 +225,16 @@ def open_source(
     """Everything in reach of a project, brought up to date until `ends`; None when there is nothing.
 
     A prompt takes in a few documents, without those of its `own` sessions. `is_whole` takes in all, compares every
-    file and drops what is gone.
+    file and drops what is gone. A damaged cache is replaced.
     """
     try:
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
-        before = dict(cache.state)
-        cache.take_episodes(now, ends, own, is_whole=is_whole)
-        cache.take_notes()
-        if is_whole:
-            cache.take_archives()
-        cache.save(before, is_whole=is_whole)
-        source = Source(cache.base, [*cache.recent.values()], cache.dead())
+        cache.refresh(now, ends, own, is_whole=is_whole)
     except DAMAGE:
         drop(project_dir)
-        raise
+        cache = _Cache(store_root, project_dir, is_whole=is_whole)
+        cache.refresh(now, ends, own, is_whole=is_whole)
+    source = Source(cache.base, [*cache.recent.values()], cache.dead())
     return source if source.count else None
 
 

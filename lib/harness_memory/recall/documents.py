@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import clock, settings
-from .index import ARCHIVED, NOTE, SESSION, Document, Record
+from .index import NOTE, SESSION, Document, Record
 from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
@@ -57,7 +57,3 @@ def of_note(note: Note, modified: float) -> Document:
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document
-
-
-def of_archived(id: str, started: str, headline: str) -> Document:
-    return index_text(id, ARCHIVED, headline, time=clock.parse(started) or 0.0)

@@ -197,10 +197,10 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
 
     columns = {name: array(code, base.columns[name] if base else ()) for name, code in _COLUMNS}
     ids = base.ids() if base else []
-    for number in dead:
-        ids[number] = ""
     count = len(ids)
     blobs = {name: [base.item(name, number) for number in range(count)] if base else [] for name in _BLOBS[2:]}
+    for number in dead:
+        ids[number], blobs["records"][number] = "", b""
     lists: dict[bytes, tuple[bytearray, bytearray]] = {}
     if base:
         for number in range(len(base)):

@@ -78,14 +78,9 @@ def _has_vowel(word: str) -> bool:
 
 def _ends_short(word: str) -> bool:
     """Ends in consonant, vowel, consonant other than w, x, y, as "hop" does."""
-    at = len(word) - 1
-    return (
-        at >= 2
-        and word[at] not in "wxy"
-        and _is_consonant(word, at)
-        and not _is_consonant(word, at - 1)
-        and _is_consonant(word, at - 2)
-    )
+    if len(word) < 3 or word[-1] in "wxy":
+        return False
+    return [_is_consonant(word, at) for at in range(len(word) - 3, len(word))] == [True, False, True]
 
 
 def _english(word: str) -> str:
