@@ -95,11 +95,9 @@ class HookContext(Context):
             self._mark_notes(session, gathered.state)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_head(injected, settings.FILE_MAX_BYTES):
-            from ..base import health
             from ..inject import usefulness
 
-            with health.noted(self.store_root, "usefulness"):
-                usefulness.settle(session.dir, gathered.state, message)
+            usefulness.settle(session.dir, gathered.state, message)
         return gathered.is_whole
 
     def _mark_notes(self, session: Session, state: Capture) -> None:

@@ -204,12 +204,8 @@ def audit_heads(project_dir: str) -> dict[str, str]:
 
 def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:
     """The newest other episode whose history began with the same entry: what a fork came from."""
-    for name in reversed(names(project_dir)):
-        if name != other_than and root.encode() in files.read_head(path_of(project_dir, name), settings.FILE_MAX_BYTES):
-            parent = load(project_dir, name)
-            if parent and parent.get("root") == root:
-                return parent
-    return None
+    others = (load(project_dir, name) for name in reversed(names(project_dir)) if name != other_than)
+    return next((value for value in others if value and value.get("root") == root), None)
 
 
 def headline(episode: dict[str, Any]) -> str:

@@ -150,10 +150,9 @@ def _forgotten_until(session: Session, project_dir: str) -> float:
 def _collect(context: Context, session: Session, state: Capture) -> list[str]:
     """Take in checkpoints; nothing is loaded for it where there are none."""
     waiting = [name for folder in context.folders for name in files.names(folder)]
-    archived = files.names(session.artifacts)
     is_waiting = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in waiting)
     claims: list[str] = []
-    if is_waiting or state.wrote_checkpoint or archived:
+    if is_waiting or state.wrote_checkpoint or files.names(session.artifacts):
         from ..base import health
         from . import checkpoint
 
