@@ -116,7 +116,7 @@ def related(argv: list[str]) -> int:
     source = _open(scopes.root, scopes.project.dir)
     if source:
         keys = [path_term(path), *terms(os.path.basename(path))]
-        numbers = {number for key in keys for number, _ in source.postings(key)}
+        numbers = {number for key in keys for number in source.postings(key)}
         hits = [hit for number in numbers for hit in _load(scopes.root, scopes.project.dir, source, number)]
     hits = [hit for hit in hits if any(("/" + file).lower().endswith(ends) for file in hit.value["files"])]
     vars(args).update(words=[], all_projects=False, archived=False)
@@ -144,7 +144,7 @@ def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Itera
                 seen.add(hit.value["file"])
                 hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
                 hit.value["score"] = round(scores[number], 3)
-                hit.has_all = all(ranking.holds(source, term, number) for term in query.weights)
+                hit.has_all = all(number in source.postings(term) for term in query.weights)
                 hit.explained = ranking.explain(source, query, scopes.now, number) if args.explain else {}
                 yield hit
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import os
 import sys
-from bisect import bisect_left
 from itertools import accumulate
 from zlib import crc32
 
@@ -90,7 +89,7 @@ class Segment:
         self.fd = fd
         self.state: dict[str, Any] = header["state"]
         self.columns: dict[str, Any] = {name: self._column(name, code) for name, code in _COLUMNS}
-        self._ends = {name: self._column(name + " ends", "I") for name in _BLOBS}
+        self.ends = {name: self._column(name + " ends", "I") for name in _BLOBS}
         self.count = len(self.columns["lengths"])
 
     def _column(self, name: str, code: str) -> Any:
@@ -103,28 +102,27 @@ class Segment:
         return self._data[begin:end].decode("utf-8", "replace").split("\n") if self.count else []
 
     def item(self, name: str, number: int) -> bytes:
-        ends, start = self._ends[name], self._spans[name][0]
+        ends, start = self.ends[name], self._spans[name][0]
         begin, end = start + (ends[number - 1] if number else 0), start + ends[number]
         if end <= len(self._data):
             return self._data[begin:end]
         os.lseek(self.fd, begin, os.SEEK_SET)
         return os.read(self.fd, end - begin)
 
-    def __len__(self) -> int:
-        """Number of terms; `bisect` needs this and `__getitem__`."""
-        return len(self._ends["terms"])
-
-    def __getitem__(self, number: int) -> bytes:
-        return self.item("terms", number)
-
     def find(self, term: str) -> int:
         """The number of a term; -1 when no document has it."""
         word = term.encode("utf-8", "surrogatepass")
-        number = bisect_left(self, word)
-        return number if number < len(self) and self[number] == word else -1
+        low, high = 0, len(self.ends["terms"])
+        while low < high:
+            middle = (low + high) // 2
+            at = self.item("terms", middle)
+            if at == word:
+                return middle
+            low, high = (middle + 1, high) if at < word else (low, middle)
+        return -1
 
     def holders(self, number: int) -> int:
-        ends = self._ends["postings"]
+        ends = self.ends["postings"]
         return int(ends[number] - (ends[number - 1] if number else 0)) // 5
 
     def postings(self, number: int) -> tuple[Sequence[int], bytes]:
@@ -142,7 +140,7 @@ class Source:
         self._recent = recent
         self._dead = dead
         self._first = base.count if base else 0
-        self._lists: dict[str, list[tuple[int, int]]] = {}
+        self._lists: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, int] = {}
         columns = base.columns if base else {name: memoryview(b"") for name, _ in _COLUMNS}
         self.lengths: list[int] = columns["lengths"].tolist() + [each.length for each in recent]
@@ -162,16 +160,17 @@ class Source:
         in_base = self._base.holders(number) if self._base and number >= 0 else 0
         return in_base + sum([term in each.counts for each in self._recent])
 
-    def postings(self, term: str) -> list[tuple[int, int]]:
-        """(document number, count) of each document with the term, by rising number."""
+    def postings(self, term: str) -> dict[int, int]:
+        """How often each document has the term, by its number."""
         result = self._lists.get(term)
         if result is None:
             number = self._find(term)
-            result = [*zip(*self._base.postings(number))] if self._base and number >= 0 else []
-            if self._dead:
-                result = [each for each in result if each[0] not in self._dead]
-            recent = enumerate(self._recent, self._first)
-            result += [(number, each.counts[term]) for number, each in recent if term in each.counts]
+            result = dict(zip(*self._base.postings(number))) if self._base and number >= 0 else {}
+            for number in self._dead.intersection(result):
+                del result[number]
+            for number, each in enumerate(self._recent, self._first):
+                if term in each.counts:
+                    result[number] = each.counts[term]
             self._lists[term] = result
         return result
 
@@ -203,9 +202,9 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
         ids[number], blobs["records"][number] = "", b""
     lists: dict[bytes, tuple[bytearray, bytearray]] = {}
     if base:
-        for number in range(len(base)):
+        for number in range(len(base.ends["terms"])):
             numbers, counts = base.postings(number)
-            lists[base[number]] = (bytearray(numbers), bytearray(counts))
+            lists[base.item("terms", number)] = (bytearray(numbers), bytearray(counts))
     for number, each in enumerate(documents, count):
         ids.append(each.record.id)
         row = (each.length, each.time, each.stamp, KINDS.index(each.record.kind))

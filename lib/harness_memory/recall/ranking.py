@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from math import log, sqrt
 
 from .index import KINDS, NOTE
@@ -98,7 +97,7 @@ def _worth(source: Source, asked: Mapping[str, tuple[float, float]], number: int
     unknown = log(
         1 + (source.count + 0.5) / 0.5
     )  # a term of no document counts too: unrelated prompts are full of them
-    held = {term for term, (_, rarity) in asked.items() if rarity and holds(source, term, number)}
+    held = [term for term, (_, rarity) in asked.items() if rarity and number in source.postings(term)]
     if not held:
         return 0.0
     total = sum(weight * (rarity or unknown) for weight, rarity in asked.values())
@@ -116,7 +115,7 @@ def explain(source: Source, query: Query, now: float, number: int) -> dict[str, 
     for name, scores in steps(source, query, now):
         parts[name] = scores.get(number, 0.0) - total
         total += parts[name]
-    parts["terms"] = {term: rarity_of(source, term) for term in query.weights if holds(source, term, number)}
+    parts["terms"] = {term: rarity_of(source, term) for term in query.weights if number in source.postings(term)}
     return {**parts, "score": total, "worth": _worth(source, _rarity_of_each(source, query), number, total)}
 
 
@@ -153,12 +152,6 @@ def rarity_of(source: Source, term: str) -> float:
     return log(1 + (source.count - holders + 0.5) / (holders + 0.5)) if holders else 0.0
 
 
-def holds(source: Source, term: str, number: int) -> bool:
-    postings = source.postings(term)
-    at = bisect_left(postings, (number, 0))
-    return at < len(postings) and postings[at][0] == number
-
-
 def _rarities(source: Source, query: Query) -> dict[str, float]:
     """The terms to read with their rarity: the rarest first, up to a number of postings."""
     holders = {term: source.holders(term) for term in query.weights}
@@ -179,7 +172,7 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
     get = scores.get
     for term, rarity in rarities.items():
         weight = weights[term] * rarity * (k + 1)
-        for number, count in source.postings(term):
+        for number, count in source.postings(term).items():
             scores[number] = get(number, 0.0) + weight * count / (count + fixed + slope * lengths[number])
     if len(scores) <= _CANDIDATES:
         return scores
@@ -230,7 +223,7 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
 def _add_files(source: Source, scores: Scores, shares: Mapping[str, float], weight: float) -> None:
     additions: Scores = {}
     for path, share in shares.items():
-        for number, breadth in source.postings(path_term(path)):
+        for number, breadth in source.postings(path_term(path)).items():
             additions[number] = additions.get(number, 0.0) + share / sqrt(breadth)
     for number, value in additions.items():
         scores[number] = scores.get(number, 0.0) + weight * min(1.0, value)
