@@ -56,26 +56,21 @@ examples:
   harness memory status                      in a project: where things stand
   harness memory list --since 7d             the sessions of the last week
   harness memory show last                   the latest session in full
-  harness memory open                        what is still to do
-  harness memory checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
   harness memory remember "Cart totals are rounded once, at the end"
-  harness memory briefing set < page.md      what every session here should know
   harness memory doctor                      when something seems wrong
 
 Every verb has its own help: harness memory <verb> --help
-A project is the git repository (or folder) you are in; --project DIR looks at another.
-What Claude may not do is the guard's: harness guard --help
+A project is the git repository (or folder) you are in; --project DIR names another.
+The guard has its own verbs: harness guard --help
 """
 _GUARD_EXAMPLES = """\
 examples:
   harness guard check 'rm -rf "$DIR"/*'      what would happen, step by step; nothing is run
-  harness guard check --tool Read --input '{"file_path": "~/.ssh/id_rsa"}'
   harness guard rules git.reset-hard         one rule in full; without an id all of them
-  harness guard test                         the installed hook, asked as Claude Code asks it
   harness guard allow-once 'git reset --hard'
 
 Every verb has its own help: harness guard <verb> --help
-Your own rules: guard.json in the memory folder; a project's, which may only be firmer: .claude/guard.json
+Your own rules: guard.json in the memory folder; a project's, which may only tighten: .claude/guard.json
 What was stopped so far: harness memory audit
 """
 FAMILIES = {
@@ -87,32 +82,24 @@ FAMILIES = {
 def main(argv: list[str]) -> int:
     output.prepare()
     try:
-        code = _run(argv)
+        try:
+            code = _dispatch(argv)
+        except SystemExit as leaving:  # argparse, after help or a wrong argument
+            code = leaving.code if isinstance(leaving.code, int) else COULD_NOT
         sys.stdout.flush()
         return code
     except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
         output.drop()
         return output.CLOSED_PIPE
-    except OSError as error:
-        output.drop()
-        output.complain("cannot write output: %s. The command may have completed." % (error.strerror or error))
-        return COULD_NOT
     except KeyboardInterrupt:
         return output.INTERRUPTED
-
-
-def _run(argv: list[str]) -> int:
-    try:
-        return _dispatch(argv)
-    except SystemExit as leaving:  # argparse, after help or a wrong argument
-        return leaving.code if isinstance(leaving.code, int) else COULD_NOT
-    except BrokenPipeError:
-        raise
     except Refusal as refusal:
         output.complain(str(refusal))
     except OSError as error:
-        path = error.filename or "the store or the output"
-        output.complain("%s: %s. See: harness memory doctor" % (path, error.strerror or error))
+        if error.filename is None:
+            output.drop()
+        what = error.filename or "cannot write output"
+        output.complain("%s: %s. See: harness memory doctor" % (what, error.strerror or error))
     return COULD_NOT
 
 
