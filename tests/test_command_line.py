@@ -161,3 +161,4 @@ def test_tables_align_wide_characters_and_cut_at_the_edge() -> None:
     assert output.table([["1", "a"], ["10", "b"]], right=(0,)) == [" 1  a", "10  b"]
     assert output.cut("abcdef", 4) == "abc…"
     assert output.cut("你好你好", 5) == "你好…"
+    assert output.cut("abc", 0) == "…"
