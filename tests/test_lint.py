@@ -10,7 +10,7 @@ from commandline import World
 from test_notes import made, put, table
 
 from harness_memory.base import clock, settings
-from harness_memory.notes import compact, freshness, lint, similar, wording
+from harness_memory.notes import compact, lint, similar
 from harness_memory.notes import note as notes
 from harness_memory.notes import shelf as notebook
 
@@ -19,23 +19,23 @@ NOW = clock.parse(DAY + "T12:00:00Z") or 0.0
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
-@pytest.mark.parametrize(("text", "instead"), table("stories.json"))
-def test_a_story_is_found_and_corrected_where_nothing_is_lost(text: str, instead: str) -> None:
-    assert wording.story(text) is not None
-    assert wording.corrected(text, "") == (instead or text)
+@pytest.mark.parametrize(("text", "fact"), table("stories.json"))
+def test_a_story_is_found_and_corrected_where_nothing_is_lost(text: str, fact: str) -> None:
+    assert lint.story(text)[0]
+    assert lint.reworded(text, "") == (fact or text)
 
 
 @pytest.mark.parametrize("text", table("facts.json"))
 def test_a_fact_is_left_alone(text: str) -> None:
-    assert (wording.story(text), wording.relative_dates(text, DAY)) == (None, [])
-    assert wording.corrected(text, DAY) == text
+    assert (lint.story(text), lint.relative_dates(text, DAY)) == (("", ""), [])
+    assert lint.reworded(text, DAY) == text
 
 
 @pytest.mark.parametrize(("text", "meaning"), table("dates.json"))
 def test_a_relative_date_is_found_with_its_day(text: str, meaning: str) -> None:
-    (hit,) = wording.relative_dates(text, DAY)
-    assert hit.instead == meaning
-    assert wording.corrected(text, DAY) == text.replace(hit.match[0], meaning or hit.match[0])
+    ((words, day),) = lint.relative_dates(text, DAY)
+    assert day == meaning
+    assert lint.reworded(text, DAY) == text.replace(words, meaning or words)
 
 
 @pytest.mark.parametrize(("kind", "one", "other"), table("pairs.json"))
@@ -57,7 +57,7 @@ def findings(tmp_path: Path) -> list[lint.Finding]:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> notebook.Shelf:
-    return notebook.project_shelf(str(tmp_path / "p"))
+    return notebook.Shelf("project", str(tmp_path / "p"))
 
 
 def test_every_kind_of_finding_names_file_line_reason_and_remedy(tmp_path: Path, shelf: notebook.Shelf) -> None:
@@ -88,18 +88,18 @@ def test_every_kind_of_finding_names_file_line_reason_and_remedy(tmp_path: Path,
         "code", "secret", "frontmatter", "unused", "unreadable",
     }  # fmt: skip
     for finding in found:
-        assert os.path.isfile(finding.path)
+        assert os.path.isfile(finding.file)
         assert finding.line > 0
         assert finding.what
         assert finding.remedy
     (date,) = [finding for finding in found if finding.kind == "relative-date"]
-    assert Path(date.path).read_text("utf-8").split("\n")[date.line - 1] == "- Release is tomorrow"
+    assert Path(date.file).read_text("utf-8").split("\n")[date.line - 1] == "- Release is tomorrow"
     assert "2026-11-17" in date.what
 
 
 def test_notes_in_order_have_no_findings(tmp_path: Path, shelf: notebook.Shelf) -> None:
     (tmp_path / "a.py").write_text("x = 1\n")
-    put(shelf, made("a", "A is about a.py", files=[freshness.stamped("a.py", str(tmp_path))]))
+    put(shelf, made("a", "A is about a.py", files=[notes.stamped("a.py", str(tmp_path))]))
     put(notebook.user_shelf(str(tmp_path)), made("a", "A is about a.py, for me", scope="user"))
     assert findings(tmp_path) == []
 
@@ -115,19 +115,19 @@ def test_a_superseded_note_contradicts_nothing(tmp_path: Path, shelf: notebook.S
 def test_a_note_of_one_day_is_corrected(before: str, after: str) -> None:
     head = "---\nname: a\ndescription: b c d\ntype: user\ncreated: %s\n---\n" % DAY
     note = notes.parse("x", head + "- Fact\n%s\n" % before)
-    lint.corrected(note)
+    lint.correct(note)
     assert note.body == ["- Fact", after]
 
 
 def test_a_date_in_a_note_that_grew_is_offered_but_not_written(shelf: notebook.Shelf) -> None:
     put(shelf, made("a", "It ends tomorrow", day="2026-11-01"))
     (note,) = shelf.read()
-    assert lint.corrected(note) == []
+    assert lint.correct(note) == []
 
 
 def test_a_note_without_frontmatter_gets_one() -> None:
     note = notes.parse("auth", "# Auth\n\n- Tokens expire\n")
-    lint.corrected(note)
+    lint.correct(note)
     again = notes.parse("auth", notes.render(note))
     assert (again.name, again.description, again.type, again.problems) == ("Auth", "Tokens expire", "project", [])
 

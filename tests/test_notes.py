@@ -11,6 +11,7 @@ import pytest
 from life import Life
 
 from harness_memory.base import settings
+from harness_memory.base.lock import Busy
 from harness_memory.notes import index
 from harness_memory.notes import note as notes
 from harness_memory.notes import shelf as notebook
@@ -29,7 +30,7 @@ def made(slug: str, *facts: str, scope: str = "project", **fields: object) -> No
     note.fields.update(fields, description=str(fields.get("description") or facts[0]))
     note.scope = scope
     for fact in facts:
-        notes.add_fact(note, fact)
+        note.add(fact)
     return note
 
 
@@ -103,18 +104,18 @@ def test_a_superseded_note_does_not_hold(edges: dict[str, list[str]], holding: l
 
 
 def test_the_index_lists_notes_that_hold_best_first(tmp_path: Path) -> None:
-    shelf = notebook.project_shelf(str(tmp_path))
+    shelf = notebook.Shelf("project", str(tmp_path))
     put(shelf, made("old", "Old fact", day="2026-01-01"), made("new", "New fact"), made("gone", "Gone fact"))
     put(shelf, made("heir", "It is otherwise", supersedes=["gone", "user/editor"], type="feedback"))
     text = (tmp_path / "MEMORY.md").read_text("utf-8")
     lines = [index.read_line(line) for line in text.split("\n")[2:-1]]
     assert lines == [("heir", ["user/editor"]), ("new", []), ("old", [])]
-    assert notebook.expected_index(shelf) == text.encode()
+    assert shelf.expected_index() == text.encode()
 
 
 def test_an_index_made_by_hand_is_archived_before_it_is_replaced(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text("- my own words\n", "utf-8")
-    put(notebook.project_shelf(str(tmp_path)), made("a", "Fact"))
+    put(notebook.Shelf("project", str(tmp_path)), made("a", "Fact"))
     (archived,) = (tmp_path / "archive" / "notes").iterdir()
     assert archived.read_text("utf-8") == "- my own words\n"
 
@@ -130,8 +131,8 @@ def test_a_full_index_counts_what_it_leaves_out(number: int, words: int) -> None
 
 
 def test_a_busy_shelf_is_refused_and_leaves_no_lock(tmp_path: Path) -> None:
-    shelf = notebook.project_shelf(str(tmp_path))
-    with notebook.Writing(shelf), pytest.raises(notebook.Busy), notebook.Writing(shelf, 0.05):
+    shelf = notebook.Shelf("project", str(tmp_path))
+    with notebook.Writing(shelf), pytest.raises(Busy), notebook.Writing(shelf, 0.05):
         pass
     assert os.listdir(tmp_path / "LEARNING") == []
 
@@ -155,8 +156,8 @@ def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
     user = notebook.user_shelf(str(life.store))
     put(user, *(made(name, "Uses " + what, scope="user") for name, what in (("editor", "vim"), ("shell", "fish"))))
     put(user, made("tabs", "Uses tabs", scope="user"))
-    put(notebook.project_shelf(str(life.project)), made("editor", "Uses emacs", supersedes=["user/shell"]))
-    put(notebook.local_shelf(str(life.directory)), made("tabs", "Spaces, this once", scope="local"))
+    put(notebook.Shelf("project", str(life.project)), made("editor", "Uses emacs", supersedes=["user/shell"]))
+    put(notebook.Shelf("local", str(life.directory)), made("tabs", "Spaces, this once", scope="local"))
     context = life.start("compact").context
     assert "Uses emacs" in context
     assert "[local] [tabs](local/tabs.md): Spaces, this once" in context
@@ -170,10 +171,10 @@ def test_a_session_is_given_the_nearest_note(life: Life, home: Path) -> None:
 def test_a_note_that_a_session_read_counts_as_used(life: Life) -> None:
     life.start()
     life.turn("Ask something", "An answer that is long enough to be of substance.")
-    shelf = notebook.project_shelf(str(life.project))
+    shelf = notebook.Shelf("project", str(life.project))
     put(shelf, made("read", "Read by Claude", day="2020-01-01"), made("unread", "Never read", day="2020-01-01"))
     life.prompt("And now?")
     life.transcript.read(shelf.path("read"))
     life.stop("Read it.")
-    used = {note.slug: notebook.last_used(shelf, note) > 1_700_000_000 for note in shelf.read()}
+    used = {note.slug: shelf.last_used(note) > 1_700_000_000 for note in shelf.read()}
     assert used == {"read": True, "unread": False}

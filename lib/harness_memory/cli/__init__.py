@@ -14,7 +14,7 @@ from .refusal import COULD_NOT, Refusal
 
 VERBS = (
     ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
-    ("list", "list:list_all", "past sessions, newest first, one a line; or notes"),
+    ("list", "show:list_all", "past sessions, newest first, one a line; or notes"),
     ("show", "show:show", "one session in full: asked, done, still open, files"),
     ("search", "search:search", "sessions and notes about some words, best first"),
     ("related", "search:related", "sessions that changed a file, and notes about it"),
@@ -26,7 +26,7 @@ VERBS = (
     ("note", "notes:note", "notes, one topic a file: add, edit, show, list, remove, promote, supersede"),
     ("lint", "lint:lint", "problems of the notes and their remedies; --fix does what is safe"),
     ("compact", "lint:compact", "merge what notes say twice, drop what is superseded"),
-    ("edit", "pages:edit", "a note, the briefing or a profile in your editor"),
+    ("edit", "notes:edit", "a note, the briefing or a profile in your editor"),
     ("forget", "forget:forget", "remove sessions, notes or a text from everywhere, after a preview"),
     ("briefing", "pages:briefing", "the page every session here starts with: show, set, rollback, history"),
     ("profile", "pages:profile", "what to know when a skill starts: list, show, set"),

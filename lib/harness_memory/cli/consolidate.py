@@ -12,10 +12,6 @@ from ..session import episode
 from . import arguments
 from .output import answer, count, local, passage
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 _LIMIT = 30
 
 
@@ -36,7 +32,9 @@ def consolidate(argv: list[str]) -> int:
         at = consolidation.mark(project.dir, time.time())
         return answer(args.json, {"at": at}, ["Consolidated: sessions count as new from now on."])
     last = consolidation.last(project.dir)
-    new = _since(project.dir, last)
+    folder, after = os.path.join(project.dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
+    names = [name for name in episode.names(project.dir) if files.modified(os.path.join(folder, name)) > after]
+    new = [value for value in (episode.load(project.dir, name) for name in names) if value]
     shown = new[-args.limit :]
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
     rows = ["%s %s." % (count(len(new), "session"), when)]
@@ -46,11 +44,3 @@ def consolidate(argv: list[str]) -> int:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
         rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip())))
     return answer(args.json, {"last": last or None, "new": len(new), "sessions": shown}, rows)
-
-
-def _since(project_dir: str, at: str) -> list[dict[str, Any]]:
-    """Episodes written after that instant."""
-    folder = os.path.join(project_dir, settings.EPISODES_DIR)
-    after = clock.parse(at) or -1.0
-    names = [name for name in episode.names(project_dir) if files.modified(os.path.join(folder, name)) > after]
-    return [value for value in (episode.load(project_dir, name) for name in names) if value]

@@ -151,7 +151,7 @@ def _note(at: Scopes, word: str) -> Note:
             note = notes.parse(slug, files.read_text(os.path.join(shelf.archive, versions[-1])) or "")
             note.scope, note.path = shelf.scope, os.path.join(shelf.archive, versions[-1])
             return note
-    return at.find(word, what="session or note")[1]
+    return at.find(word, what="session or note")
 
 
 def _tops(at: Scopes) -> list[str]:

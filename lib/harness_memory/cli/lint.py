@@ -13,10 +13,7 @@ from .scopes import Scopes, add_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..notes.lint import Finding
-    from ..notes.shelf import Shelf
 
 _SHOWN = 10  # findings of a kind
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
@@ -34,43 +31,23 @@ def lint(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     scopes = Scopes(args)
     places = [shelf for shelf in scopes.shelves if args.scope in (None, shelf.scope)]
-    fixed = [row for shelf in places if shelf.slugs() for row in _fix(scopes, shelf)] if args.fix else []
+    fixed = []
+    for shelf in [shelf for shelf in places if args.fix and shelf.slugs()]:
+        with scopes.writing(shelf.scope) as writing:
+            for note in shelf.read():
+                done = linting.correct(note) if not note.is_unreadable else []
+                if done:
+                    archived = writing.archive(note.slug, scopes.now) or None
+                    fixed.append({"file": writing.put(note), "done": done, "archived": archived})
     homes = tuple(folder for shelf in places for folder in (shelf.folder + os.sep, shelf.index))
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
-    findings = [each for each in findings if each.path.startswith(homes)]
-    rows = [row for each in fixed for row in ("Corrected %s:" % short(each["file"]), *map(_indented, each["done"]), "")]
+    findings = [each for each in findings if each.file.startswith(homes)]
+    rows = []
+    for each in fixed:
+        rows += ["Corrected %s:" % short(str(each["file"])), *("  " + line(what) for what in each["done"] or ()), ""]
     rows += _listing(findings, scopes.root) if findings else ["The notes are in order."]
-    answer(args.json, {"fixed": fixed, "findings": [finding.as_json() for finding in findings]}, rows)
+    answer(args.json, {"fixed": fixed, "findings": [finding._asdict() for finding in findings]}, rows)
     return 1 if findings else 0
-
-
-def _indented(text: str) -> str:
-    return "  " + line(text)
-
-
-def _fix(scopes: Scopes, shelf: Shelf) -> list[dict[str, Any]]:
-    done = []
-    with scopes.writing(shelf.scope) as writing:
-        for note in shelf.read():
-            what = linting.corrected(note) if not note.is_unreadable else []
-            if what:
-                archived = writing.archive(note.slug, scopes.now)
-                done.append({"file": writing.put(note), "done": what, "archived": archived or None})
-    return done
-
-
-def _listing(findings: list[Finding], root: str) -> list[str]:
-    """Findings by remedy, of many the first few."""
-    groups: dict[str, list[str]] = {}
-    for each in findings:
-        where = "%s:%d" % (os.path.relpath(each.path, root), each.line)
-        groups.setdefault(each.remedy, []).append(_indented("%s %s" % (where, each.what)))
-    safe = sum(finding.is_safe for finding in findings)
-    more = "; --fix corrects %d" % safe if safe else ""
-    lines = ["%s in %s%s" % (count(len(findings), "finding"), short(root), more)]
-    for remedy, rows in groups.items():
-        lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, _SHOWN, "  ")]
-    return lines
 
 
 def compact(argv: list[str]) -> int:
@@ -96,14 +73,27 @@ def compact(argv: list[str]) -> int:
         changes += [{"note": ref % slug, "what": what} for slug, reasons in plan.items() for what in reasons]
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
-    would = ["%s would be made (nothing was changed):" % count(len(changes), "change")]
-    rows = (would if args.dry_run and changes else []) + [_indented("%(note)s %(what)s" % each) for each in changes]
+    rows = ["%s would be made (nothing was changed):" % count(len(changes), "change")] * bool(args.dry_run and changes)
+    rows += ["  " + line("%(note)s %(what)s" % each) for each in changes]
     folders = [os.path.dirname(path) for path in archived]
     for folder in dict.fromkeys(folders):
         rows.append("%s kept in %s" % (count(folders.count(folder), "original"), short(folder)))
     rows = rows or ["The notes are compact."]
     rows += ["", "To decide:", *_listing(undecided, scopes.root)[1:]] if undecided else []
-    needs = [finding.as_json() for finding in undecided]
-    value = {"dry_run": args.dry_run, "changes": changes, "archived": archived, "needs_a_mind": needs}
-    answer(args.json, value, rows)
+    value = {"dry_run": args.dry_run, "changes": changes, "archived": archived}
+    answer(args.json, {**value, "needs_a_mind": [finding._asdict() for finding in undecided]}, rows)
     return 1 if undecided else 0
+
+
+def _listing(findings: list[Finding], root: str) -> list[str]:
+    """Findings by remedy, of many the first few."""
+    groups: dict[str, list[str]] = {}
+    for each in findings:
+        where = "%s:%d" % (os.path.relpath(each.file, root), each.line)
+        groups.setdefault(each.remedy, []).append("  " + line("%s %s" % (where, each.what)))
+    safe = sum(finding.fixable for finding in findings)
+    more = "; --fix corrects %d" % safe if safe else ""
+    lines = ["%s in %s%s" % (count(len(findings), "finding"), short(root), more)]
+    for remedy, rows in groups.items():
+        lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, _SHOWN, "  ")]
+    return lines

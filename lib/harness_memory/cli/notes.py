@@ -1,17 +1,18 @@
-"""`remember` and `note`: facts that people keep, one topic a file. Lint comments on all that is written."""
+"""`remember`, `note` and `edit`: facts that people keep, one topic a file. Lint comments on all that is written."""
 
 from __future__ import annotations
 
+import os
 import sys
 
 from ..base import files, settings
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
 from ..base.tokens import MARK
-from ..notes import freshness, lint, similar, wording
+from ..notes import lint, similar
 from ..notes import note as notes
 from ..notes import shelf as notebook
-from . import arguments, editor
+from . import arguments, pages
 from .output import answer, complain, count, emit_stored, line, short, table
 from .output import cut as fitted
 from .refusal import Refusal
@@ -20,68 +21,14 @@ from .scopes import Scopes, add_scope, described, relative
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Callable
+    from collections.abc import Callable
 
     from ..notes.note import Note
     from ..notes.shelf import Shelf, Writing
 
-    Action = Callable[[Scopes, argparse.Namespace], int]
-
 _TOPIC_WORDS = 4
 _LEAST_SHARED_WORDS = 2
 _LEAST_SHARE = 0.34
-
-
-def note(argv: list[str]) -> int:
-    about = (
-        "Notes: what should be known in every session, as facts, one topic a file.\n"
-        "A note of a nearer scope (local, project, user) overrides one of the same name."
-    )
-    examples = (
-        'note add "Cart totals" "Totals are rounded once, at the end" --file src/cart.py\n'
-        'note add Deploy --type reference --trigger "command: make deploy" < deploy.md\n'
-        "note edit cart-totals --verified\nnote promote editor\nnote supersede use-jquery use-react"
-    )
-    actions = arguments.Actions("note", about, examples)
-    rows: tuple[tuple[str, str, Action, dict[str, str | None]], ...] = (
-        ("add", "a new topic; without facts its text is read from standard input", _add, {"name": None, "facts": "*"}),
-        ("edit", "a note in your editor, by options, or from standard input", _edit, {"name": None}),
-        ("show", "one note", _show, {"name": None}),
-        ("list", "all notes", list_notes, {}),
-        ("remove", "move notes into the archive", _remove, {"names": "+"}),
-        ("promote", "from local to project, from project to user", _promote, {"name": None}),
-        (
-            "supersede",
-            "NEW replaces OLD, which stays on disk",
-            _supersede,
-            {"old": None, "new": None},
-        ),
-    )
-    parsers = {}
-    for action, help, run, operands in rows:
-        parsers[action] = parser = actions.add(action, help)
-        parser.set_defaults(run=run)
-        for operand, number in operands.items():
-            parser.add_argument(operand, nargs=number, metavar=operand.upper().rstrip("S"))
-        (_add_content if action in ("add", "edit") else add_scope)(parser)
-    parsers["list"].add_argument("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
-    parsers["edit"].add_argument("--verified", action="store_true", help="it is true today, and so are its files")
-    parsers["edit"].add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
-    args = actions.parse(argv, "list")
-    return int(args.run(Scopes(args), args))
-
-
-def _add_content(parser: argparse.ArgumentParser) -> None:
-    add = parser.add_argument
-    add("--description", metavar="TEXT", help="one line for the index (default: the first fact)")
-    add("--type", choices=settings.NOTE_TYPES, help="kind of knowledge (default: project, or user for --scope user)")
-    add_scope(parser, "local ends with the session, user follows you into every project (default: project)")
-    add("--file", metavar="F", action="append", help="a file it is about: lint reports its changes (repeatable)")
-    add("--trigger", metavar="T", action="append", help='"command: git push" or "path: src/**" (repeatable)')
-    add("--fix", action="store_true", help="correct what lint can: relative dates, the opening of a story")
-
-
-# Adding --------------------------------------------------------------------------------------------
 
 
 def remember(argv: list[str]) -> int:
@@ -96,35 +43,96 @@ def remember(argv: list[str]) -> int:
     )
     parser = arguments.parser("remember", about, examples)
     parser.add_argument("facts", nargs="+", metavar="FACT", help="a fact, in quotes")
-    parser.add_argument("--topic", metavar="T", help="the note it belongs to, by name; made when missing")
+    topic = "the note it belongs to, by name; made when missing"
+    parser.add_argument("--topic", metavar="T", dest="name", default="", help=topic)
     _add_content(parser)
     args = parser.parse_args(argv)
-    return _add_facts(Scopes(args), args, args.topic or "", "")
+    return _add(Scopes(args), args)
+
+
+def note(argv: list[str]) -> int:
+    about = (
+        "Notes: what should be known in every session, as facts, one topic a file.\n"
+        "A note of a nearer scope (local, project, user) overrides one of the same name."
+    )
+    examples = (
+        'note add "Cart totals" "Totals are rounded once, at the end" --file src/cart.py\n'
+        'note add Deploy --type reference --trigger "command: make deploy" < deploy.md\n'
+        "note edit cart-totals --verified\nnote promote editor\nnote supersede use-jquery use-react"
+    )
+    actions = arguments.Actions("note", about, examples)
+    rows: tuple[tuple[str, str, Callable[[Scopes, argparse.Namespace], int], str], ...] = (
+        ("add", "a new topic; without facts its text is read from standard input", _add, "name facts*"),
+        ("edit", "a note in your editor, by options, or from standard input", _edit, "name"),
+        ("show", "one note", _show, "name"),
+        ("list", "all notes", list_notes, ""),
+        ("remove", "move notes into the archive", _remove, "names+"),
+        ("promote", "from local to project, from project to user", _promote, "name"),
+        ("supersede", "NEW replaces OLD, which stays on disk", _supersede, "old new"),
+    )
+    for action, help, run, operands in rows:
+        parser = actions.add(action, help)
+        parser.set_defaults(run=run)
+        for operand in operands.split():
+            name = operand.rstrip("*+")
+            parser.add_argument(name, nargs=operand[len(name) :] or None, metavar=name.upper().rstrip("S"))
+        (_add_content if action in ("add", "edit") else add_scope)(parser)
+        if action == "list":
+            parser.add_argument("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
+        if action == "edit":
+            parser.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
+            parser.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
+    args = actions.parse(argv, "list")
+    return int(args.run(Scopes(args), args))
+
+
+def _add_content(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add("--description", metavar="TEXT", help="one line for the index (default: the first fact)")
+    add("--type", choices=settings.NOTE_TYPES, help="kind of knowledge (default: project, or user for --scope user)")
+    add_scope(parser, "local ends with the session, user follows you into every project (default: project)")
+    add("--file", metavar="F", action="append", help="a file it is about: lint reports its changes (repeatable)")
+    add("--trigger", metavar="T", action="append", help='"command: git push" or "path: src/**" (repeatable)')
+    add("--fix", action="store_true", help="correct what lint can: relative dates, the opening of a story")
+
+
+def edit(argv: list[str]) -> int:
+    about = (
+        "Open a note, the briefing or a skill's profile in $VISUAL or $EDITOR. What you save is checked: if something\n"
+        "is wrong with it, the old version stays and your text is kept as a draft."
+    )
+    parser = arguments.parser("edit", about, "edit cart-totals\nedit briefing\nedit profile/melt")
+    parser.add_argument("what", metavar="NAME", help='a note by name, "briefing", or "profile/SKILL"')
+    add_scope(parser, "the note of this scope")
+    args = parser.parse_args(argv)
+    scopes = Scopes(args)
+    kind, _, skill = args.what.partition("/")
+    if args.what != "briefing" and not (kind == "profile" and skill):
+        return _edit_text(scopes, scopes.find_readable(args.what, args.scope), args)
+    page = pages.Page(scopes.project, skill)
+    before = page.text()
+    name = page.name[: -len(".md")]
+    return pages.edit_text(scopes.project.dir, name, before, lambda text: page.replace(text, args, before))
+
+
+# Writing -------------------------------------------------------------------------------------------
 
 
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
-    text = "" if args.facts else _standard_input(args, "note add %s" % line(args.name))
-    return _add_facts(scopes, args, args.name, text, is_new=True)
-
-
-def _add_facts(scopes: Scopes, args: argparse.Namespace, name: str, text: str, *, is_new: bool = False) -> int:
-    """Add facts, or the text of a page, to the note of that name; a new one must not exist."""
-    said = [one_line(each) for each in (name, *args.facts)]
-    name, *facts = map(redact, said)  # before anything is named after a secret
-    args.is_redacted = bool(text and args.is_redacted) or [name, *facts] != said
+    """Add facts, or the text of a page, to the note of that name; for `note add` it must not exist."""
+    text = "" if args.facts else pages.standard_input("note add %s" % line(args.name))
+    name, *facts = [redact(one_line(each)) for each in (args.name, *args.facts)]  # no slug holds a secret
     day = scopes.day if args.fix else ""
-    facts = [wording.corrected(fact, day) if args.fix else fact for fact in facts if fact]
+    facts = [lint.reworded(fact, day) if args.fix else fact for fact in facts if fact]
     if not facts and not text:
         raise Refusal("the fact is empty; nothing was noted")
-    scope = args.scope or ("user" if args.type == "user" else "project")
-    kind = args.type or ("user" if scope == "user" else "project")
-    with scopes.writing(scope) as writing:
+    with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as writing:
         existing = writing.shelf.note(notes.slug_of(name)) if name else _nearest(writing.shelf, facts, args.type)
-        if existing and is_new:
+        if existing and hasattr(args, "action"):
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
-        title = name or _topic_name(wording.corrected(facts[0], day))
-        made = existing or notes.new(title, type=kind, day=scopes.day, session=scopes.session)
+        title = name or _topic_name(lint.reworded(facts[0], day))
+        made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
         if text:
@@ -132,10 +140,10 @@ def _add_facts(scopes: Scopes, args: argparse.Namespace, name: str, text: str, *
             made.fields.update(page.fields)
             made.body, made.problems = page.body, page.problems
         texts = [fact.text for fact in made.facts]
-        keys = {similar.key(each) for each in (*texts, *(wording.corrected(each, day) for each in texts))}
+        keys = {similar.key(each) for each in (*texts, *(lint.reworded(each, day) for each in texts))}
         new = [fact for fact in facts if similar.key(fact) not in keys]
         for fact in new:
-            notes.add_fact(made, fact)
+            made.add(fact)
         if existing and made.fields.get("verified"):
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
@@ -162,22 +170,18 @@ def _topic_name(fact: str) -> str:
 
 
 def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None:
-    fields = made.fields
+    fields, root = made.fields, scopes.project.root
     for key in ("description", "type"):
         if getattr(args, key):
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
         items = dict(zip([path for path, _ in made.files], fields.get("files") or ()))
-        paths = [relative(file, scopes.project.root) for file in args.file]
-        items.update({path: freshness.stamped(path, scopes.project.root) for path in paths})
+        items.update({path: notes.stamped(path, root) for path in [relative(file, root) for file in args.file]})
         fields["files"] = [*items.values()]
     for item in args.trigger or ():
         if not notes.is_trigger(item):
             raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))
         fields["triggers"] = [*dict.fromkeys([*(fields.get("triggers") or ()), one_line(item)])]
-
-
-# Writing -------------------------------------------------------------------------------------------
 
 
 def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
@@ -190,68 +194,59 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
         raise Refusal("it states no fact; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
-    fixed = lint.corrected(made) if getattr(args, "fix", False) else []
+    fixed = lint.correct(made) if getattr(args, "fix", False) else []
     if not files.is_same(shelf.path(made.slug), notes.render(made).encode("utf-8", "replace")):
         writing.archive(made.slug, scopes.now)
     writing.put(made)
     saved = shelf.note(made.slug) or made
-    book = notebook.open_book(scopes.shelves)
     findings = [*lint.check_note(saved, scopes.project.root, scopes.day)]
-    findings += [each for each in lint.check_pairs(book, last=saved.ref) if each.path == saved.path]
-    is_redacted = getattr(args, "is_redacted", False)
+    pairs = lint.check_pairs(notebook.open_book(scopes.shelves), last=saved.ref)
+    findings += [finding for finding in pairs if finding.file == saved.path]
+    is_redacted = MARK in notes.render(saved)
     value = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed}
-    value["findings"] = [finding.as_json() for finding in findings]
+    value["findings"] = [finding._asdict() for finding in findings]
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
     rows += ["Secrets in it were redacted."] if is_redacted else []
     rows += ["  corrected: " + line(what) for what in fixed]
     rows += ["  line %d %s; %s" % (each.line, line(each.what), line(each.remedy)) for each in findings]
-    if any(finding.is_safe for finding in findings):
+    if any(finding.fixable for finding in findings):
         rows.append("  (--fix, or harness memory lint --fix, corrects what is safe)")
     return answer(args.json, value, rows)
 
 
-def _standard_input(args: argparse.Namespace, usage: str) -> str:
-    text, args.is_redacted = editor.standard_input(usage)
-    return text
-
-
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
-    shelf, note = scopes.find_readable(args.name, args.scope)
+    note = scopes.find_readable(args.name, args.scope)
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
         if sys.stdin is None or sys.stdin.isatty():
-            return edit_note(scopes, shelf, note, args)
-        return _write_page(scopes, shelf, note, _standard_input(args, "note edit NAME"), args)
-    with scopes.writing(shelf.scope) as writing:
-        _, note = scopes.find_readable(note.ref)  # as it is under the lock
+            return _edit_text(scopes, note, args)
+        return _write_text(scopes, note, pages.standard_input("note edit NAME"), args)
+    with scopes.writing(note.scope) as writing:
+        note = scopes.find_readable(note.ref)  # as it is under the lock
         for text in args.drop or ():
             wanted = similar.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in similar.key(fact.text)]
             if len(hits) != 1:
                 hold = "%s of %s" % (count(len(hits), "fact"), note.ref)
                 raise Refusal('%s match "%s"; nothing was changed' % (hold, line(text)))
-            note.body = notes.without(note.body, hits)
+            note.drop(hits)
         if args.verified:
             note.fields["verified"] = scopes.day
-            note.fields["files"] = [freshness.stamped(path, scopes.project.root) for path, _ in note.files]
+            note.fields["files"] = [notes.stamped(path, scopes.project.root) for path, _ in note.files]
         _apply_options(scopes, note, args)
         return _save(scopes, writing, note, args, "Written")
 
 
-def edit_note(scopes: Scopes, shelf: Shelf, note: Note, args: argparse.Namespace) -> int:
-    """In the person's editor."""
+def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace) -> int:
     before = files.read_text(note.path) or ""
-    return editor.edit(
-        scopes, "note-" + note.slug, before, lambda text: _write_page(scopes, shelf, note, text, args, before=before)
-    )
+    name = "note-" + note.slug
+    return pages.edit_text(scopes.project.dir, name, before, lambda text: _write_text(scopes, note, text, args, before))
 
 
-def _write_page(
-    scopes: Scopes, shelf: Shelf, note: Note, text: str, args: argparse.Namespace, before: str | None = None
-) -> int:
+def _write_text(scopes: Scopes, note: Note, text: str, args: argparse.Namespace, before: str | None = None) -> int:
     """Write a whole new text; without frontmatter the note keeps its own."""
     page = notes.parse(note.slug, text)
-    page.fields = page.fields if page.has_head else dict(note.fields)
-    with scopes.writing(shelf.scope) as writing:
+    page.fields = page.fields or note.fields
+    with scopes.writing(note.scope) as writing:
         if before is not None and files.read_text(note.path) != before:
             raise Refusal("%s has changed since the editor was opened" % note.ref)
         return _save(scopes, writing, page, args, "Written")
@@ -259,11 +254,10 @@ def _write_page(
 
 def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
     removed = []
-    for word in args.names:
-        shelf, note = scopes.find(word, args.scope)
-        if not notebook.is_plain(note.path):
+    for note in [scopes.find(word, args.scope) for word in args.names]:
+        if os.path.islink(note.path) or not os.path.isfile(note.path):
             raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
-        with scopes.writing(shelf.scope) as writing:
+        with scopes.writing(note.scope) as writing:
             removed.append((note.ref, writing.remove(note.slug, scopes.now)))
     rows = ["Removed %s%s" % (line(ref), "; archived in " + short(path) if path else "") for ref, path in removed]
     return answer(args.json, [{"note": ref, "archived": path or None} for ref, path in removed], rows)
@@ -271,17 +265,17 @@ def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
-    shelf, note = scopes.find_readable(args.name, args.scope)
-    if shelf.scope == "user":
+    note = scopes.find_readable(args.name, args.scope)
+    if note.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
-    target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(shelf.scope) + 1]
-    with scopes.writing(shelf.scope) as leaving, scopes.writing(target) as writing:
-        _, note = scopes.find_readable(note.ref)  # as it is under the lock
+    target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(note.scope) + 1]
+    with scopes.writing(note.scope) as leaving, scopes.writing(target) as writing:
+        note = scopes.find_readable(note.ref)  # as it is under the lock
         made = writing.shelf.note(note.slug) or note
         keys = {similar.key(fact.text) for fact in made.facts}
         for fact in note.facts:
             if similar.key(fact.text) not in keys:
-                notes.add_fact(made, fact.text)
+                made.add(fact.text)
         made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))
         made.fields.pop("scope", None)
         if target == "user":
@@ -293,19 +287,17 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
 
 
 def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
-    _, old = scopes.find(args.old, args.scope)
-    shelf, new = scopes.find_readable(args.new, args.scope)
+    old, new = scopes.find(args.old, args.scope), scopes.find_readable(args.new, args.scope)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
         raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
-    with scopes.writing(shelf.scope) as writing:
-        _, new = scopes.find_readable(new.ref)
+    with scopes.writing(new.scope) as writing:
+        new = scopes.find_readable(new.ref)
         ref = old.slug if old.scope == new.scope else old.ref
         new.fields["supersedes"] = [*dict.fromkeys([*new.supersedes, ref])]
-        return _save(
-            scopes, writing, new, args, "%s is superseded: it stays on disk, never injected. Written" % old.ref
-        )
+        done = "%s is superseded: it stays on disk, never injected. Written" % old.ref
+        return _save(scopes, writing, new, args, done)
 
 
 # Showing -------------------------------------------------------------------------------------------
@@ -324,19 +316,18 @@ def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
 
 
 def _show(scopes: Scopes, args: argparse.Namespace) -> int:
-    return show_note(scopes, *scopes.find(args.name, args.scope), is_json=args.json)
+    return show_note(scopes, scopes.find(args.name, args.scope), is_json=args.json)
 
 
-def show_note(scopes: Scopes, shelf: Shelf, note: Note, is_json: bool) -> int:
-    notebook.mark_used(shelf, note.slug)
+def show_note(scopes: Scopes, note: Note, is_json: bool) -> int:
+    scopes.shelf(note.scope).mark_used(note.slug)
     fate = notebook.open_book(scopes.shelves).fate(note)
-    stale = freshness.stale_files(note, scopes.project.root)
+    stale = note.stale_files(scopes.project.root)
     if is_json:
         return answer(True, {**described(note, fate), "stale_files": stale}, ())
     if note.is_unreadable:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
     emit_stored(files.read(note.path) or b"")
-    sys.stdout.flush()
     if fate:
         complain("%s is %s" % (note.ref, fate))
     if stale:

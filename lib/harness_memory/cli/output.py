@@ -83,15 +83,17 @@ def some(lines: list[str], most: int, indent: str = "") -> list[str]:
     return [*lines[:most], *(["%sand %d more" % (indent, more)] if more > 0 else [])]
 
 
-def emit_stored(data: bytes) -> None:
+def emit_stored(data: bytes) -> int:
     """Print a stored file: safe in a terminal; in a pipe unchanged, but without what acts on a terminal."""
     text = data.decode("utf-8", "replace")
     if sys.stdout.isatty():
         print(passage(text.rstrip("\n")))
-        return
+        return 0
     sys.stdout.flush()
     safe = "\r\n".join(_escaped(part, lambda char: "", "\n\t") for part in text.split("\r\n"))
     sys.stdout.buffer.write(data if safe == text else safe.encode("utf-8"))
+    sys.stdout.flush()
+    return 0
 
 
 def line(text: object) -> str:

@@ -1,4 +1,4 @@
-"""`briefing` and `profile`, pages that people keep and sessions are given; `edit` opens one, or a note, in an editor.
+"""`briefing` and `profile`, pages that people keep and sessions are given; and how a person hands over a text.
 
 A page has former versions beside it: `briefing.md`, `briefing.md.1` the one before, `briefing.md.2`. Each is written
 or renamed in one step: a process killed at any point leaves the present version and those before it.
@@ -8,20 +8,23 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 import time
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
+from ..base.redact import redact
+from ..base.tokens import MARK
 from ..memory import briefing as curated
 from ..project import identity
-from . import arguments, editor, notes
+from . import arguments
 from .output import answer, columns, count, cut, emit_stored, line, local, passage, short, table
 from .refusal import Refusal
-from .scopes import Scopes, add_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Callable
     from typing import Any
 
     from ..project.identity import Project
@@ -34,22 +37,73 @@ _ACTIONS = {
     "history": "the versions",
 }
 
+# Text from a person ----------------------------------------------------------------------------------
+
+
+def standard_input(usage: str) -> str:
+    """The text on standard input, without secrets."""
+    if sys.stdin is None or sys.stdin.isatty():
+        raise Refusal("the text is read from standard input: harness memory %s < FILE" % usage)
+    return _checked(sys.stdin.buffer.read(settings.CURATED_MAX_BYTES + 1))
+
+
+def _checked(data: bytes) -> str:
+    lines, problem = curated.parse(data)
+    if problem or not lines:
+        raise Refusal("the text is %s; nothing was written" % (problem or "empty"))
+    return redact("\n".join(lines) + "\n")
+
+
+def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], object]) -> int:
+    """Open `before` in the editor and `write` what is saved; when that fails, the draft stays and is named."""
+    import shlex
+    import subprocess
+
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    if not command:
+        raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
+    arguments.private_root()
+    drafts = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR)
+    draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(time.time())))
+    files.write_text(draft, before)
+    sys.stdout.flush()
+    try:
+        words = [word.strip('"') for word in shlex.split(command, posix=os.name != "nt")]
+        subprocess.run([*words, draft], check=True)
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
+        files.remove(draft)
+        raise Refusal('the editor "%s" failed: %s. Nothing was changed' % (line(command), line(error))) from None
+    try:
+        data = files.read(draft) or b""
+        if data.strip() in (b"", before.strip().encode("utf-8")):
+            print("Nothing changed.")
+        else:
+            text = _checked(data)
+            files.write_text(draft, text)
+            write(text)
+    except (Refusal, OSError) as error:
+        raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
+    files.remove(draft)
+    return 0
+
+
+# Pages -----------------------------------------------------------------------------------------------
+
 
 class Page:
     """The briefing, or the profile of a skill; a session is given the first `limit` lines."""
 
-    __slots__ = ("command", "limit", "path", "project")
+    __slots__ = ("command", "limit", "name", "path", "project")
 
     def __init__(self, project: Project, skill: str = "") -> None:
+        if skill and not curated.skill_name(skill):
+            raise Refusal('"%s" cannot be the name of a skill' % line(skill))
+        skill = curated.skill_name(skill)
         self.project = project
         self.command = "profile set " + skill if skill else "briefing set"
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
-        name = os.path.join(settings.PROFILES_DIR, skill + ".md") if skill else settings.BRIEFING_FILE
-        self.path = os.path.join(project.dir, name)
-
-    @property
-    def name(self) -> str:
-        return os.path.basename(self.path)
+        self.name = skill + ".md" if skill else settings.BRIEFING_FILE
+        self.path = os.path.join(project.dir, settings.PROFILES_DIR if skill else "", self.name)
 
     def former(self, number: int) -> str:
         return "%s.%d" % (self.path, number)
@@ -58,8 +112,8 @@ class Page:
         lines = curated.read(path or self.path).lines
         return "\n".join(lines) + "\n" if lines else ""
 
-    def replace(self, text: str, expected: str | None = None) -> str:
-        """Write a new version and keep the two before, if the page is still as `expected`; the text before."""
+    def replace(self, text: str, args: argparse.Namespace, expected: str | None = None) -> int:
+        """Write a new version and keep the two before, if the page is still as `expected`; show what changed."""
         arguments.private_root()
         identity.record(self.project, clock.iso(time.time()))
         lock = Lock(self.path + settings.LOCK_SUFFIX, _LOCK_SECONDS, "another process writes the page. Try again")
@@ -76,83 +130,70 @@ class Page:
             if data is None or text != before:
                 files.write_text(self.path, text, durable=True)
             lock.discard()
-        return before
+        names = (self.name + " (before)", self.name)
+        diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
+        lines = text.count("\n")
+        value = {"file": self.path, "changed": text != before, "lines": lines, "redacted": MARK in text, "diff": diff}
+        rows = ["Secrets in it were redacted."] if MARK in text else []
+        if text == before:
+            return answer(args.json, value, [*rows, "Nothing changed: %s is the same." % short(self.path)])
+        more = "; the one before is %s.1" % self.name if os.path.lexists(self.former(1)) else ""
+        rows += [passage(diff), "", "Written: %s (%s)%s" % (short(self.path), count(lines, "line"), more)]
+        rows += ["A session is given the first %d lines." % self.limit] if lines > self.limit else []
+        return answer(args.json, value, rows)
 
 
 def briefing(argv: list[str]) -> int:
     about = "The page every session in this project starts with (briefing.md, up to %d lines)."
     examples = "briefing\nbriefing set < page.md\nbriefing history\nbriefing rollback"
-    actions = arguments.Actions("briefing", about % settings.BRIEFING_LINES, examples)
-    return _run(actions, argv, "show")
+    return _run("briefing", about % settings.BRIEFING_LINES, examples, argv)
 
 
 def profile(argv: list[str]) -> int:
     about = "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)."
     examples = "profile list\nprofile show melt\nprofile set melt < page.md"
-    actions = arguments.Actions("profile", about % settings.PROFILE_LINES, examples)
-    actions.add("list", "every profile")
-    return _run(actions, argv, "list")
+    return _run("profile", about % settings.PROFILE_LINES, examples, argv)
 
 
-def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
+def _run(verb: str, about: str, examples: str, argv: list[str]) -> int:
     """The actions of a page; profiles have a skill each, and a list."""
-    for action, about in _ACTIONS.items():
-        parser = actions.add(action, about)
-        if default == "list":
-            parser.add_argument("skill", metavar="SKILL", type=_skill, help="the name of the skill, as typed after /")
+    actions = arguments.Actions(verb, about, examples)
+    if verb == "profile":
+        actions.add("list", "every profile")
+    for action, help in _ACTIONS.items():
+        parser = actions.add(action, help)
+        if verb == "profile":
+            parser.add_argument("skill", metavar="SKILL", help="the name of the skill, as typed after /")
         if action == "set":
             parser.add_argument("--force", action="store_true", help="also take more lines than a session is given")
-    args = actions.parse(argv, default)
+    args = actions.parse(argv, "list" if verb == "profile" else "show")
     project = arguments.locate(args)
     if args.action == "list":
         folder = os.path.join(project.dir, settings.PROFILES_DIR)
         names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
         skills = {name: os.path.join(folder, name + ".md") for name in names if curated.skill_name(name) == name}
         return _list("SKILL", skills, args, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
-    page = Page(project, getattr(args, "skill", ""))
+    page = Page(project, args.skill if verb == "profile" else "")
     if args.action == "history":
         paths = [path for path in (page.path, page.former(1), page.former(2)) if os.path.lexists(path)]
         return _list("VERSION", {os.path.basename(path): path for path in paths}, args, "No %s yet." % page.name)
-    return {"show": _show, "set": _set, "rollback": _rollback}[args.action](page, args)
-
-
-def edit(argv: list[str]) -> int:
-    about = (
-        "Open a note, the briefing or a skill's profile in $VISUAL or $EDITOR. What you save is checked: if something\n"
-        "is wrong with it, the old version stays and your text is kept as a draft."
-    )
-    parser = arguments.parser("edit", about, "edit cart-totals\nedit briefing\nedit profile/melt")
-    parser.add_argument("what", metavar="NAME", help='a note by name, "briefing", or "profile/SKILL"')
-    add_scope(parser, "the note of this scope")
-    args = parser.parse_args(argv)
-    scopes = Scopes(args)
-    kind, _, skill = args.what.partition("/")
-    if args.what != "briefing" and not (kind == "profile" and skill):
-        return notes.edit_note(scopes, *scopes.find_readable(args.what, args.scope), args)
-    page = Page(scopes.project, _skill(skill) if skill else "")
-    before = page.text()
-
-    def write(text: str) -> None:
-        _report(page, args, page.replace(text, before), is_redacted=False)
-
-    return editor.edit(scopes, page.name[: -len(".md")], before, write)
-
-
-def _skill(text: str) -> str:
-    name = curated.skill_name(text)
-    if not name:
-        raise Refusal('"%s" cannot be the name of a skill' % line(text))
-    return name
-
-
-def _show(page: Page, args: argparse.Namespace) -> int:
-    data = files.read(page.path)
-    if data is None:
-        raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
-    if args.json:
+    if args.action == "show":
+        data = files.read(page.path)
+        if data is None:
+            raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
+        if not args.json:
+            return emit_stored(data)
         return answer(True, {**_facts(page.path), "text": page.text()}, ())
-    emit_stored(data)
-    return 0
+    if args.action == "rollback":
+        text = page.text(page.former(1))
+        if not text:
+            raise Refusal("no earlier version: %s does not exist" % short(page.former(1)))
+        return page.replace(text, args)
+    text = standard_input(page.command)
+    if text.count("\n") > page.limit and not args.force:
+        what = "%d lines, and a session is given the first %d" % (text.count("\n"), page.limit)
+        raise Refusal("%s; nothing was changed. Shorten it, or take it as it is: --force" % what)
+    return page.replace(text, args)
 
 
 def _list(head: str, paths: dict[str, str], args: argparse.Namespace, none: str) -> int:
@@ -169,34 +210,3 @@ def _facts(path: str) -> dict[str, Any]:
     first = next((row.strip() for row in page.lines if row.strip()), "")
     changed = clock.iso(files.modified(path))
     return {"file": path, "changed": changed, "lines": len(page.lines), "first": first, "problem": page.problem}
-
-
-def _set(page: Page, args: argparse.Namespace) -> int:
-    text, is_redacted = editor.standard_input(page.command)
-    lines = text.count("\n")
-    if lines > page.limit and not args.force:
-        what = "%d lines, and a session is given the first %d" % (lines, page.limit)
-        raise Refusal("%s; nothing was changed. Shorten it, or take it as it is: --force" % what)
-    return _report(page, args, page.replace(text), is_redacted=is_redacted)
-
-
-def _rollback(page: Page, args: argparse.Namespace) -> int:
-    text = page.text(page.former(1))
-    if not text:
-        raise Refusal("no earlier version: %s does not exist" % short(page.former(1)))
-    return _report(page, args, page.replace(text), is_redacted=False)
-
-
-def _report(page: Page, args: argparse.Namespace, before: str, *, is_redacted: bool) -> int:
-    text = page.text()
-    names = (page.name + " (before)", page.name)
-    diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
-    lines = text.count("\n")
-    value = {"file": page.path, "changed": text != before, "lines": lines, "redacted": is_redacted, "diff": diff}
-    rows = ["Secrets in it were redacted."] if is_redacted else []
-    if text == before:
-        return answer(args.json, value, [*rows, "Nothing changed: %s is the same." % short(page.path)])
-    more = "; the one before is %s" % os.path.basename(page.former(1)) if os.path.lexists(page.former(1)) else ""
-    rows += [passage(diff), "", "Written: %s (%s)%s" % (short(page.path), count(lines, "line"), more)]
-    rows += ["A session is given the first %d lines." % page.limit] if lines > page.limit else []
-    return answer(args.json, value, rows)

@@ -82,8 +82,8 @@ def _share(items: list[dict[str, Any]]) -> dict[str, int]:
 def _unused(project_dirs: list[str]) -> list[str]:
     """Notes not used, verified or written for half a year."""
     before = time.time() - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
-    shelves = [notebook.project_shelf(path) for path in project_dirs] + [notebook.user_shelf(arguments.root())]
-    return [note.ref for shelf in shelves for note in shelf.read() if notebook.last_used(shelf, note) < before]
+    shelves = [notebook.Shelf("project", path) for path in project_dirs] + [notebook.user_shelf(arguments.root())]
+    return [note.ref for shelf in shelves for note in shelf.read() if shelf.last_used(note) < before]
 
 
 def _page(value: dict[str, Any]) -> list[str]:

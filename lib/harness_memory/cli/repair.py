@@ -41,7 +41,7 @@ def _rebuilt(project_dir: str) -> list[str]:
     again = [name for name in lost if rebuilding.record_again(arguments.root(), project_dir, name)]
     names = [os.path.join(settings.EPISODES_DIR, name) for name in again]
     names += views.rebuild(project_dir, _WAIT_SECONDS)
-    names += _relisted(notebook.project_shelf(project_dir))
+    names += _relisted(notebook.Shelf("project", project_dir))
     cache.drop(project_dir)
     source = cache.open_source(arguments.root(), project_dir, time.time(), float("inf"), is_whole=True)
     if source:

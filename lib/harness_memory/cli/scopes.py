@@ -27,22 +27,18 @@ if TYPE_CHECKING:
 class Scopes:
     """`shelves` are the nearest first; `session` is the short id of the current session, or ""."""
 
-    __slots__ = ("now", "project", "root", "session", "shelves")
+    __slots__ = ("day", "now", "project", "root", "session", "shelves")
 
     def __init__(self, args: argparse.Namespace) -> None:
         self.root = arguments.root()
         self.project = arguments.locate(args)
         self.now = time.time()
+        self.day = time.strftime("%Y-%m-%d", time.localtime(self.now))  # "today" in a note is the person's
         claude_id = os.environ.get(settings.ENV_SESSION_ID, "")
         marker = sessions.read_marker(self.project.dir, claude_id) if claude_id else {}
         session = sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
         self.session = session.id if session else ""
         self.shelves = notebook.shelves(self.root, self.project.dir, session.dir if session else "")
-
-    @property
-    def day(self) -> str:
-        """The local day: "today" in a note is the person's."""
-        return time.strftime("%Y-%m-%d", time.localtime(self.now))
 
     def shelf(self, scope: str) -> Shelf:
         for shelf in self.shelves:
@@ -56,53 +52,53 @@ class Scopes:
             identity.record(self.project, clock.iso(self.now))
         return notebook.Writing(self.shelf(scope))
 
-    def find(self, word: str, scope: str | None = None, what: str = "note") -> tuple[Shelf, Note]:
-        """The one note a person means: by name, slug or the beginning of it; the nearest scope first."""
+    def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, str]]:
+        """The shelf and slug of notes of that very name or file, else of those whose name begins so."""
+        nearest: dict[str, tuple[Shelf, str]] = {}
+        for shelf in self.shelves:
+            for slug in shelf.slugs() if scope in (None, shelf.scope) else ():
+                nearest.setdefault(slug, (shelf, slug))
+        return resolve.matches(_slug(word), nearest.values(), _ids)
+
+    def find(self, word: str, scope: str | None = None, what: str = "note") -> Note:
+        """The one note a person means, by scope/name, name or the beginning of it; the nearest scope first."""
         named, _, rest = word.partition("/")
         if named in settings.NOTE_SCOPES and rest:
             scope, word = named, rest
-        nearest: dict[str, tuple[Shelf, str]] = {}
-        for shelf, slug in self.matching(word, scope):
-            nearest.setdefault(slug, (shelf, slug))
-        shelf, slug = resolve.one(_slug(word), nearest.values(), _ids, what, lambda each: each[1], "list --notes")
+        items = self.matching(word, scope)
+        shelf, slug = resolve.one(_slug(word), items, _ids, what, lambda each: each[1], "list --notes")
         note = shelf.note(slug)
         if note is None:
             raise Refusal("%s/%s was just removed" % (shelf.scope, slug))
-        return shelf, note
+        return note
 
-    def find_readable(self, word: str, scope: str | None = None) -> tuple[Shelf, Note]:
-        shelf, note = self.find(word, scope)
+    def find_readable(self, word: str, scope: str | None = None) -> Note:
+        note = self.find(word, scope)
         if note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
-        return shelf, note
-
-    def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, str]]:
-        """Notes of that very name or file, else those whose name begins so: the shelf and the slug of each."""
-        places = [shelf for shelf in self.shelves if scope in (None, shelf.scope)]
-        return resolve.matches(_slug(word), [(shelf, slug) for shelf in places for slug in shelf.slugs()], _ids)
+        return note
 
     def select(self, args: argparse.Namespace) -> list[tuple[Note, str]]:
         """Notes that the options of a verb ask for, best rank first, each with why it does not hold, or ""."""
-        book = notebook.open_book(self.shelves)
-        chosen = [note for note in book.notes if self._is_asked_for(note, args)]
-        chosen.sort(key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
-        return [(note, book.fate(note)) for note in chosen]
-
-    def _is_asked_for(self, note: Note, args: argparse.Namespace) -> bool:
         type, scope, word, since, until, unused = [
             getattr(args, name, None) for name in ("type", "scope", "session", "since", "until", "unused")
         ]
-        day = clock.parse(note.day + "T00:00:00Z") or 0.0
-        session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
-        shelf = self.shelf(note.scope)
-        return (
-            type in (None, note.type)
-            and scope in (None, note.scope)
-            and (word is None or bool(session and word and (session.startswith(word) or word.startswith(session))))
-            and (since is None or day >= since - settings.DAY_SECONDS)
-            and (until is None or day < until)
-            and (not unused or bool(shelf.home and lint.unused(shelf, [note], self.now)))
-        )
+
+        def is_asked_for(note: Note) -> bool:
+            day = clock.parse(note.day + "T00:00:00Z") or 0.0
+            session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
+            return (
+                type in (None, note.type)
+                and scope in (None, note.scope)
+                and (word is None or bool(session and word and (session.startswith(word) or word.startswith(session))))
+                and (since is None or day >= since - settings.DAY_SECONDS)
+                and (until is None or day < until)
+                and (not unused or lint.is_unused(self.shelf(note.scope), note, self.now))
+            )
+
+        book = notebook.open_book(self.shelves)
+        order = sorted(book.notes, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
+        return [(note, book.fate(note)) for note in order if is_asked_for(note)]
 
 
 def _slug(word: str) -> str:
@@ -131,7 +127,5 @@ def described(note: Note, fate: str) -> dict[str, Any]:
     about = {"name": note.name, "description": note.description, "type": note.type, "scope": note.scope}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
     lists = {"supersedes": note.supersedes, "files": [path for path, _ in note.files]}
-    lists["triggers"] = list(note.fields.get("triggers") or ())
-    lists["facts"] = [fact.text for fact in note.facts]
-    state = {"holds": not fate, "why_not": fate or None}
-    return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}
+    lists.update(triggers=list(note.fields.get("triggers") or ()), facts=[fact.text for fact in note.facts])
+    return {"note": note.ref, "file": note.path, **about, **fields, **lists, "holds": not fate, "why_not": fate or None}

@@ -1,12 +1,13 @@
-"""Sessions for a person: the list of them, and `show` for one in full."""
+"""`list` shows sessions or notes, one a line; `show` shows one in full."""
 
 from __future__ import annotations
 
 from ..base import files, settings
 from ..session import episode
-from . import arguments, records, resolve
+from . import arguments, notes, records, resolve
 from .output import answer, cut, line, local, passage, short, table
 from .refusal import Refusal
+from .scopes import Scopes, add_scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 
     from .records import Record
 
+_LIMIT = 20
 _REASONS = {  # the client's words for how a session ended, in ours
     "other": "ended",
     "prompt_input_exit": "exited",
@@ -23,7 +25,40 @@ _REASONS = {  # the client's words for how a session ended, in ours
 }
 
 
-def list_sessions(args: argparse.Namespace) -> int:
+def list_all(argv: list[str]) -> int:
+    about = (
+        "Past and running sessions, newest first, one a line. With --notes, or an option that only notes have\n"
+        "(a type, a scope, being unused), notes instead."
+    )
+    examples = (
+        "list\nlist --since 7d --branch main\nlist --status ABANDONED\nlist --all-projects --limit 50 --json\n"
+        "list --notes --type feedback\nlist --unused"
+    )
+    parser = arguments.parser("list", about, examples)
+    arguments.add_all_projects(parser)
+    add = parser.add_argument
+    limit = "at most N (default: %d sessions, all notes)" % _LIMIT
+    add("--limit", type=arguments.positive, metavar="N", help=limit)
+    add("--status", type=str.upper, choices=(*settings.STATUSES, settings.DIED), help="only sessions in this state")
+    add("--branch", metavar="B", help="only sessions on this git branch")
+    add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
+    add("--until", type=arguments.instant, metavar="DATE", help="last active before that date")
+    add("--session", metavar="ID", help="only this session; with --notes, only its notes")
+    add("--notes", action="store_true", help="list notes")
+    add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
+    add_scope(parser)
+    unused = "only notes neither used nor verified for %d days" % settings.NOTE_UNUSED_DAYS
+    add("--unused", action="store_true", help=unused)
+    args = parser.parse_args(argv)
+    if not (args.notes or args.type or args.scope or args.unused):
+        args.limit = args.limit or _LIMIT
+        return _list_sessions(args)
+    if args.all_projects or args.status or args.branch:
+        raise Refusal("notes have no status or branch, and are listed for one project")
+    return notes.list_notes(Scopes(args), args)
+
+
+def _list_sessions(args: argparse.Namespace) -> int:
     directories = arguments.project_dirs(args)
     is_narrowed = (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
     every = [record for directory in directories for record in records.load_all(directory)]
@@ -67,12 +102,9 @@ def show(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     every = records.load_all(project_dir)
     if args.session != "last" and not resolve.matching(every, args.session):
-        from . import notes
-        from .scopes import Scopes
-
         at = Scopes(args)
         if at.matching(args.session.rpartition("/")[2]):
-            return notes.show_note(at, *at.find(args.session), is_json=args.json)
+            return notes.show_note(at, at.find(args.session), args.json)
         _refuse_archived(project_dir, args.session)
     record = resolve.session(every, args.session, "session or note")
     damage = _damage(record)

@@ -107,7 +107,7 @@ class HookContext(Context):
         for shelf in notebook.shelves(self.store_root, self.project_dir):
             for folder, name in map(os.path.split, state.notes_read):
                 if folder == shelf.folder:
-                    notebook.mark_used(shelf, name[: -len(".md")])
+                    shelf.mark_used(name[: -len(".md")])
         state.notes_read = []
         capture.save(session.dir, state)
 

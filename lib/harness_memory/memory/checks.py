@@ -61,7 +61,7 @@ def check_project(project_dir: str) -> Iterator[Finding]:
     if os.path.isdir(project_dir):
         for name, what in views.stale(project_dir):
             yield Finding(os.path.join(project_dir, name), what, REBUILD, VIEW)
-        yield from _check_notes_index(notebook.project_shelf(project_dir))
+        yield from _check_notes_index(notebook.Shelf("project", project_dir))
 
 
 def check_files(project_dir: str) -> Iterator[Finding]:
@@ -89,7 +89,7 @@ def check_audit(project_dir: str) -> Iterator[Finding]:
 
 
 def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
-    wanted = notebook.expected_index(shelf)
+    wanted = shelf.expected_index()
     if wanted is not None and not files.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
         yield Finding(shelf.index, "is stale" if os.path.lexists(shelf.index) else "is missing", REBUILD, VIEW)
 

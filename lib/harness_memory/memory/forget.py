@@ -78,7 +78,7 @@ def forget_note(shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list
     for home in {each.home for each in (shelf, *reach) if each.home}:
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
         names = [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)]
-        folder = notebook.Shelf("", "", home).archive
+        folder = notebook.Shelf("", home).archive
         versions = [name for name in files.names(folder) if notebook.archived_slug(name) == note.slug]
         for path in (*_paths(drafts, names), *_paths(folder, versions)):
             files.erase(path)
@@ -203,7 +203,7 @@ def drop_derived(project_dir: str) -> None:
 
 
 def rebuild(root: str, project_dir: str) -> None:
-    for shelf in (notebook.project_shelf(project_dir), notebook.user_shelf(root)):
+    for shelf in (notebook.Shelf("project", project_dir), notebook.user_shelf(root)):
         if os.path.isdir(shelf.folder):
             with notebook.Writing(shelf):
                 pass

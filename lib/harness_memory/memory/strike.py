@@ -81,17 +81,17 @@ def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
     note = notes.parse(slug, text)
     if is_hit(note.name) or (note.problems and is_hit(text)):
         return None
-    body = notes.without(note.body, [fact for fact in note.facts if is_hit(fact.text)])
-    body = [line for line in body if not is_hit(line)]
-    fields = _tree(note.fields, is_hit)
-    if body == note.body and fields == note.fields:
+    body, fields = note.body, note.fields
+    note.drop([fact for fact in note.facts if is_hit(fact.text)])
+    note.body = [line for line in note.body if not is_hit(line)]
+    note.fields = _tree(fields, is_hit)
+    if (note.body, note.fields) == (body, fields):
         return None if is_hit(text) else text
-    note.body, note.fields = body, fields
     if not note.facts:
         return None
-    if note.has_head:
+    if note.fields:
         note.fields["description"] = note.description  # the first fact, when the description was struck
-    after = notes.render(note) if note.has_head else "\n".join(note.body) + "\n"
+    after = notes.render(note) if note.fields else "\n".join(note.body) + "\n"
     return None if is_hit(after) else after
 
 

@@ -22,29 +22,25 @@ _SHOWN_CHARS = 100
 def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
     """What changes by slug, and the notes that are left, as they are then."""
     book = notebook.open_book([shelf])
-    left = {note.slug: note for note in book.notes}
-    changes: dict[str, list[str]] = {}
-    for ref, heir in book.superseded.items():
-        slug = ref.partition("/")[2]
-        if ref == "%s/%s" % (shelf.scope, slug) and slug in left:
-            del left[slug]
-            changes[slug] = ["removed: superseded by %s" % heir.slug]
+    left = {note.slug: note for note in book.notes if note.ref not in book.superseded}
+    changes = {
+        note.slug: ["removed: superseded by %s" % book.superseded[note.ref].slug]
+        for note in book.notes
+        if note.slug not in left
+    }
     facts = sorted(lint.statements(book), key=lambda each: (index.rank(each[0]), each[1].first))
     gone: dict[int, tuple[Note, Fact]] = {}
     for pair in similar.pairs([fact.text for _, fact in facts]):
         if pair.spare >= 0 and not {pair.first, pair.second} & gone.keys():
             note, fact = gone[pair.spare] = facts[pair.spare]
             winner, same = facts[pair.first + pair.second - pair.spare]
-            what = 'dropped: "%s", as %s says "%s"'
-            what %= (cut(fact.text, _SHOWN_CHARS), winner.slug, cut(same.text, _SHOWN_CHARS))
-            changes.setdefault(note.slug, []).append(what)
-    for note in [*left.values()]:
-        dropped = [fact for holder, fact in gone.values() if holder is note]
-        if dropped:
-            note.body = notes.without(note.body, dropped)
-            if not note.facts and not any(map(notes.is_fence, note.body)):
-                del left[note.slug]
-                changes[note.slug].append("removed: other notes say all that it says")
+            texts = cut(fact.text, _SHOWN_CHARS), winner.slug, cut(same.text, _SHOWN_CHARS)
+            changes.setdefault(note.slug, []).append('dropped: "%s", as %s says "%s"' % texts)
+    for note in {id(note): note for note, _ in gone.values()}.values():
+        note.drop([fact for holder, fact in gone.values() if holder is note])
+        if not note.facts and not any(map(notes.is_fence, note.body)):
+            del left[note.slug]
+            changes[note.slug].append("removed: other notes say all that it says")
     return changes, left
 
 

@@ -17,31 +17,31 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .note import Note
 
-HEAD = "# Notes\n\n"
+TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
+_HEAD = "# Notes\n\n"
 _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)\n"
 _MORE_BYTES = 100
-_TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
 _INSTEAD = " · instead of "
 
 
 def render(notes: list[Note]) -> tuple[str, int]:
     """The index of the notes of one shelf that hold, and how many did not fit."""
     lines = [render_line(note) + "\n" for note in sorted(notes, key=rank)]
-    listed, used = 0, len(HEAD) + _MORE_BYTES
+    listed, used = 0, len(_HEAD) + _MORE_BYTES
     for line in lines:
         used += len(line.encode("utf-8", "replace"))
-        room = settings.NOTES_INDEX_LINES - HEAD.count("\n") - (listed + 1 < len(lines))
+        room = settings.NOTES_INDEX_LINES - _HEAD.count("\n") - (listed + 1 < len(lines))
         if used > settings.NOTES_INDEX_BYTES or listed >= room:
             break
         listed += 1
     missing = len(lines) - listed
     more = _MORE % (missing, " is" if missing == 1 else "s are") if missing else ""
-    return HEAD + "".join(lines[:listed]) + more, missing
+    return _HEAD + "".join(lines[:listed]) + more, missing
 
 
 def render_line(note: Note) -> str:
     name = one_line(note.name).replace("[", "(").replace("]", ")")
-    folder = settings.LOCAL_DIR if note.scope == "local" else _TOPICS
+    folder = settings.LOCAL_DIR if note.scope == "local" else TOPICS
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
     elsewhere = [one_line(ref) for ref in note.supersedes if "/" in ref]
@@ -52,14 +52,14 @@ def read_line(line: str) -> tuple[str, list[str]]:
     """The slug that a line points to ("" for any other line), and the notes it replaces."""
     head, _, rest = line.partition(".md): ")
     folder, slash, slug = head.rpartition("](")[2].rpartition("/")
-    if not slash or folder not in (_TOPICS, settings.LOCAL_DIR):
+    if not slash or folder not in (TOPICS, settings.LOCAL_DIR):
         return "", []
     return slug, line.rpartition(_INSTEAD)[2].split(", ") if _INSTEAD in rest else []
 
 
 def is_ours(data: bytes) -> bool:
     """Whether a MEMORY.md is a view of ours, not a page that a person wrote."""
-    return data.startswith(HEAD.encode() + b"- [") or data == HEAD.encode()
+    return data.startswith(_HEAD.encode() + b"- [") or data == _HEAD.encode()
 
 
 def rank(note: Note) -> tuple[float, str]:

@@ -1,21 +1,25 @@
-"""What is wrong with notes, each finding with file, line, reason and remedy. `corrected` does what is safe."""
+"""What is wrong with notes, each finding with file, line, reason and remedy; `correct` does what is safe.
+
+A fact should not be worded as a story, or with a date that only holds on the day it is written. Where nothing gets
+lost, the opening of a story is dropped before its "that", and `yesterday`, `today`, `tomorrow` become days.
+"""
 
 from __future__ import annotations
 
+import re
 import time
 from typing import NamedTuple
 
 from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import cut
-from . import freshness, index, similar, wording
+from . import index, similar
 from . import note as notes
 from . import shelf as notebook
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any
 
     from .note import Fact, Note
     from .shelf import Book, Shelf
@@ -37,28 +41,80 @@ _REMEDIES = {
     "unreadable": "split the topic, or move it out of the store; archive/notes may hold a former version",
     "index": "merge topics, or remove what is not needed: harness memory compact, then list --unused",
 }
-_ALIKE = {
-    similar.SAME: ("duplicate", 'says what %s says: "%s"'),
-    similar.WITHIN: ("near-duplicate", 'says nearly what %s says: "%s"'),
-    similar.NEAR: ("near-duplicate", 'says nearly what %s says: "%s"'),
-    similar.OTHERWISE: ("contradiction", 'perhaps contradicts %s: "%s"'),
-}
+_ALIKE = {"duplicate": "says what", "near-duplicate": "says nearly what", "contradiction": "perhaps contradicts what"}
+_LEARNED = r"(?:learn(?:ed|t)|discovered|found(?: out)?|noticed|realised|realized|figured out|saw)"
+_OPENING = re.compile(
+    r"^(?:(?:today|yesterday|so|then|finally|also|just now),?\s+)?"
+    r"(?:(?:i|we|you|claude|the agent)(?:'ve| have| had)?(?: just| finally| also)? %s"
+    r"|til|it turn(?:s|ed) out|turns out|note to self)(?P<that>,? that\b|:|,)?\s*" % _LEARNED,
+    re.IGNORECASE,
+)
+_STORY = re.compile(
+    r"(?:^|(?<=[.!?;] ))(?:today (?:i|we)\b"
+    r"|(?:i|we) (?:had (?:a|an|the|to|trouble)|tried|ran into|struggled|spent|started|managed|fixed|changed|debugged"
+    r"|ended up|went|got|asked|thought|was|were)\b"
+    r"|(?:i|we)(?:'ve| have| had)? %s\b"
+    r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED,
+    re.IGNORECASE,
+)
+_DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
+_NUMBER = r"(?:\d{1,3}|a|one|two|three|four|five|six|seven|ten)"
+_PERIOD = r"(?:week|month|year|morning|evening|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+# What stands in backticks matches as a whole, without a group.
+_RELATIVE = re.compile(
+    r"`[^`]*(?:`|$)|(?P<date>\bday before yesterday|\bday after tomorrow|\byesterday|\btoday|\btonight|\btomorrow"
+    r"|\b%s (?:day|week|month|year)s? (?:ago|from now)"
+    r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) %s)"
+    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD),  # `tomorrow (2026-11-17)` says which day
+    re.IGNORECASE,
+)
 
 
 class Finding(NamedTuple):
-    path: str
+    file: str
     line: int
     kind: str
     what: str
     remedy: str
-    is_safe: bool  # `--fix` does it
-
-    def as_json(self) -> dict[str, Any]:
-        return dict(zip(("file", "line", "kind", "what", "remedy", "fixable"), self))
+    fixable: bool
 
 
-def _finding(note: Note, line: int, kind: str, what: str, is_safe: bool = False) -> Finding:
-    return Finding(note.path, line, kind, what, _REMEDIES[kind].replace("NAME", note.slug), is_safe)
+def _finding(note: Note, line: int, kind: str, what: str, is_fixable: bool = False) -> Finding:
+    return Finding(note.path, line, kind, what, _REMEDIES[kind].replace("NAME", note.slug), is_fixable)
+
+
+# Wording -------------------------------------------------------------------------------------------
+
+
+def story(text: str) -> tuple[str, str]:
+    """The words that make a statement a story, and the fact in it where nothing gets lost; "" each."""
+    opening = _OPENING.match(text)
+    if opening:
+        fact = text[opening.end() :]
+        is_safe = bool(opening["that"]) and len(fact.split()) > 1
+        return opening[0], fact[:1].upper() + fact[1:] if is_safe else ""
+    match = _STORY.search(text)
+    return match[0] if match else "", ""
+
+
+def relative_dates(text: str, day: str) -> list[tuple[str, str]]:
+    """Words that depend on when they are read, each with the day it meant on `day`, "" where that is uncertain."""
+    return [(match[0], _meaning(match, day)) for match in _RELATIVE.finditer(text) if match["date"]]
+
+
+def reworded(text: str, day: str) -> str:
+    """A statement with all that can be corrected without loss; without a `day`, its dates stay."""
+    for _ in range(3):  # "Today we found that it turns out that …"
+        text = story(text)[1] or text
+    return _RELATIVE.sub(lambda match: _meaning(match, day) or match[0], text)
+
+
+def _meaning(match: re.Match[str], day: str) -> str:
+    days, noon = _DAYS.get(match[0].lower()), clock.parse(day + "T12:00:00Z")
+    return clock.iso(noon + days * settings.DAY_SECONDS)[:10] if days is not None and noon else ""
+
+
+# Findings ------------------------------------------------------------------------------------------
 
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
@@ -72,15 +128,15 @@ def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
         if missing:
             what = "is full: %d notes are not listed" % missing
             findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))
-        for note in unused(shelf, own, now):
-            day = clock.iso(notebook.last_used(shelf, note))[:10]
-            findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
+        for note in own:
+            if is_unused(shelf, note, now):
+                day = clock.iso(shelf.last_used(note))[:10]
+                findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
     return findings
 
 
-def unused(shelf: Shelf, own: list[Note], now: float) -> list[Note]:
-    since = now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
-    return [note for note in own if notebook.last_used(shelf, note) < since]
+def is_unused(shelf: Shelf, note: Note, now: float) -> bool:
+    return bool(shelf.home) and shelf.last_used(note) < now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
 
 
 def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
@@ -88,14 +144,15 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
     if note.is_unreadable:
         yield _finding(note, 1, "unreadable", note.problems[0][1])
         return
-    if note.lacks and not note.problems:
-        yield _finding(note, 1, "frontmatter", "lacks %s in its frontmatter" % ", ".join(note.lacks), is_safe=True)
+    lacks = _lacks(note)
+    if lacks:
+        yield _finding(note, 1, "frontmatter", "lacks %s in its frontmatter" % ", ".join(lacks), is_fixable=True)
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
     texts = {str(note.fields.get("description") or ""): 1}
     texts.update({fact.text: note.head_lines + fact.first + 1 for fact in note.facts})
     for text, line in texts.items():
-        yield from _check_wording(note, line, text, day or _written(note))
+        yield from _check_wording(note, line, text, day)
     fences = [number for number, row in enumerate(note.body) if notes.is_fence(row)]
     for begin, end in zip(fences[::2], fences[1::2]):
         if end - begin - 1 > _CODE_LINES:
@@ -104,26 +161,25 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
     size = note.head_lines + len(note.body)
     if size > settings.NOTE_LINES:
         yield _finding(note, settings.NOTE_LINES, "long", "has %d lines" % size)
-    stale = freshness.stale_files(note, root) if note.scope != "user" else []
+    stale = note.stale_files(root) if note.scope != "user" else []
     if stale:
         yield _finding(note, 1, "stale", "changed or missing since it was verified: %s" % ", ".join(stale))
 
 
 def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Finding]:
     if redact(text) != text:
-        yield _finding(note, line, "secret", "holds a secret", is_safe=True)
+        yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
         return
     shown = cut(text, _SHOWN_CHARS)
-    story = wording.story(text)
-    if story:
-        fact = '; the fact is "%s"' % cut(story.instead, _SHOWN_CHARS) if story.instead else ""
-        yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, fact), bool(story.instead))
-    opening = story.match.end() if story and story.instead else 0
-    for date in wording.relative_dates(text, day):
-        if date.match.start() >= opening:  # else it goes with the opening of the story
-            meaning = "means %s, if" % date.instead if date.instead else "was"
-            what = '"%s" %s written on %s: "%s"' % (date.match[0], meaning, day, shown)
-            yield _finding(note, line, "relative-date", what, bool(date.instead) and _is_dated(note, day))
+    words, fact = story(text)
+    if words:
+        more = '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact else ""
+        yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, more), bool(fact))
+    written, is_certain = _written(note)
+    for words, meaning in relative_dates(fact or text, day or written):
+        then = "means %s, if" % meaning if meaning else "was"
+        what = '"%s" %s written on %s: "%s"' % (words, then, day or written, shown)
+        yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
 
 
 def statements(book: Book) -> list[tuple[Note, Fact]]:
@@ -137,27 +193,26 @@ def check_pairs(book: Book, last: str = "") -> Iterator[Finding]:
     for pair in similar.pairs([fact.text for _, fact in facts]):
         (one, first), (other, second) = facts[pair.first], facts[pair.second]
         if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other
-            kind, what = _ALIKE[pair.kind]
             where = '%s:%d ("%s")' % (one.ref, one.head_lines + first.first + 1, cut(first.text, _SHOWN_CHARS))
-            what %= (where, cut(second.text, _SHOWN_CHARS))
-            yield _finding(other, other.head_lines + second.first + 1, kind, what)
+            what = '%s %s says: "%s"' % (_ALIKE[pair.kind], where, cut(second.text, _SHOWN_CHARS))
+            yield _finding(other, other.head_lines + second.first + 1, pair.kind, what)
 
 
-def corrected(note: Note) -> list[str]:
+def correct(note: Note) -> list[str]:
     """Correct a note as far as it is safe; what was done."""
     done = []
-    if note.lacks and not note.problems:
+    if _lacks(note):
         note.fields.update(name=note.name, description=note.description or note.name, type=note.type)
-        note.has_head = True
         done.append("frontmatter added")
-    day = _written(note) if _is_dated(note, _written(note)) else ""
-    about = wording.corrected(redact(note.description), day)
+    written, is_certain = _written(note)
+    day = written if is_certain else ""
+    about = reworded(redact(note.description), day)
     if note.fields.get("description", about) != about:
         note.fields["description"] = about
         done.append("description corrected")
     for fact in reversed(note.facts):
         clean = redact(fact.text)
-        text = wording.corrected(clean, day)
+        text = reworded(clean, day)
         if text != fact.text:
             done.append('"%s" is now "%s"' % (cut(clean, _SHOWN_CHARS), cut(text, _SHOWN_CHARS)))
             line = note.body[fact.first]
@@ -166,16 +221,13 @@ def corrected(note: Note) -> list[str]:
     return done
 
 
-def _written(note: Note) -> str:
-    """The day a note's statements were made, as far as is known."""
-    return str(note.fields.get("created") or "") or _changed(note)
+def _lacks(note: Note) -> list[str]:
+    """Required fields that are derived and can be written."""
+    return [key for key in ("name", "description", "type") if not note.fields.get(key) and not note.problems]
 
 
-def _is_dated(note: Note, day: str) -> bool:
-    """Whether the whole note is of that day: nothing was added later."""
-    return bool(note.fields.get("created")) and (not note.path or _changed(note) <= day)
-
-
-def _changed(note: Note) -> str:
-    """The local day its file was last written."""
-    return time.strftime("%Y-%m-%d", time.localtime(files.modified(note.path)))
+def _written(note: Note) -> tuple[str, bool]:
+    """The day its statements were made, and whether that is certain: nothing was added later."""
+    created = str(note.fields.get("created") or "")
+    changed = time.strftime("%Y-%m-%d", time.localtime(files.modified(note.path)))  # the local day
+    return created or changed, bool(created) and (not note.path or changed <= created)

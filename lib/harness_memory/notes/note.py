@@ -19,6 +19,8 @@ Frontmatter may be missing or incomplete: missing fields are derived, `problems`
 
 from __future__ import annotations
 
+import os
+
 from ..base import settings, shape, yaml
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
@@ -29,9 +31,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-TRIGGERS = ("command", "path")
-_REQUIRED = ("name", "description", "type")
-_DAYS = ("created", "verified")
+_FENCE = "---"
+_HASH = " sha256:"
 _SPEC: dict[str, Any] = {
     "name": "text",
     "description": "text",
@@ -44,8 +45,6 @@ _SPEC: dict[str, Any] = {
     "files": ["text"],
     "triggers": ["text"],
 }
-_FENCE = "---"
-HASH = " sha256:"
 
 
 class Fact:
@@ -62,7 +61,7 @@ class Fact:
 class Note:
     """`fields` holds the valid part of the frontmatter, `body` the lines below it."""
 
-    __slots__ = ("body", "fields", "has_head", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
+    __slots__ = ("body", "fields", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
 
     def __init__(self, slug: str, fields: dict[str, Any], body: list[str]) -> None:
         self.slug = slug
@@ -70,7 +69,6 @@ class Note:
         self.body = body
         self.scope = "project"
         self.path = ""
-        self.has_head = True
         self.head_lines = 0
         self.is_unreadable = False
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)
@@ -79,26 +77,21 @@ class Note:
     def name(self) -> str:
         first = next((line for line in self.body if line.strip()), "")
         heading = one_line(first.lstrip("# ")) if _is_heading(first) else ""
-        return str(self.fields.get("name") or "") or heading or self.slug
+        return str(self.fields.get("name") or heading or self.slug)
 
     @property
     def description(self) -> str:
-        first = next((fact.text for fact in self.facts), "") if not self.fields.get("description") else ""
-        return str(self.fields.get("description") or cut(first, settings.NOTE_DESCRIPTION_CHARS))
+        about = self.fields.get("description")
+        return str(about) if about else cut("".join(fact.text for fact in self.facts[:1]), settings.NOTE_DESCRIPTION_CHARS)
 
     @property
     def type(self) -> str:
         return str(self.fields.get("type") or ("user" if self.scope == "user" else "project"))
 
     @property
-    def lacks(self) -> list[str]:
-        """Required fields that are derived."""
-        return [key for key in _REQUIRED if not self.fields.get(key)]
-
-    @property
     def day(self) -> str:
         """The last day the note was known to be true, or ""."""
-        return max(str(self.fields.get(key) or "") for key in _DAYS)
+        return max(str(self.fields.get(key) or "") for key in ("created", "verified"))
 
     @property
     def ref(self) -> str:
@@ -109,14 +102,9 @@ class Note:
         return list(self.fields.get("supersedes") or ())
 
     @property
-    def superseded_refs(self) -> list[str]:
-        """A bare slug is of the note's own scope."""
-        return [word if "/" in word else "%s/%s" % (self.scope, word) for word in self.supersedes]
-
-    @property
     def files(self) -> list[tuple[str, str]]:
         """(path, hash or "") of each file it is about."""
-        items = [item.rpartition(HASH) for item in self.fields.get("files") or ()]
+        items = [item.rpartition(_HASH) for item in self.fields.get("files") or ()]
         return [(path, code) if mark else (code, "") for path, mark, code in items]
 
     @property
@@ -127,48 +115,77 @@ class Note:
 
     @property
     def facts(self) -> list[Fact]:
-        return facts(self.body)
+        """Bullets with the lines that belong to them, and paragraphs; headings and code are not facts."""
+        facts: list[Fact] = []
+        first, words, is_code = -1, "", False
+        for number, line in enumerate([*self.body, ""]):
+            stripped = line.strip()
+            if is_fence(line):
+                is_code = not is_code
+                stripped = ""
+            bullet = bullet_width(stripped) if not is_code else 0
+            is_break = not stripped or is_code or _is_heading(stripped)
+            if first >= 0 and (is_break or bullet):
+                facts.append(Fact(first, number, one_line(words)))
+                first = -1
+            if not is_break:
+                words = stripped[bullet:] if first < 0 else words + " " + stripped
+                first = number if first < 0 else first
+        return [fact for fact in facts if fact.text]
+
+    def add(self, text: str) -> None:
+        body = _trimmed(self.body)
+        is_list = bool(body) and (bullet_width(body[-1].strip()) > 0 or body[-1].startswith("  "))
+        self.body = [*body, *([""] if body and not is_list else []), "- " + one_line(text)]
+
+    def drop(self, facts: list[Fact]) -> None:
+        gone = {number for fact in facts for number in range(fact.first, fact.last)}
+        self.body = _trimmed([line for number, line in enumerate(self.body) if number not in gone])
+
+    def stale_files(self, root: str) -> list[str]:
+        """The files it is about that are missing or have changed since it was verified."""
+        stale = []
+        for path, code in self.files:
+            full = os.path.join(root, path)
+            if not os.path.lexists(full) or (code and _fingerprint(full) not in ("", code[: settings.NOTE_HASH_CHARS])):
+                stale.append(path)
+        return stale
 
 
 def parse(slug: str, text: str) -> Note:
     """Never fails: `problems` names what could not be read."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
-    is_fenced = lines[0].rstrip() == _FENCE
-    end = next((at for at in range(1, len(lines)) if lines[at].rstrip() == _FENCE), 0) if is_fenced else 0
-    if not end:
-        note = Note(slug, {}, lines)
-        note.has_head = False
-        note.problems += [(1, "its frontmatter has no end")] if is_fenced else []
+    note = Note(slug, {}, lines)
+    if lines[0].rstrip() != _FENCE:
         return note
-    body = lines[end + 1 :]
-    note = Note(slug, {}, _trimmed(body))
-    note.head_lines = end + 1 + next((number for number, line in enumerate(body) if line.strip()), 0)
+    end = next((at for at in range(1, len(lines)) if lines[at].rstrip() == _FENCE), 0)
+    if not end:
+        note.problems.append((1, "its frontmatter has no end"))
+        return note
+    note.body = _trimmed(lines[end + 1 :])
+    note.head_lines = next((at for at in range(end + 1, len(lines)) if lines[at].strip()), end + 1)
     try:
-        note.fields = dict(yaml.load("\n".join(lines[1:end])))
+        fields = note.fields = dict(yaml.load("\n".join(lines[1:end])))
     except ValueError as error:
         line = error.line + 1 if isinstance(error, yaml.YamlError) else 1
         note.problems.append((line, "its frontmatter is invalid: %s" % getattr(error, "message", error)))
-    else:
-        rows = [row.partition(":")[0] for row in lines[:end]]
-        for key, what in _invalid(note.fields):
-            note.problems.append((rows.index(key) + 1 if key in rows else 1, what))
-    return note
-
-
-def _invalid(fields: dict[str, Any]) -> list[tuple[str, str]]:
-    """(field, what is wrong with it); invalid values are removed from `fields`."""
-    wrong = []
+        return note
+    rows = [row.partition(":")[0] for row in lines[:end]]
     for key, kind in _SPEC.items():
         value = fields.get(key)
+        wrong = []
         if value in (None, ""):
             fields.pop(key, None)
         elif kind == ["text"] and isinstance(value, str):
             fields[key] = [value]
         elif shape.problem(value, kind):
-            wrong.append((key, shape.problem(value, kind, key)))
+            wrong.append(shape.problem(value, kind, key))
             del fields[key]
-    bad = [item for item in fields.get("triggers") or () if not is_trigger(item)]
-    return wrong + [("triggers", 'trigger %r is neither "command: …" nor "path: …"' % item[:60]) for item in bad]
+        if key == "triggers":
+            bad = [item[:60] for item in fields.get(key) or () if not is_trigger(item)]
+            wrong += ['trigger %r is neither "command: …" nor "path: …"' % item for item in bad]
+        note.problems += [(rows.index(key) + 1 if key in rows else 1, what) for what in wrong]
+    return note
 
 
 def render(note: Note) -> str:
@@ -203,43 +220,26 @@ def without_marks(text: str) -> str:
 
 def is_trigger(text: str) -> bool:
     kind, _, pattern = text.partition(":")
-    return kind in TRIGGERS and bool(pattern.strip())
+    return kind in ("command", "path") and bool(pattern.strip())
 
 
-# Facts -------------------------------------------------------------------------------------------
+def stamped(path: str, root: str) -> str:
+    """An item for a note's `files`: the path with the hash of its present content."""
+    code = _fingerprint(os.path.join(root, path))
+    return path + _HASH + code if code else path
 
 
-def facts(body: list[str]) -> list[Fact]:
-    """Bullets with the lines that belong to them, and paragraphs; headings and code are not facts."""
-    statements: list[Fact] = []
-    first, words = -1, ""
-    is_code = False
-    for number, line in enumerate([*body, ""]):
-        stripped = line.strip()
-        if is_fence(line):
-            is_code = not is_code
-            stripped = ""
-        bullet = bullet_width(stripped) if not is_code else 0
-        is_break = not stripped or is_code or _is_heading(stripped)
-        if first >= 0 and (is_break or bullet):
-            statements.append(Fact(first, number, one_line(words)))
-            first = -1
-        if not is_break:
-            words = stripped[bullet:] if first < 0 else words + " " + stripped
-            first = number if first < 0 else first
-    return [fact for fact in statements if fact.text]
+def _fingerprint(path: str) -> str:
+    """A hash of a file's content; "" when it cannot be read."""
+    import hashlib
 
-
-def without(body: list[str], dropped: list[Fact]) -> list[str]:
-    """The body without some of its facts."""
-    gone = {number for fact in dropped for number in range(fact.first, fact.last)}
-    return _trimmed([line for number, line in enumerate(body) if number not in gone])
-
-
-def add_fact(note: Note, text: str) -> None:
-    body = _trimmed(note.body)
-    is_list = bool(body) and (bullet_width(body[-1].strip()) > 0 or body[-1].startswith("  "))
-    note.body = [*body, *([""] if body and not is_list else []), "- " + one_line(text)]
+    try:
+        if os.path.getsize(path) > settings.NOTE_FILE_MAX_BYTES or not os.path.isfile(path):
+            return ""
+        with open(path, "rb") as file:
+            return hashlib.sha256(file.read()).hexdigest()[: settings.NOTE_HASH_CHARS]
+    except OSError:
+        return ""
 
 
 def bullet_width(stripped: str) -> int:

@@ -14,7 +14,6 @@ import errno
 import os
 
 from ..base import clock, files, settings
-from ..base.lock import Busy as Busy
 from ..base.lock import Lock
 from ..base.redact import redact
 from . import index
@@ -29,23 +28,18 @@ _STAMPED = ".2026-11-16T060048.123Z.md"
 class Shelf:
     """The notes of one scope: their `folder`, and the `home` of their index and archive ("" for local notes)."""
 
-    __slots__ = ("folder", "home", "scope")
+    __slots__ = ("archive", "folder", "home", "index", "scope")
 
-    def __init__(self, scope: str, folder: str, home: str = "") -> None:
+    def __init__(self, scope: str, home: str) -> None:
+        is_local = scope == "local"
         self.scope = scope
-        self.folder = folder
-        self.home = home
+        self.folder = os.path.join(home, *([settings.LOCAL_DIR] if is_local else index.TOPICS.split("/")))
+        self.home = "" if is_local else home
+        self.index = os.path.join(home, settings.NOTES_INDEX_FILE)
+        self.archive = os.path.join(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
 
     def path(self, slug: str) -> str:
         return os.path.join(self.folder, slug + ".md")
-
-    @property
-    def index(self) -> str:
-        return os.path.join(self.home or self.folder, settings.NOTES_INDEX_FILE)
-
-    @property
-    def archive(self) -> str:
-        return os.path.join(self.home or self.folder, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
 
     def used(self, slug: str) -> str:
         """An empty file whose time says when the note was last read."""
@@ -77,24 +71,35 @@ class Shelf:
         note.scope, note.path = self.scope, path
         return note
 
+    def mark_used(self, slug: str) -> None:
+        """A session or a person read this note."""
+        try:
+            if self.home:
+                files.touch(self.used(slug))
+        except OSError:
+            pass  # a store that cannot be written can be read
 
-def project_shelf(project_dir: str) -> Shelf:
-    return Shelf("project", os.path.join(project_dir, settings.LEARNING_DIR, settings.TOPICS_DIR), project_dir)
+    def last_used(self, note: Note) -> float:
+        """When a note was last read, verified or written."""
+        written = clock.parse(note.day + "T00:00:00Z") or files.modified(note.path)
+        return max(written, files.modified(self.used(note.slug)))
+
+    def expected_index(self, own: list[Note] | None = None) -> bytes | None:
+        """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
+        own = self.read() if own is None else own
+        if own and self.home:
+            return index.render(Book(own).holding)[0].encode("utf-8", "replace")
+        return b"" if self.home and index.is_ours(files.read_head(self.index, 64)) else None
 
 
 def user_shelf(store_root: str) -> Shelf:
-    home = os.path.join(store_root, settings.USER_DIR)
-    return Shelf("user", os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR), home)
-
-
-def local_shelf(session_dir: str) -> Shelf:
-    return Shelf("local", os.path.join(session_dir, settings.LOCAL_DIR))
+    return Shelf("user", os.path.join(store_root, settings.USER_DIR))
 
 
 def shelves(store_root: str, project_dir: str, session_dir: str = "") -> list[Shelf]:
     """The nearest first."""
-    local = [local_shelf(session_dir)] if session_dir else []
-    return [*local, project_shelf(project_dir), user_shelf(store_root)]
+    local = [Shelf("local", session_dir)] if session_dir else []
+    return [*local, Shelf("project", project_dir), user_shelf(store_root)]
 
 
 class Book:
@@ -106,9 +111,12 @@ class Book:
         self.notes = all_notes
         self.overridden: dict[str, Note] = {}  # ref of a note → the note that wins
         self.superseded: dict[str, Note] = {}
-        readable = {note.ref: note for note in all_notes if not note.is_unreadable}
         nearest: dict[str, Note] = {}
-        targets = {ref: note.superseded_refs for ref, note in readable.items()}
+        readable = {note.ref: note for note in all_notes if not note.is_unreadable}
+        targets = {
+            ref: [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.supersedes]
+            for ref, note in readable.items()
+        }
         for ref, note in readable.items():
             if nearest.setdefault(note.slug, note) is not note:
                 self.overridden[ref] = nearest[note.slug]
@@ -161,7 +169,7 @@ class Writing:
         return path
 
     def archive(self, slug: str, now: float) -> str:
-        """Copy a note into the archive before it changes; the path of the copy."""
+        """Copy a note into the archive before it changes; the path of the copy, "" for a local note."""
         data = files.read(self.shelf.path(slug))
         if data is None or not self.shelf.home:
             return ""
@@ -185,9 +193,8 @@ class Writing:
 
     def refresh(self) -> bool:
         """Bring MEMORY.md up to date; True when its text changed."""
-        shelf = self.shelf
-        all_notes = shelf.read()
-        text = expected_index(shelf, all_notes)
+        shelf, own = self.shelf, self.shelf.read()
+        text = shelf.expected_index(own)
         if text is None:
             return False
         is_changed = not files.is_same(shelf.index, text)
@@ -198,43 +205,14 @@ class Writing:
         if text:
             # Also when unchanged: triggers and housekeeping compare the time of the index with that of the notes.
             files.write(shelf.index, text)
-            if any(note.triggers for note in all_notes):
+            if any(note.triggers for note in own):
                 files.touch(os.path.join(os.path.dirname(shelf.home), settings.TRIGGERS_MARK))
-            return is_changed
-        files.remove(shelf.index)
-        try:
-            os.rmdir(files.inside(shelf.folder))  # an empty folder would stay newer than its missing index
-        except OSError:
-            pass
-        return True
-
-
-def expected_index(shelf: Shelf, all_notes: list[Note] | None = None) -> bytes | None:
-    """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
-    all_notes = shelf.read() if all_notes is None else all_notes
-    if all_notes and shelf.home:
-        return index.render(Book(all_notes).holding)[0].encode("utf-8", "replace")
-    return b"" if shelf.home and index.is_ours(files.read_head(shelf.index, 64)) else None
+        else:
+            files.remove(shelf.index)
+            files.remove_if_empty(shelf.folder)  # an empty folder would stay newer than its missing index
+        return is_changed or not text
 
 
 def archived_slug(name: str) -> str:
     """`parser` of `parser.2026-11-16T060048.123Z.md`."""
     return name[: -len(_STAMPED)]
-
-
-def is_plain(path: str) -> bool:
-    return os.path.isfile(path) and not os.path.islink(path)
-
-
-def mark_used(shelf: Shelf, slug: str) -> None:
-    """A session or a person read this note."""
-    try:
-        if shelf.home:
-            files.touch(shelf.used(slug))
-    except OSError:
-        pass  # a store that cannot be written can be read
-
-
-def last_used(shelf: Shelf, note: Note) -> float:
-    """When a note was last read, verified or written."""
-    return max(clock.parse(note.day + "T00:00:00Z") or files.modified(note.path), files.modified(shelf.used(note.slug)))

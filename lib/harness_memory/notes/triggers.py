@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from .shelf import Shelf
 
-COMMAND = "command"
 _CHAINS = ("&&", "||", ";", "|", "\n")
 _SPEC = {"index": "number", "triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
 
@@ -36,8 +35,8 @@ def match(store_root: str, project_dir: str, *, command: str = "", path: str = "
     for shelf in notebook.shelves(store_root, project_dir):
         for each in _load(shelf):
             words = each["pattern"].split()
-            is_command = each["kind"] == COMMAND
-            if any(words == call[: len(words)] for call in commands) if is_command else fits(parts, each["pattern"]):
+            is_called = any(words == call[: len(words)] for call in commands)
+            if is_called if each["kind"] == "command" else fits(parts, each["pattern"]):
                 matches.setdefault(each["note"].partition("/")[2], each)
     return list(matches.values())
 
