@@ -82,7 +82,9 @@ class Note:
     @property
     def description(self) -> str:
         about = self.fields.get("description")
-        return str(about) if about else cut("".join(fact.text for fact in self.facts[:1]), settings.NOTE_DESCRIPTION_CHARS)
+        return (
+            str(about) if about else cut("".join(fact.text for fact in self.facts[:1]), settings.NOTE_DESCRIPTION_CHARS)
+        )
 
     @property
     def type(self) -> str:

@@ -21,14 +21,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _WORD = re.compile(r"\w+(?:[.\-/'’]\w+)*")
-_STOP = frozenset(
-    "a an the is are was were be been it its this that these those to of in on at by and or so as we our i my you".split()
-)
-_NOT = frozenset(
-    "not never no none cannot can't don't doesn't isn't aren't mustn't shouldn't won't without nor off".split()
-)
-_SWITCHES = frozenset("true false yes enable enabled disable disabled allowed forbidden".split())
-_CHOICES = frozenset("use prefer choose pick take always never default run keep".split())
+_STOP = frozenset((
+    "a", "an", "the", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "these", "those", "to",
+    "of", "in", "on", "at", "by", "and", "or", "so", "as", "we", "our", "i", "my", "you",
+))  # fmt: skip
+_NOT = frozenset((
+    "not", "never", "no", "none", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "mustn't", "shouldn't",
+    "won't", "without", "nor", "off",
+))  # fmt: skip
+_SWITCHES = frozenset(("true", "false", "yes", "enable", "enabled", "disable", "disabled", "allowed", "forbidden"))
+_CHOICES = frozenset(("use", "prefer", "choose", "pick", "take", "always", "never", "default", "run", "keep"))
 _LEAST_SHARE = 0.7  # of the words of both
 _NEAR_SHARE = 0.8
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
