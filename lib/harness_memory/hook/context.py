@@ -90,7 +90,8 @@ class HookContext(Context):
         if gathered.is_changed:
             from ..memory import views
 
-            views.refresh(self.project_dir, min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2)))
+            wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
+            views.refresh(self.project_dir, wait, changed=session.episode_name)
         if gathered.state.notes_read:
             self._mark_notes(session, gathered.state)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)

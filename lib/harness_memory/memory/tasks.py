@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, settings, shape
+from ..base import clock, files, jsontext, settings, shape
 from ..base.sha256 import hexdigest
 from ..session.sessions import safe_id
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from .rows import Row
+    from .threads import Row
 
 DONE = "done"
 IN_PROGRESS = "in_progress"
@@ -121,11 +121,11 @@ def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | Non
     values = {path: files.load_json(path, SPEC) for path in paths}
     tasks = {path: Task(value) if value else None for path, value in values.items()}
     for row in episodes:
-        for entry in row.tasks:
+        for entry, session, started in jsontext.loads(row.tasks):
             if shape.problem(entry, _ENTRY) == "":
                 task = tasks.setdefault(path_of(project_dir, entry["id"]), Task({"task_id": entry["id"]}))
                 if task:
-                    task.add(entry, row.id, row.started)
+                    task.add(entry, session, started)
     return dict(sorted(tasks.items()))
 
 

@@ -1,4 +1,4 @@
-"""Threads of work: each a chain of sessions (resumed, forked), open while its last session left work.
+"""Threads of work: chains of sessions (resumed, forked), each open while its last session left work.
 
 What a person said of a thread is a fact, `STATE/threads/<thread id>.json`:
 
@@ -6,51 +6,72 @@ What a person said of a thread is a fact, `STATE/threads/<thread id>.json`:
 
 Closing dismisses the steps that were open then: the thread stays closed until a session leaves others.
 Reopening holds until a later session of the thread leaves nothing to do. A title holds for good.
+
+`STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs, after a line with their
+checksum. Deleting it costs time and nothing else.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 
-from ..base import files, settings
-from ..base.sha256 import hexdigest
-from ..session.sessions import safe_id
-from . import rows
+from ..base import files, jsontext, settings
+from ..base.text import cut, first_sentence, one_line
+from ..session.sessions import is_episode_name, safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .rows import Row
-
-OPEN = "open"
-CLOSED = "closed"
+OPEN, CLOSED = "open", "closed"
 _STATUSES = {OPEN, CLOSED, ""}
 SPEC = {"schema": "count", "thread": "text", "at": "text", "status": _STATUSES, "title": "text", "dismissed": ["text"]}
+_FORMAT = 3  # of the cache; seeds its checksum
+
+
+class Row:
+    """What the views show of one episode: its line of INDEX.md, and the text of a thread of this session alone."""
+
+    __slots__ = ("ended", "is_child", "line", "name", "stamp", "status", "tasks", "text", "thread", "title", "values")
+
+    def __init__(self, values: list[str]) -> None:
+        self.values = values
+        self.name, self.stamp, self.line, self.thread, self.ended, self.status = values[:6]
+        self.is_child, self.title, self.tasks, self.text = values[6:]
 
 
 class Thread:
-    """A chain of sessions as one piece of work; its attributes are its fields in the view, in their order."""
+    """A piece of work; `text` is its line in the view. Other fields are parsed late: a Stop needs those of a few."""
 
-    __slots__ = (
-        *("last_activity", "id", "status", "sessions", "title", "summary", "next_steps", "channels", "opened_at"),
-        *("branch", "model", "closed_at"),
-    )
+    __slots__ = ("_fields", "closed_at", "id", "last_activity", "status", "text")
     blockers: list[str] = []  # noqa: RUF012  (never changed: a session cannot name any)
 
-    def __init__(self, episodes: list[Row]) -> None:
-        chain = sorted(episodes, key=lambda row: (row.started, row.is_child, row.id))
-        last = max(chain, key=lambda row: (row.ended, row.id))
-        titles = [row.title for row in chain if row.title]
-        self.id = last.thread
-        self.status = OPEN if last.next_steps else CLOSED
-        self.title = titles[-1] if titles else chain[0].label
-        self.summary, self.next_steps = last.summary, last.next_steps
-        self.channels = sorted({row.channel for row in chain if row.channel})
-        self.opened_at, self.last_activity = chain[0].started, last.ended
-        self.sessions = [row.id for row in chain]
-        self.branch, self.model = last.branch, last.model
+    def __init__(self, chain: list[Row], fact: dict[str, Any] | None) -> None:
+        last = max(chain, key=lambda row: (row.ended, row.name))
+        self.id, self.last_activity, self.status, self.text = last.thread, last.ended, last.status, last.text
         self.closed_at = ""  # by a person
+        self._fields: dict[str, Any] = {}
+        if len(chain) > 1:
+            parts = [(jsontext.loads(row.text), row) for row in chain]
+            parts.sort(key=lambda part: (part[0]["opened_at"], part[1].is_child))
+            titles = [row.title for _, row in parts if row.title]
+            self.as_json().update(
+                sessions=[fields["sessions"][0] for fields, _ in parts],
+                title=titles[-1] if titles else parts[0][0]["title"],
+                channels=sorted({channel for fields, _ in parts for channel in fields["channels"]}),
+                opened_at=parts[0][0]["opened_at"],
+            )
+        if fact:
+            self._apply(fact)
+        if self._fields:
+            self.text = jsontext.compact(self._fields)
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self.as_json()[name]
+        except KeyError:
+            raise AttributeError(name) from None
 
     @property
     def is_open(self) -> bool:
@@ -60,35 +81,36 @@ class Thread:
     def finished(self) -> str:
         return self.closed_at or self.last_activity
 
-    def apply(self, fact: dict[str, Any]) -> None:
-        """Take in what a person said of the thread."""
-        self.title = fact["title"] or self.title
-        if fact["status"] == CLOSED and {_key(step) for step in self.next_steps} <= {*fact["dismissed"]}:
+    def as_json(self) -> dict[str, Any]:
+        self._fields = self._fields or jsontext.loads(self.text)
+        return self._fields
+
+    def _apply(self, fact: dict[str, Any]) -> None:
+        fields = self.as_json()
+        fields["title"] = fact["title"] or fields["title"]
+        if fact["status"] == CLOSED and {_key(step) for step in fields["next_steps"]} <= {*fact["dismissed"]}:
             self.status, self.closed_at = CLOSED, max(fact["at"], self.last_activity)
+            fields["closed_at"] = self.closed_at
         elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
             self.status = OPEN
-
-    def as_json(self) -> dict[str, Any]:
-        keys = self.__slots__ if self.closed_at else self.__slots__[:-1]
-        return {key: getattr(self, key) for key in keys}
+        fields["status"] = self.status
 
 
 def load(project_dir: str) -> list[Thread]:
     """All threads, newest first."""
-    return group(project_dir, rows.load(project_dir)[0])
+    return group(project_dir, load_rows(project_dir)[0])
 
 
-def group(project_dir: str, episodes: list[Row]) -> list[Thread]:
+def group(project_dir: str, rows: list[Row]) -> list[Thread]:
     """The threads of these episodes, newest first."""
     chains: dict[str, list[Row]] = {}
-    for row in episodes:
+    for row in rows:
         chains.setdefault(row.thread, []).append(row)
-    threads = {name: Thread(chain) for name, chain in chains.items()}
-    for name in files.names(_directory(project_dir)):
-        fact = files.load_json(os.path.join(_directory(project_dir), name), SPEC) if name.endswith(".json") else None
-        if fact and fact["thread"] in threads:
-            threads[fact["thread"]].apply(fact)
-    return sorted(threads.values(), key=lambda thread: (thread.last_activity, thread.id), reverse=True)
+    folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
+    said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
+    facts = {fact["thread"]: fact for fact in said if fact}
+    threads = [Thread(chain, facts.get(thread)) for thread, chain in chains.items()]
+    return sorted(threads, key=lambda thread: (thread.last_activity, thread.id), reverse=True)
 
 
 def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title: str = "") -> None:
@@ -104,13 +126,107 @@ def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title
 
 
 def path(project_dir: str, thread_id: str) -> str:
-    return os.path.join(_directory(project_dir), safe_id(thread_id) + ".json")
-
-
-def _directory(project_dir: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
+    return os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, safe_id(thread_id) + ".json")
 
 
 def _key(step: str) -> str:
-    # A hash: forgetting a session leaves no word of it here.
-    return hexdigest(step)[:12]
+    from ..base.sha256 import hexdigest
+
+    return hexdigest(step)[:12]  # a hash: forgetting a session leaves no word of it here
+
+
+# Rows ---------------------------------------------------------------------------------------------
+
+
+def load_rows(project_dir: str, changed: str | None = None, *, is_fresh: bool = False) -> tuple[list[Row], bool]:
+    """The row of each readable episode, oldest first, and whether the cache is current.
+
+    `changed` names the one episode that may differ from its cached row; without it the stat of each is compared.
+    """
+    cached = {} if is_fresh else _cached_rows(project_dir)
+    rows, is_current = [], True
+    for name in filter(is_episode_name, files.names(os.path.join(project_dir, settings.EPISODES_DIR))):
+        row = cached.get(name)
+        if row is None or name == changed or (changed is None and row.stamp != _stamp(project_dir, name)):
+            row = _read_row(project_dir, name)
+            is_current = is_current and row is None
+        if row:
+            rows.append(row)
+    return rows, is_current and len(rows) == len(cached)
+
+
+def save_rows(project_dir: str, rows: list[Row]) -> None:
+    body = "\n".join(["\t".join(row.values) for row in rows]).encode("utf-8", "replace")
+    files.write(cache_path(project_dir), b"%d\n%b" % (zlib.crc32(body, _FORMAT), body))
+
+
+def cache_path(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.ROWS_FILE)
+
+
+def _cached_rows(project_dir: str) -> dict[str, Row]:
+    try:
+        data = files.read(cache_path(project_dir), settings.ROWS_MAX_BYTES) or b""
+    except OSError as error:
+        if files.is_passing(error):
+            raise
+        return {}
+    checksum, _, body = data.partition(b"\n")
+    if checksum != b"%d" % zlib.crc32(body, _FORMAT):
+        return {}
+    lines = [line.split("\t") for line in body.decode("utf-8", "replace").split("\n")]
+    # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
+    return {values[0]: Row(values) for values in lines if len(values) == len(Row.__slots__) - 1}
+
+
+def _read_row(project_dir: str, name: str) -> Row | None:
+    """The row of an episode; None when it is missing, damaged or newer than this version."""
+    from ..session import episode
+
+    stamp = _stamp(project_dir, name)  # before the text: a write in between is noticed later
+    value = episode.load(project_dir, name)
+    if value is None:
+        return None
+    headline = episode.headline(value)
+    label = cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else ""
+    title, channel = value.get("title") or "", value.get("channel")
+    status = OPEN if value["what_remains"] else CLOSED
+    thread = {
+        "last_activity": value["ended"],
+        "id": value["thread"],
+        "status": status,
+        "sessions": [value["id"]],
+        "title": title or label or headline,
+        "summary": first_sentence(value["what_was_done"], settings.ITEM_CHARS),
+        "next_steps": value["what_remains"],
+        "channels": [channel] if channel else [],
+        "opened_at": value["started"],
+        "branch": value.get("branch") or "",
+        "model": value.get("model") or "",
+    }
+    tasks = jsontext.compact([[entry, value["id"], value["started"]] for entry in value["tasks"]])
+    flags = ["child" if value.get("parent") else "", title, tasks, jsontext.compact(thread)]
+    return Row([name, stamp, _line(name, value, headline), value["thread"], value["ended"], status, *flags])
+
+
+def _stamp(project_dir: str, name: str) -> str:
+    """What tells one version of an episode's file from another."""
+    try:
+        info = os.lstat(os.path.join(project_dir, settings.EPISODES_DIR, name))
+    except FileNotFoundError:
+        return ""
+    return "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
+
+
+def _line(name: str, value: dict[str, Any], headline: str) -> str:
+    """The line of INDEX.md: what was done, [files], (branch; folders)."""
+    names = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
+    shown = ", ".join(names[: settings.FILES_IN_INDEX])
+    if len(names) > settings.FILES_IN_INDEX:
+        shown += ", +%d" % (len(names) - settings.FILES_IN_INDEX)
+    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
+    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
+    skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
+    tail = " [%s]" % one_line(shown) if shown else ""
+    tail += " (%s)" % one_line(where) if where else ""
+    return "- `%s/%s` - %s%s%s" % (settings.EPISODES_DIR, name, skill, headline, tail)
