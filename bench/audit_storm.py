@@ -32,13 +32,15 @@ sys.path.insert(0, sys.argv[1])
 from harness_memory.audit import trail as audit
 project, who, events, last = sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
 
+write = os.write
+
 def tear(fd, data):
-    os.write(fd, data[: len(data) // 2])
+    write(fd, data[: len(data) // 2])
     os.kill(os.getpid(), signal.SIGKILL)
 
 for number in range(events):
     if number == last:
-        audit.files.write_all = tear
+        os.write = tear
     command = "rm -rf ~ # \\u00e9\\n" * (1 + number %% 30)
     fields = {"event": "tool_blocked", "tool": "Bash", "command": command, "session": who, "number": number}
     os.write(1, (audit.append(project, fields, time.time(), %d) + "\\n").encode())

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 import support
 
-from harness_memory.base import files, jsonl
+from harness_memory.base import files
 
 posix = pytest.mark.skipif(os.name != "posix", reason="POSIX modes and links")
 
@@ -73,7 +73,7 @@ def test_only_a_plain_file_of_reasonable_size_is_read(tmp_path: Path, kind: str)
         path.write_bytes(b"x" * 101)
     with pytest.raises(OSError):  # noqa: PT011
         files.read(str(path), 100)
-    assert files.read_head(str(path), 100) == (b"x" * 100 if kind == "large" else b"")
+    assert files.read_part(str(path), 100) == (b"x" * 100 if kind == "large" else b"")
     assert files.read(str(tmp_path / "missing")) is None
 
 
@@ -166,18 +166,19 @@ def test_a_passing_error_is_raised_and_concludes_nothing(tmp_path: Path, monkeyp
 
 def test_a_torn_line_does_not_swallow_the_next(tmp_path: Path) -> None:
     path = tmp_path / "log.jsonl"
-    assert jsonl.append(str(path), {"a": 1})
+    files.append_line(str(path), b'{"a": 1}')
     path.write_bytes(path.read_bytes() + b'{"b": ')
-    assert jsonl.append(str(path), {"c": 3})
+    files.append_line(str(path), b'{"c": 3}')
     assert path.read_bytes() == b'{"a": 1}\n{"b": \n{"c": 3}\n'
 
 
 def test_many_writers_of_which_some_are_killed_leave_whole_lines(tmp_path: Path) -> None:
     code = (
         "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from harness_memory.base import jsonl\n"
+        "from harness_memory.base import files, jsontext, lock\n"
         "for number in range(40):\n"
-        "    assert jsonl.append(sys.argv[2], {'who': sys.argv[3], 'number': number, 'text': 'line\\n' * 50}, 30)\n"
+        "    line = jsontext.compact({'who': sys.argv[3], 'number': number, 'text': 'line\\n' * 50}).encode()\n"
+        "    with lock.Lock(sys.argv[2] + '.lock', 30, 'busy'): files.append_line(sys.argv[2], line)\n"
         "    print(number, flush=True)\n"
     )
     path = tmp_path / "deep" / "log.jsonl"

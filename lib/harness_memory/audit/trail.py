@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _HASH_KEY = b', "hash": "'
-_HASH_CHARS = 64
-_SEAL_BYTES = len(_HASH_KEY) + _HASH_CHARS + len(b'"}')
+_SEAL_BYTES = len(_HASH_KEY) + 64 + len(b'"}')
 _SPEC = {"ts": "text", "event": "text", "seq": "count", "prev": "text", "hash": "text"}
 _ABOUT = ("tool", "command", "path")
 _TEXTS = ("reason", "session", "rule")
@@ -46,33 +45,42 @@ def append(
     project_dir: str, fields: dict[str, Any], now: float, wait_seconds: float = settings.LOCK_WAIT_SECONDS
 ) -> str:
     """Record an event, on disk for good when this returns its hash. OSError: it may not be recorded."""
-    content = _content(fields, now)
+    if fields.get("event") not in settings.AUDIT_EVENTS:
+        raise ValueError("unknown event of the audit trail: %r" % fields.get("event"))
+    ts = clock.iso(now)
+    event: dict[str, Any] = {"ts": ts, "event": fields["event"]}
+    for key in (*_ABOUT, *_TEXTS, *sorted(set(fields).difference(_OURS))):
+        value = fields.get(key)
+        if key == "command":
+            text = passage(clean(value, settings.TEXT_FIELD_MAX_CHARS), settings.AUDIT_COMMAND_CHARS)
+        else:
+            text = brief_of(value, settings.AUDIT_PATH_CHARS if key == "path" else settings.AUDIT_TEXT_CHARS)
+        if text or key not in _ABOUT:
+            event[key] = value if isinstance(value, (bool, int)) and key not in _TEXTS else text
+        if key == "command" and isinstance(value, str) and len(value) > settings.AUDIT_COMMAND_CHARS:
+            event["command_chars"] = len(value)
     top = os.path.join(project_dir, settings.SECURITY_DIR)
-    fd = -1
-    try:
-        with Lock(os.path.join(top, settings.AUDIT_LOCK), wait_seconds, _BUSY):
-            fd, gap = files.open_to_append(_target(top, now))
-            seq, prev = _end(top)
-            body = jsontext.compact({**content, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
-            digest = hexdigest(body)
-            files.write_all(fd, gap + body[:-1] + _HASH_KEY + digest.encode() + b'"}\n')
-        os.fsync(fd)  # after the lock: processes that wait for the disk wait together
-    finally:
-        if fd >= 0:
-            os.close(fd)
+    month = os.path.join(top, ts[:4], ts[5:7], settings.AUDIT_FILE)
+    with Lock(os.path.join(top, settings.AUDIT_LOCK), wait_seconds, _BUSY):
+        seq, prev = _end(project_dir)
+        body = jsontext.compact({**event, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
+        digest = hexdigest(body)
+        line = body[:-1] + _HASH_KEY + digest.encode() + b'"}'
+        # A later month than this one is there when the clock was set back: the trail goes on in it.
+        files.append_line(max([month, *paths(project_dir)]), line, durable=True)
     return digest
 
 
 def head(project_dir: str) -> str:
     """`<seq>:<hash>` of the last whole event; "" when there is none."""
-    seq, digest = _end(os.path.join(project_dir, settings.SECURITY_DIR))
+    seq, digest = _end(project_dir)
     return "%d:%s" % (seq, digest) if seq else ""
 
 
 def next_head(project_dir: str, known: str) -> str:
     """The head to keep after `known`: the latest, unless the trail does not show that it grew from `known`."""
     try:
-        ends = [files.read_tail(path, settings.AUDIT_TAIL_BYTES) for path in paths(project_dir)[-2:]]
+        ends = [files.read_part(path, settings.AUDIT_TAIL_BYTES, from_end=True) for path in paths(project_dir)[-2:]]
         latest = head(project_dir)
     except OSError:
         return known
@@ -82,15 +90,22 @@ def next_head(project_dir: str, known: str) -> str:
 
 def events(project_dir: str) -> Iterator[dict[str, Any]]:
     """Every event that can be read, oldest first; `verify` says whether it is true."""
-    for _, _, line in lines(project_dir):
-        event = parse(line)
-        if event:
-            yield event
+    return (event for event in (parse(line) for _, _, line in lines(project_dir)) if event)
 
 
 def paths(project_dir: str) -> list[str]:
     """The files of the trail, oldest first."""
-    return _paths(os.path.join(project_dir, settings.SECURITY_DIR))
+    top = os.path.join(project_dir, settings.SECURITY_DIR)
+    months = [os.path.join(top, year, month) for year in _listed(top) for month in _listed(os.path.join(top, year))]
+    return [path for path in (os.path.join(month, settings.AUDIT_FILE) for month in months) if files.exists(path)]
+
+
+def _listed(folder: str) -> list[str]:
+    # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
+    try:
+        return sorted(name for name in os.listdir(files.inside(folder)) if name.isdecimal())
+    except (FileNotFoundError, NotADirectoryError):
+        return []
 
 
 def lines(project_dir: str) -> Iterator[tuple[str, int, bytes]]:
@@ -120,62 +135,16 @@ def is_sealed(line: bytes, event: dict[str, Any]) -> bool:
     return hexdigest(line.rstrip(b"\n")[:-_SEAL_BYTES] + b"}") == str(event["hash"])
 
 
-def _content(fields: dict[str, Any], now: float) -> dict[str, Any]:
-    if fields.get("event") not in settings.AUDIT_EVENTS:
-        raise ValueError("unknown event of the audit trail: %r" % fields.get("event"))
-    content: dict[str, Any] = {"ts": clock.iso(now), "event": fields["event"]}
-    for key in _ABOUT:
-        text = _redacted(key, fields.get(key))
-        if text:
-            content[key] = text
-        if key == "command" and text and len(fields[key]) > settings.AUDIT_COMMAND_CHARS:
-            content["command_chars"] = len(fields[key])
-    content.update({key: _redacted(key, fields.get(key)) for key in _TEXTS})
-    for key in sorted(set(fields).difference(_OURS)):
-        content[key] = fields[key] if isinstance(fields[key], (bool, int)) else _redacted(key, fields[key])
-    return content
-
-
-def _redacted(key: str, value: object) -> str:
-    if key == "command":
-        return passage(clean(value, settings.TEXT_FIELD_MAX_CHARS), settings.AUDIT_COMMAND_CHARS)
-    return brief_of(value, settings.AUDIT_PATH_CHARS if key == "path" else settings.AUDIT_TEXT_CHARS)
-
-
-def _paths(top: str) -> list[str]:
-    # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
-    months = [
-        os.path.join(top, year, month) for year in _numbers(top, 4) for month in _numbers(os.path.join(top, year), 2)
-    ]
-    return [path for path in (os.path.join(month, settings.AUDIT_FILE) for month in months) if files.exists(path)]
-
-
-def _numbers(folder: str, digits: int) -> list[str]:
-    try:
-        names = os.listdir(files.inside(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-    return sorted([name for name in names if len(name) == digits and name.isascii() and name.isdigit()])
-
-
-def _target(top: str, now: float) -> str:
-    """The file of the month, or a later one that is there: a clock may be set back."""
-    day = clock.iso(now)
-    path = os.path.join(top, day[:4], day[5:7], settings.AUDIT_FILE)
-    return max([path, *_paths(top)])
-
-
-def _end(top: str) -> tuple[int, str]:
+def _end(project_dir: str) -> tuple[int, str]:
     """Number and hash of the last whole event."""
-    for path in reversed(_paths(top)):
+    for path in reversed(paths(project_dir)):
         with os.fdopen(files.open_plain(path), "rb") as file:
             size = os.fstat(file.fileno()).st_size
             file.seek(max(0, size - settings.AUDIT_TAIL_BYTES))
             data = file.read()
-        for line in reversed(data.split(b"\n")):
-            event = parse(line)
-            if event:
-                return event["seq"], event["hash"]
+        event = next(filter(None, map(parse, reversed(data.split(b"\n")))), None)
+        if event:
+            return event["seq"], event["hash"]
         if size > settings.AUDIT_TAIL_BYTES:
             raise files.Unreadable(0, "ends in %d bytes without an event" % len(data), path)
     return 0, ""

@@ -40,34 +40,31 @@ def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
         if number_seen.isdecimal() and len(number_seen) < 16:
             seen[int(number_seen)] = (digest_seen, session)
     findings = Findings(os.path.join(project_dir, settings.SECURITY_DIR))
-    seq, digest, torn = 0, "", b""
+    digest, torn = "", b""
     for path, number, line in trail.lines(project_dir):
         event = trail.parse(line)
         if event is None:
             torn = line
             findings.torn += 1
             continue
+        seq = event["seq"]
         if not trail.is_sealed(line, event):
             findings.problem = "its hash does not match its content"
-        elif event["seq"] != seq + 1:
-            findings.problem = "it is event %d, but event %d must follow here" % (event["seq"], seq + 1)
+        elif seq != findings.count + 1:
+            findings.problem = "it is event %d, but event %d must follow here" % (seq, findings.count + 1)
         elif event["prev"] != digest:
-            findings.problem = "it does not follow event %d as it is now" % seq
-        elif seen.get(event["seq"], (event["hash"],))[0] != event["hash"]:
-            findings.problem = "session %s has seen another event %d" % (seen[event["seq"]][1], event["seq"])
+            findings.problem = "it does not follow event %d as it is now" % findings.count
+        elif seen.get(seq, (event["hash"],))[0] != event["hash"]:
+            findings.problem = "session %s has seen another event %d" % (seen[seq][1], seq)
         findings.path, findings.line, torn = path, number, b""
         if findings.problem:
-            break
-        seq, digest = event["seq"], event["hash"]
-    else:
-        last = max(seen, default=0)
-        if torn.endswith(b"\n"):
-            findings.problem = "a line after it cannot be read"
-        elif last > seq:
-            findings.problem = "the trail ends at event %d, but session %s has seen event %d" % (
-                seq,
-                seen[last][1],
-                last,
-            )
-    findings.count, findings.head = seq, "%d:%s" % (seq, digest) if seq else ""
+            return findings
+        findings.count, digest = seq, event["hash"]
+        findings.head = "%d:%s" % (seq, digest)
+    last = max(seen, default=0)
+    if torn.endswith(b"\n"):
+        findings.problem = "a line after it cannot be read"
+    elif last > findings.count:
+        ended = (findings.count, seen[last][1], last)
+        findings.problem = "the trail ends at event %d, but session %s has seen event %d" % ended
     return findings

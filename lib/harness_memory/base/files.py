@@ -29,6 +29,10 @@ _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 O_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _O_OURS
 _O_APPEND = os.O_RDWR | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0) | _O_OURS
 _PASSING = (errno.EIO, errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EINTR, errno.EAGAIN, errno.ETIMEDOUT)
+_MISSING = (FileNotFoundError, NotADirectoryError)
+
+_bounds = ""  # the store's root, with a separator at its end
+_plain: set[str] = set()  # folders below it that are not links
 
 
 class Unreadable(OSError):
@@ -45,9 +49,6 @@ def is_passing(error: BaseException) -> bool:
 
 
 # The store's root ------------------------------------------------------------------------------
-
-_bounds = ""  # the store's root, with a separator at its end
-_plain: set[str] = set()  # folders below it that are not links
 
 
 def root_from(env: Mapping[str, str]) -> str:
@@ -136,21 +137,6 @@ def ensure_dir(path: str) -> None:
 # Reading ---------------------------------------------------------------------------------------
 
 
-def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:
-    """The bytes of a plain file; None when it is missing.
-
-    Symbolic links, devices, pipes, files of others and files over `limit` raise Unreadable.
-    """
-    try:
-        fd = open_plain(path, of_anyone=of_anyone)
-    except (FileNotFoundError, NotADirectoryError):
-        return None
-    with os.fdopen(fd, "rb", 0) as file:
-        if os.fstat(fd).st_size > limit:
-            raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
-        return file.read()
-
-
 def open_plain(path: str, flags: int = _O_READ, *, of_anyone: bool = False) -> int:
     """A descriptor of a plain file of ours; Unreadable for anything else."""
     folder = inside(os.path.dirname(path))
@@ -160,35 +146,35 @@ def open_plain(path: str, flags: int = _O_READ, *, of_anyone: bool = False) -> i
         if error.errno == errno.ELOOP:
             raise Unreadable(errno.ELOOP, "is a symbolic link", path) from None
         raise
+    info = os.fstat(fd)
+    if stat.S_ISREG(info.st_mode) and (of_anyone or is_trusted(info.st_uid, folder)):
+        return fd
+    os.close(fd)
+    if not stat.S_ISREG(info.st_mode):
+        raise Unreadable(errno.EINVAL, "not a plain file", path)
+    raise Foreign(errno.EPERM, "belongs to another user", path)
+
+
+def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:
+    """The bytes of a plain file; None when it is missing. Anything else, or more than `limit`, is Unreadable."""
     try:
-        info = os.fstat(fd)
-        if not stat.S_ISREG(info.st_mode):
-            raise Unreadable(errno.EINVAL, "not a plain file", path)
-        if not of_anyone and not is_trusted(info.st_uid, folder):
-            raise Foreign(errno.EPERM, "belongs to another user", path)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
+        fd = open_plain(path, of_anyone=of_anyone)
+    except _MISSING:
+        return None
+    with os.fdopen(fd, "rb", 0) as file:
+        if os.fstat(fd).st_size > limit:
+            raise Unreadable(errno.EFBIG, "larger than %d bytes" % limit, path)
+        return file.read()
 
 
-def read_head(path: str, size: int) -> bytes:
-    """The first bytes of a plain file of any length; b"" when it is missing."""
-    return _read_part(path, size, 0)
-
-
-def read_tail(path: str, size: int) -> bytes:
-    """The last whole lines of a plain file, at most `size` bytes; b"" when it is missing."""
-    return _read_part(path, size, -size)
-
-
-def _read_part(path: str, size: int, start: int) -> bytes:
+def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
+    """The first bytes, or the last whole lines `from_end`, of a plain file of any length; b"" when it is missing."""
     try:
         fd = open_plain(path)
-    except (FileNotFoundError, NotADirectoryError, Unreadable):
+    except (*_MISSING, Unreadable):
         return b""
     with os.fdopen(fd, "rb", 0) as file:
-        start = file.seek(max(0, os.fstat(fd).st_size + start) if start else 0)
+        start = file.seek(max(0, os.fstat(fd).st_size - size)) if from_end else 0
         data = file.read(size)
         return data.partition(b"\n")[2] if start else data
 
@@ -199,10 +185,7 @@ def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
 
 
 def read_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
-    """The value of a JSON file and what is wrong with it: (value, ""), (None, problem), or (None, "") if missing.
-
-    An empty or newer file, text that is not JSON and a value without the shape of `spec` are problems.
-    """
+    """The value of a JSON file and what is wrong with it: (value, ""), (None, problem), or (None, "") if missing."""
     from . import jsontext, shape
 
     try:
@@ -244,14 +227,14 @@ def write(path: str, data: bytes, *, durable: bool = False) -> None:
     inside(directory)
     temporary = os.path.join(directory, ".%s.%d.%x%s" % (name, os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
-        fd = open_new(temporary)
-        try:
-            write_all(fd, data)
-            if durable:
-                os.fsync(fd)
-        finally:
-            os.close(fd)
-        _replace(temporary, path)
+        _write_all(open_new(temporary), data, durable)
+        for attempt in range(50):
+            try:
+                return os.replace(temporary, path)
+            except PermissionError:  # Windows replaces no file that a reader has open: give the reader a moment
+                if os.name != "nt" or attempt == 49:
+                    raise
+                time.sleep(0.01)
     except BaseException as error:
         remove(temporary)
         if isinstance(error, OSError) and error.filename in (None, temporary):
@@ -269,16 +252,15 @@ def open_new(path: str, flags: int = O_CREATE) -> int:
         return os.open(path, flags, settings.FILE_MODE)
 
 
-def _replace(source: str, target: str) -> None:
-    # Windows refuses to replace a file while a reader has it open: give the reader a moment.
-    for attempt in range(50):
-        try:
-            os.replace(source, target)
-            return
-        except PermissionError:
-            if os.name != "nt" or attempt == 49:
-                raise
-            time.sleep(0.01)
+def _write_all(fd: int, data: bytes, durable: bool) -> None:
+    try:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(fd, view) :]
+        if durable:
+            os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def write_text(path: str, text: str, *, durable: bool = False) -> None:
@@ -299,38 +281,21 @@ def write_if_changed(path: str, data: bytes) -> bool:
     return is_changed
 
 
-def write_all(fd: int, data: bytes) -> None:
-    view = memoryview(data)
-    while view:
-        view = view[os.write(fd, view) :]
-
-
-def open_to_append(path: str) -> tuple[int, bytes]:
-    """A descriptor at the end of a plain file of ours, and what ends its last line if a writer was killed in it.
-
-    The caller holds the file's lock.
-    """
+def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
+    """Append one line in one write, after the end of a line that a killed writer left; the caller holds a lock."""
     ensure_dir(os.path.dirname(path))
     fd = open_plain(path, _O_APPEND)
     if os.fstat(fd).st_nlink > 1:  # its other name must not change: from now on this one is a copy
         os.close(fd)
         write(path, read(path, settings.ARCHIVE_MAX_BYTES) or b"")
         fd = open_plain(path, _O_APPEND)
-    end = os.lseek(fd, 0, os.SEEK_END)
-    os.lseek(fd, max(0, end - 1), os.SEEK_SET)
-    return fd, b"\n" if os.read(fd, 1) not in (b"", b"\n") else b""
-
-
-def append_line(path: str, line: bytes) -> None:
-    """Append one line in one write; the caller holds the file's lock."""
-    fd, gap = open_to_append(path)
+    os.lseek(fd, max(0, os.fstat(fd).st_size - 1), os.SEEK_SET)
+    gap = b"\n" if os.read(fd, 1) not in (b"", b"\n") else b""
     try:
-        write_all(fd, gap + line + b"\n")
+        _write_all(fd, gap + line + b"\n", durable)
     except OSError as error:
         error.filename = path
         raise
-    finally:
-        os.close(fd)
 
 
 def touch(path: str) -> None:
@@ -365,31 +330,21 @@ def remove(path: str) -> bool:
 
 def erase(path: str) -> None:
     """Remove a file, if there is one; OSError when it, or a folder of that name, is still there."""
-    remove(path)
-    if exists(path):
+    if not remove(path) and exists(path):
         raise OSError(errno.EIO, "could not be removed. Run the command again", path)
 
 
 def remove_tree(path: str, last: str = "", kept: str = "") -> None:
     """Delete a directory of ours and follow no link out of it; its file `last` goes last, and `kept` stays."""
-    if os.path.islink(path):
-        remove(path)
+    if remove(path):  # a link
         return
-    try:
-        with os.scandir(inside(path)) as entries:
-            children = sorted((each for each in entries if each.name != kept), key=lambda child: child.name == last)
-        for child in children:
-            if child.is_dir(follow_symlinks=False):
-                remove_tree(child.path)
-            else:
-                remove(child.path)
-        os.rmdir(path)
-    except OSError:
-        pass  # `erase` says what is still there
+    children = [name for name in names(path) if name != kept]
+    for name in sorted(children, key=lambda name: name == last):
+        remove_tree(os.path.join(path, name))
+    remove_if_empty(path)  # `erase` says what is still there
 
 
 def remove_if_empty(path: str) -> None:
-    """Delete a directory that has nothing in it."""
     try:
         os.rmdir(inside(path))
     except OSError:
@@ -400,9 +355,8 @@ def remove_temporaries(directory: str, before: float, of: str = "") -> None:
     """Remove what killed writers left `before` that time; `of` one file, where others write too."""
     for name in names(directory):
         if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and name.lstrip(".").startswith(of):
-            written = modified(os.path.join(directory, name))
-            # One that is dated tomorrow was written before the clock was set back.
-            if written and not before <= written <= time.time() + settings.DAY_SECONDS:
+            written = made(os.path.join(directory, name))  # 0: written before the clock was set back
+            if written < before:
                 remove(os.path.join(directory, name))
 
 
@@ -421,16 +375,12 @@ def names(path: str) -> list[str]:
 
 def folders(path: str) -> list[str]:
     """Sorted paths of the directories in a directory."""
-    return [child for child in (os.path.join(path, name) for name in names(path)) if _is_folder(_status(child))]
+    stats = [(child, _status(child)) for child in (os.path.join(path, name) for name in names(path))]
+    return [child for child, info in stats if info is not None and stat.S_ISDIR(info.st_mode)]
 
 
 def exists(path: str) -> bool:
     return _status(path) is not None
-
-
-def is_directory(path: str) -> bool:
-    """Whether there is a directory, or a link to one."""
-    return _is_folder(_status(path, follow=True))
 
 
 def modified(path: str) -> float:
@@ -445,12 +395,6 @@ def made(path: str) -> float:
     return written if written <= time.time() + settings.DAY_SECONDS else 0.0
 
 
-def is_changed_since(directory: str, instant: float) -> bool:
-    """Whether a directory, or a file in it, was written after an instant; False when it is missing."""
-    paths = [directory, *(os.path.join(directory, name) for name in names(directory))]
-    return os.path.isdir(directory) and any(modified(path) > instant for path in paths)
-
-
 def _status(path: str, *, follow: bool = False) -> os.stat_result | None:
     try:
         return os.stat(path, follow_symlinks=follow)
@@ -458,7 +402,3 @@ def _status(path: str, *, follow: bool = False) -> os.stat_result | None:
         if is_passing(error):
             raise
         return None
-
-
-def _is_folder(info: os.stat_result | None) -> bool:
-    return info is not None and stat.S_ISDIR(info.st_mode)

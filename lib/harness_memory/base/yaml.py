@@ -1,9 +1,9 @@
 """META.yaml and the head of a note: one flat mapping of names to scalars and lists of text.
 
 `dump` writes what every YAML 1.1 and 1.2 parser reads back as the same values: words that no version takes for
-anything but text stay plain, all other text is double-quoted. `load` also takes what a person writes by hand:
-comments, any scalar style, text that goes on in the next line, block and flow lists. Plain scalars get the types of
-the YAML 1.2 core schema, items of lists stay text. Nested mappings and lists, anchors and tags raise YamlError.
+anything but text stay plain, all other text is double-quoted. `load` also reads comments, both kinds of quotes, flow
+lists on one line and blocks of text (`|`, `>`), which version 0.1 wrote. Plain scalars get the types of the YAML 1.2
+core schema, items of lists stay text. Anything else raises YamlError.
 """
 
 from __future__ import annotations
@@ -27,12 +27,11 @@ _ESCAPES = {
 }  # fmt: skip
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
-_REFUSED = {"{": "nested mapping", "&": "anchor", "*": "alias", "!": "tag", "[": "nested list"}
-_REFUSED.update((sign, "a value cannot start with " + sign) for sign in "%@`]},")
+_REFUSED = tuple("{&*![%@`]},")  # nested values, anchors, tags, reserved signs
 
 
 class YamlError(ValueError):
-    """Text that is not a flat mapping; `line` is where the broken entry starts, counted from 1."""
+    """Text that is not a flat mapping; `line` is the line that cannot be read, counted from 1."""
 
     def __init__(self, message: str, line: int) -> None:
         super().__init__("line %d: %s" % (line, message))
@@ -40,62 +39,32 @@ class YamlError(ValueError):
         self.line = line
 
 
+# Writing ---------------------------------------------------------------------------------------
+
+
 def dump(fields: Iterable[tuple[str, Value]]) -> str:
     lines = []
     for name, value in fields:
         if isinstance(value, list) and value:
             lines += ["%s:\n" % _text(name), *("  - %s\n" % _text(item) for item in value)]
+            continue
+        if isinstance(value, str):
+            text = _text(value)
+        elif value is None or isinstance(value, bool):
+            text = "null" if value is None else str(value).lower()
         else:
-            lines.append("%s: %s\n" % (_text(name), _written(value)))
+            text = repr(value)
+            text = text if "." in text else text.replace("e", ".0e")  # YAML 1.1 has no float without a point
+        lines.append("%s: %s\n" % (_text(name), text))
     return "".join(lines)
 
 
-def load(text: str) -> dict[str, Value]:
-    lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    if not lines[-1]:
-        lines.pop()
-    fields: dict[str, Value] = {}
-    at = 0
-    while at < len(lines):
-        line, at = lines[at], at + 1
-        if _is_idle(line) or (line.rstrip() == "---" and not fields):
-            continue
-        first = at
-        while at < len(lines) and (lines[at][:1] in ("", " ", "\t", "#", "]") or _is_item(lines[at])):
-            at += 1
-        try:
-            key, rest = _key(line)
-            fields[key] = _value(rest, lines[first:at])
-        except ValueError as error:
-            raise YamlError(str(error), first) from None
-    return fields
-
-
-# Writing ---------------------------------------------------------------------------------------
-
-
-def _written(value: Value) -> str:
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        return _text(value)
-    text = repr(value)
-    return text if "." in text else text.replace("e", ".0e")  # YAML 1.1 has no float without a point
-
-
 def _text(text: str) -> str:
-    if text.lower() not in _WORDS and _is_plain(text):
+    is_word = text.lower() not in _WORDS and (text[0].isalpha() or text[0] == "/") and text[-1] != " "
+    if is_word and all(c.isalnum() or c in _PLAIN_SIGNS for c in set(text)):
         return text
-    return '"%s"' % text.translate(
-        {ord(c): _escape(c) for c in set(text) if c in _SHORT_ESCAPES or not c.isprintable()}
-    )
-
-
-def _is_plain(text: str) -> bool:
-    is_word = (text[0].isalpha() or text[0] == "/") and text[-1] != " "
-    return is_word and all(c.isalnum() or c in _PLAIN_SIGNS for c in set(text))
+    escapes = {ord(c): _escape(c) for c in set(text) if c in _SHORT_ESCAPES or not c.isprintable()}
+    return '"%s"' % text.translate(escapes)
 
 
 def _escape(c: str) -> str:
@@ -105,13 +74,50 @@ def _escape(c: str) -> str:
 # Reading ---------------------------------------------------------------------------------------
 
 
+def load(text: str) -> dict[str, Value]:
+    lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    lines = lines if lines[-1] else lines[:-1]
+    fields: dict[str, Value] = {}
+    items: list[str] | None = None  # the list that may go on, of `key` and indented by `depth`
+    key, depth, at = "", 0, 0
+    while at < len(lines):
+        line, at = lines[at], at + 1
+        number = at
+        if _is_idle(line) or (line.rstrip() == "---" and not fields):
+            continue
+        try:
+            is_item = _is_item(line)
+            indent = _indent(line)
+            if not is_item:
+                key, rest = _key(line)
+            elif items is None or (items and indent != depth):
+                raise ValueError("list without a key, or its indentation differs")
+            else:
+                rest, depth = line[indent + 1 :], indent
+            rest = rest.strip(" \t")
+            if rest[:1] in ("|", ">"):
+                while at < len(lines) and (not lines[at].strip(" ") or _indent(lines[at]) > indent):
+                    at += 1
+                value: Value = _block(rest, lines[number:at])
+            else:
+                value = _flow(rest[1:]) if rest[:1] == "[" and not is_item else _scalar(rest, not is_item)
+            if is_item and items is not None:
+                items.append(str(value))
+                fields[key] = items
+            else:
+                fields[key] = value
+                items = [] if _is_idle(rest) else None
+        except ValueError as error:
+            raise YamlError(str(error), number) from None
+    return fields
+
+
 def _is_idle(line: str) -> bool:
     return line.lstrip(" \t")[:1] in ("", "#")
 
 
 def _is_item(line: str) -> bool:
-    stripped = line.lstrip(" ")
-    return stripped.startswith("- ") or stripped == "-"
+    return line.lstrip(" ")[:2] in ("- ", "-")
 
 
 def _indent(line: str) -> int:
@@ -125,159 +131,22 @@ def _key(line: str) -> tuple[str, str]:
     else:
         end = (line + " ").find(": ")
         key, rest = line[:end].rstrip(" "), line[end:]
-    if rest[:1] != ":" or rest[1:2] not in ("", " ") or line[0] in " \t[{&*!|>%@`,]}:" or _is_item(line):
-        raise ValueError("expected `key: value`")
+    if rest[:1] != ":" or rest[1:2] not in ("", " ") or line[0] in " \t[{&*!|>%@`,]}:":
+        raise ValueError("expected `key: value` on one line")
     return key, rest[1:]
 
 
-def _value(rest: str, body: list[str]) -> Value:
-    if _is_idle(rest):
-        first = _first(body)
-        if first < len(body) and _is_item(body[first]):
-            return _items(body[first:])
-        rest = "".join(body[first : first + 1])
-        body = body[first + 1 :]
-    rest = rest.strip(" \t")
-    if not rest:
-        return None
-    if rest[0] == "[":
-        return _flow(_joined(rest, body)[1:])
-    if _is_item(rest):
-        raise ValueError("list on the line of its key")
-    text, is_plain = _scalar(rest, body, 0)
-    return _typed(text) if is_plain else text
-
-
-def _first(lines: list[str]) -> int:
-    return next((at for at, line in enumerate(lines) if not _is_idle(line)), len(lines))
-
-
-def _items(lines: list[str]) -> list[str]:
-    depth = _indent(lines[0])
-    items = []
-    at = 0
-    while at < len(lines):
-        line, at = lines[at], at + 1
-        if _is_idle(line):
-            continue
-        first = at
-        while at < len(lines) and (not lines[at].strip(" \t") or _indent(lines[at]) > depth):
-            at += 1
-        rest = line[depth + 1 :].strip(" \t")
-        if not _is_item(line) or _indent(line) != depth or _is_item(rest):
-            raise ValueError("indentation does not fit the list")
-        body = lines[first:at]
-        if _is_idle(rest):
-            rest, body = _joined("", body), []
-        items.append(_scalar(rest, body, depth)[0] if rest else "")
-    return items
-
-
-def _joined(head: str, body: list[str]) -> str:
-    """Lines of a flowing value as one, without their comments."""
-    lines = [line for line in (head, *body) if not _is_idle(line)]
-    if any(line[0] == "-" for line in lines[1:]):
-        raise ValueError("list after a value")
-    return " ".join([(line if set(line) & {'"', "'"} else line.partition(" #")[0]).strip(" \t") for line in lines])
-
-
-def _scalar(head: str, body: list[str], parent: int) -> tuple[str, bool]:
-    """The text of the scalar that starts with `head`, and whether it is plain."""
-    if head[0] in "|>":
-        return _block(head, body, parent), False
-    text = _joined(head, body)
-    if head[0] in "\"'":
-        text, rest = _quoted(text)
+def _scalar(text: str, is_typed: bool) -> Scalar:
+    if text[:1] in ("'", '"'):
+        value, rest = _quoted(text)
         if not _is_idle(rest) or rest[:1] == "#":
             raise ValueError("text after the closing quote")
-        return text, False
-    return _plain(text), True
-
-
-def _plain(text: str) -> str:
-    text = text.partition(" #")[0].rstrip(" \t")
-    if text[:1] in _REFUSED or ": " in text or text.endswith(":") or text.startswith("? "):
-        raise ValueError(_REFUSED.get(text[:1], "nested mapping"))
-    return text
-
-
-def _block(head: str, body: list[str], parent: int) -> str:
-    mode = head[1:].partition(" #")[0].rstrip(" ")
-    first = next((line for line in body if line.strip(" ")), "")
-    depth = max(_indent(first), parent + 1)
-    end = next((at for at, line in enumerate(body) if line.strip(" ") and _indent(line) < depth), len(body))
-    if mode not in ("", "-", "+") or _first(body[end:]) < len(body[end:]):
-        raise ValueError("bad block of text")
-    text = "\n".join([line[depth:] for line in body[:end]])
-    bare = text.rstrip("\n")
-    if head[0] == ">":
-        bare = "\n".join([" ".join(paragraph.split("\n")) for paragraph in bare.split("\n\n")])
-    if mode == "+":
-        return bare + text[len(text.rstrip("\n")) :] + "\n" * (end > 0)
-    return bare + "\n" if bare and not mode else bare
-
-
-def _quoted(text: str) -> tuple[str, str]:
-    """The text in the quotes at the start, and what follows them."""
-    quote, at = text[0], 1
-    end = text.find(quote, at)
-    while end >= 0:
-        if quote == "'":
-            escape = end if text[end + 1 : end + 2] == quote else -1
-        else:
-            escape = text.find("\\", at, end)
-        if escape < 0:
-            inner = text[1:end]
-            return inner.replace("''", "'") if quote == "'" else _unescaped(inner), text[end + 1 :]
-        at = escape + 2
-        end = text.find(quote, at) if end < at else end
-    raise ValueError("quote without an end")
-
-
-def _unescaped(text: str) -> str:
-    first, *rest = text.split("\\")
-    out = [first]
-    is_escaped = False  # the backslash before this part was itself escaped
-    for part in rest:
-        if is_escaped:
-            out.append(part)
-            is_escaped = False
-        elif not part:
-            out.append("\\")
-            is_escaped = True
-        else:
-            size = _HEX_ESCAPES.get(part[0], 0)
-            digits = part[1 : 1 + size]
-            if part[0] not in _ESCAPES and (not size or len(digits) != size or not digits.isalnum()):
-                raise ValueError("bad escape \\%s" % part[: 1 + size])
-            out += [_ESCAPES.get(part[0]) or chr(int(digits, 16)), part[1 + size :]]
-    return "".join(out)
-
-
-def _flow(text: str) -> list[str]:
-    """The items of a list after its bracket, on one line."""
-    items: list[str] = []
-    while True:
-        text = text.lstrip(" \t")
-        if text[:1] in ("'", '"'):
-            item, text = _quoted(text)
-            items.append(item)
-        elif text[:1] != "]":
-            end = min([at for at in map(text.find, ",]") if at >= 0], default=-1)
-            if end <= 0:
-                raise ValueError("list without an end")
-            items.append(_plain(text[:end].rstrip(" \t")))
-            text = text[end:]
-        text = text.lstrip(" \t")
-        sign, text = text[:1], text[1:]
-        if sign == "]" and _is_idle(text):
-            return items
-        if sign != ",":
-            raise ValueError("expected a comma")
-
-
-def _typed(text: str) -> Scalar:
-    """A plain scalar by the YAML 1.2 core schema."""
+        return value
+    text = "" if text[:1] == "#" else text.partition(" #")[0].rstrip(" \t")
+    if text.startswith((*_REFUSED, "? ", "- ")) or text == "-" or ": " in text or text.endswith(":"):
+        raise ValueError("nested value, or a sign that must be quoted")
+    if not is_typed:
+        return text
     word = text.lower() if text in (text.lower(), text.upper(), text.title()) else text
     if word in _CONSTANTS:
         return _CONSTANTS[word]
@@ -287,3 +156,61 @@ def _typed(text: str) -> Scalar:
         return int(text) if text.lstrip("+-").isdigit() else float(text)
     except ValueError:
         return text
+
+
+def _block(head: str, body: list[str]) -> str:
+    mode = head[1:].partition(" #")[0].rstrip(" ")
+    depth = next((_indent(line) for line in body if line.strip(" ")), 0)
+    if mode not in ("", "-", "+") or any(line.strip(" ") and _indent(line) < depth for line in body):
+        raise ValueError("bad block of text")
+    text = "\n".join([line[depth:] for line in body])
+    bare = text.rstrip("\n")
+    end = text[len(bare) :] + "\n" * bool(body) if mode == "+" else "\n" * (bool(bare) and not mode)
+    if head[0] == ">":
+        bare = "\n".join([" ".join(paragraph.split("\n")) for paragraph in bare.split("\n\n")])
+    return bare + end
+
+
+def _flow(text: str) -> list[str]:
+    """The items of a list after its bracket."""
+    items: list[str] = []
+    while True:
+        text = text.lstrip(" \t")
+        if text[:1] in ("'", '"'):
+            item, text = _quoted(text)
+            items.append(item)
+        elif text[:1] != "]":
+            end = min([at for at in map(text.find, ",]") if at >= 0], default=-1)
+            if end <= 0:
+                raise ValueError("list without an end on its line")
+            items.append(str(_scalar(text[:end].rstrip(" \t"), False)))
+            text = text[end:]
+        text = text.lstrip(" \t")
+        sign, text = text[:1], text[1:]
+        if sign == "]" and _is_idle(text):
+            return items
+        if sign != ",":
+            raise ValueError("expected a comma")
+
+
+def _quoted(text: str) -> tuple[str, str]:
+    """The text in the quotes at the start, and what follows them."""
+    quote, out, at = text[0], "", 1
+    while True:
+        end = text.find(quote, at)
+        escape = text.find("\\", at, end if end >= 0 else None) if quote == '"' else -1
+        if escape >= 0:
+            name = text[escape + 1 : escape + 2]
+            size = _HEX_ESCAPES.get(name, 0)
+            digits = text[escape + 2 : escape + 2 + size]
+            if name not in _ESCAPES and (not size or len(digits) != size or not digits.isalnum()):
+                raise ValueError("bad escape \\%s%s" % (name, digits))
+            out += text[at:escape] + (_ESCAPES.get(name) or chr(int(digits, 16)))
+            at = escape + 2 + size
+        elif end < 0:
+            raise ValueError("quote without an end on its line")
+        elif quote == "'" and text[end + 1 : end + 2] == quote:
+            out += text[at : end + 1]
+            at = end + 2
+        else:
+            return out + text[at:end], text[end + 1 :]

@@ -95,7 +95,7 @@ class HookContext(Context):
         if gathered.state.notes_read:
             self._mark_notes(session, gathered.state)
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
-        if b'"used": ""' in files.read_head(injected, settings.FILE_MAX_BYTES):
+        if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
             from ..inject import usefulness
 
             usefulness.settle(session.dir, gathered.state, message)

@@ -184,7 +184,7 @@ def _normal(text: str) -> str:
 def _menu_entries(path: str) -> list[tuple[str, str]]:
     """(episode's file name, text) of the newest entries of INDEX.md."""
     try:
-        text = files.read_head(path, settings.MENU_READ_BYTES).decode("utf-8", "replace")
+        text = files.read_part(path, settings.MENU_READ_BYTES).decode("utf-8", "replace")
     except OSError:
         return []
     head = "- `%s/" % settings.EPISODES_DIR

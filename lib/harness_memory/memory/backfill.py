@@ -76,7 +76,9 @@ def open_source(path: str) -> Source | None:
         return None
     named = os.path.basename(path)[: -len(".jsonl")]
     wanted = b'"sessionId":"%s"' % named.encode("utf-8", "replace")
-    is_fork = entry["sessionId"] != named and wanted in files.read_tail(path, _TAIL_BYTES)  # it begins with a copy
+    is_fork = entry["sessionId"] != named and wanted in files.read_part(
+        path, _TAIL_BYTES, from_end=True
+    )  # it begins with a copy
     return Source(path, info, entry, named if is_fork else str(entry["sessionId"]))
 
 

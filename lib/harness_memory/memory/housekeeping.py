@@ -76,7 +76,9 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
     """List notes in MEMORY.md that a person wrote by hand."""
     for home in (context.project_dir, os.path.join(context.store_root, settings.USER_DIR)):
         topics = os.path.join(home, settings.LEARNING_DIR, settings.TOPICS_DIR)
-        if files.is_changed_since(topics, files.made(os.path.join(home, settings.NOTES_INDEX_FILE))):
+        listed = files.made(os.path.join(home, settings.NOTES_INDEX_FILE))
+        paths = [topics, *(os.path.join(topics, name) for name in files.names(topics))]
+        if any(files.modified(path) > listed for path in paths):
             from ..notes import shelf
 
             scope = "project" if home == context.project_dir else "user"

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsonl, jsontext, settings, shape
+from ..base import clock, files, jsontext, settings, shape
+from ..base.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,13 +23,18 @@ def append(project_dir: str, session: str, skill: str, rating: int, note: str, n
     at = clock.iso(now)
     signal = signal or SIGNALS[2 if rating == 3 else rating < 3]
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
-    return jsonl.append(_path(project_dir), {**record, "signal": signal, "note": note, "at": at})
+    record.update(signal=signal, note=note, at=at)
+    path = _path(project_dir)
+    with Lock(path + settings.LOCK_SUFFIX) as held:
+        if held:
+            files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
+    return held
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
     """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are skipped."""
     ratings = []
-    for line in files.read_tail(_path(project_dir), limit).split(b"\n"):
+    for line in files.read_part(_path(project_dir), limit, from_end=True).split(b"\n"):
         try:
             record = jsontext.loads(line)
         except ValueError:

@@ -19,7 +19,7 @@ _REPLACED = "episode.json" + settings.DAMAGED_SUFFIX
 def lost_episodes(project_dir: str) -> list[str]:
     """Names of the episodes that can be recorded again; a missing one is lost when INDEX.md still names it."""
     names = {*episode.names(project_dir)}
-    data = files.read_head(os.path.join(project_dir, settings.INDEX_FILE), settings.FILE_MAX_BYTES)
+    data = files.read_part(os.path.join(project_dir, settings.INDEX_FILE), settings.FILE_MAX_BYTES)
     lines = [line for line in data.decode("utf-8", "replace").split("\n") if line.startswith("- `")]
     listed = {line.partition("/")[2].partition("`")[0] for line in lines}
     damaged = {name for name in names if _is_damaged(episode.path_of(project_dir, name))}

@@ -205,7 +205,7 @@ def _put_back(project_dir: str, session: Archived) -> str:
         # The episode comes last: a session that has one is whole.
         for path in sorted(session.files, key=lambda path: (path.startswith(settings.EPISODES_DIR), path)):
             target = os.path.join(project_dir, *path.split("/"))
-            if not files.read_head(target, 1) and not files.is_same(target, session.files[path]):
+            if not files.read_part(target, 1) and not files.is_same(target, session.files[path]):
                 files.write(target, session.files[path])
                 kind = RESTORED
         lock.discard()

@@ -89,7 +89,7 @@ class Shelf:
         own = self.read() if own is None else own
         if own and self.home:
             return index.render(Book(own).holding)[0].encode("utf-8", "replace")
-        return b"" if self.home and index.is_ours(files.read_head(self.index, 64)) else None
+        return b"" if self.home and index.is_ours(files.read_part(self.index, 64)) else None
 
 
 def user_shelf(store_root: str) -> Shelf:
@@ -198,7 +198,7 @@ class Writing:
         if text is None:
             return False
         is_changed = not files.is_same(shelf.index, text)
-        head = files.read_head(shelf.index, 64)
+        head = files.read_part(shelf.index, 64)
         if head and not index.is_ours(head):
             files.ensure_dir(shelf.archive)
             files.move(shelf.index, self._archived("MEMORY", files.made(shelf.index)))

@@ -32,7 +32,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     days = [day for day in reversed(files.names(work)) if clock.is_day(day)]
     heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
     for short_id in (*heads, "x" + hexdigest(claude_id)[:31]):
-        taken = [path for path in (os.path.join(work, day, short_id) for day in days) if files.is_directory(path)]
+        taken = [path for path in (os.path.join(work, day, short_id) for day in days) if files.exists(path)]
         for directory in taken:
             session = load(directory) or _repaired(directory, claude_id)
             if session and session.claude_id == claude_id:
