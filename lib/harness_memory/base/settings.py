@@ -244,7 +244,7 @@ INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 DIRS_IN_INDEX = 3
 
 # Recall ----------------------------------------------------------------------------------------
-RECALL_FORMAT = 3  # of the cache: another version is replaced
+RECALL_FORMAT = 4  # of the cache: another version is replaced
 TRIGGERED_NOTES = 3
 RECALL_UNITS = 1200
 RECALL_LINE_CHARS = 200

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 _LOCK = "recall.lock"
 _ARCHIVE_ENDING = ".tar.gz"
 _WHOLE_BYTES = 1024 * 1024  # a smaller index is read in one go, and its checksum compared
+_HEADER_BYTES = 64 * 1024  # more than magic and state take
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
 _CHANGING_SECONDS = 2 * 86400  # a prompt looks for changes in sessions that started since
 _TAKEN_AT_PROMPT = 16  # documents; a start or `search` takes in the rest
@@ -274,7 +275,7 @@ def _open_index(project_dir: str) -> Segment | None:
     fd = files.open_plain(path)
     is_small = os.fstat(fd).st_size <= _WHOLE_BYTES
     try:
-        return Segment(os.read(fd, _WHOLE_BYTES), -1 if is_small else fd)
+        return Segment(os.read(fd, _WHOLE_BYTES if is_small else _HEADER_BYTES), -1 if is_small else fd)
     except BaseException:
         is_small = True
         raise

@@ -1,9 +1,9 @@
 """Documents as postings in one file, read term by term.
 
 A line of magic, a line of JSON `{"state", "sizes", "crc"}`, then the sections of `_SECTIONS` in this machine's byte
-order: columns of the documents; their ids, one a line; the ends of all terms, posting lists, sets of pairs and records;
-then these themselves. Terms are sorted. A posting list is document numbers (4 bytes each), then counts (1 byte each).
-A record is JSON: [id, kind, day, line, files].
+order: columns of the documents; the ends of all terms, posting lists, sets of pairs and records; the terms, sorted;
+the ids of the documents, one a line; posting lists, pairs and records. A posting list is document numbers (4 bytes
+each), then counts (1 byte each). A record is JSON: [id, kind, day, line, files].
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SESSION, NOTE, ARCHIVED = KINDS = ("session", "note", "archived")
 _MAGIC = b"harness-recall %s.%d %s" % (__version__.encode(), settings.RECALL_FORMAT, sys.byteorder.encode())
 _COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("kinds", "B"))
 _BLOBS = ("terms", "postings", "pairs", "records")
-_SECTIONS = (*(name for name, _ in _COLUMNS), "ids", *(name + " ends" for name in _BLOBS), *_BLOBS)
+_SECTIONS = (*(name for name, _ in _COLUMNS), *(name + " ends" for name in _BLOBS), "terms", "ids", *_BLOBS[1:])
 _COUNT_MAX = 255
 
 
@@ -84,9 +84,10 @@ class Segment:
         if starts[-1] != size or (len(data) == size and crc32(memoryview(data)[start:]) != header["crc"]):
             raise ValueError("damaged")
         self._spans = dict(zip(_SECTIONS, zip(starts, starts[1:])))
-        missing = self._spans["terms"][1] - len(data)
-        self._data = data + os.read(fd, missing) if missing > 0 else data
         self.fd = fd
+        self._data = data
+        if fd >= 0:
+            self._data = self._read(0, self._spans["terms"][1])
         self.state: dict[str, Any] = header["state"]
         self.columns: dict[str, Any] = {name: self._column(name, code) for name, code in _COLUMNS}
         self.ends = {name: self._column(name + " ends", "I") for name in _BLOBS}
@@ -98,12 +99,13 @@ class Segment:
 
     def ids(self) -> list[str]:
         """The id of each document; "" for one that is gone."""
-        begin, end = self._spans["ids"]
-        return self._data[begin:end].decode("utf-8", "replace").split("\n") if self.count else []
+        return self._read(*self._spans["ids"]).decode("utf-8", "replace").split("\n") if self.count else []
 
     def item(self, name: str, number: int) -> bytes:
         ends, start = self.ends[name], self._spans[name][0]
-        begin, end = start + (ends[number - 1] if number else 0), start + ends[number]
+        return self._read(start + (ends[number - 1] if number else 0), start + ends[number])
+
+    def _read(self, begin: int, end: int) -> bytes:
         if end <= len(self._data):
             return self._data[begin:end]
         os.lseek(self.fd, begin, os.SEEK_SET)
@@ -219,9 +221,10 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
             posting[1].append(min(occurrences, _COUNT_MAX))
     blobs["terms"] = sorted(lists)
     blobs["postings"] = [b"".join(lists[word]) for word in blobs["terms"]]
-    sections = [*(column.tobytes() for column in columns.values()), "\n".join(ids).encode("utf-8", "replace")]
+    sections = [column.tobytes() for column in columns.values()]
     sections += [array("I", accumulate(map(len, blobs[name]))).tobytes() for name in _BLOBS]
-    sections += [b"".join(blobs[name]) for name in _BLOBS]
+    texts = [b"".join(blobs[name]) for name in _BLOBS]
+    sections += [texts[0], "\n".join(ids).encode("utf-8", "replace"), *texts[1:]]
     body = b"".join(sections)
     header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
     return b"\n".join([_MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])

@@ -94,9 +94,7 @@ def _rarity_of_each(source: Source, query: Query) -> dict[str, tuple[float, floa
 
 def _worth(source: Source, asked: Mapping[str, tuple[float, float]], number: int, score: float) -> float:
     """A score on an absolute scale: weighed by how much of the query the document holds."""
-    unknown = log(
-        1 + (source.count + 0.5) / 0.5
-    )  # a term of no document counts too: unrelated prompts are full of them
+    unknown = log(1 + (source.count + 0.5) / 0.5)  # of a term without documents: unrelated prompts are full of them
     held = [term for term, (_, rarity) in asked.items() if rarity and number in source.postings(term)]
     if not held:
         return 0.0
