@@ -71,7 +71,7 @@ PACKAGES = {
     "session": 1838,
     "notes": 1153,
     "memory": 2262,
-    "recall": 1092,
+    "recall": 1094,
     "inject": 519,
     "guard": 7346,
     "hook": 941,
