@@ -3,9 +3,7 @@
 
     python3 bench/guard_fuzz.py [--count 100000] [--seed 1] [--limit-ms 50]
 
-A verdict's CPU time is taken in this process, with the garbage collector off as in the hook; where it is long, the
-best of three counts, divided by how much slower than usual this machine is just then. Four in five calls are
-commands, the others of all tools.
+Measures a verdict's CPU time with the garbage collector off, as in the hook. Four in five calls are commands.
 """
 
 from __future__ import annotations
@@ -93,7 +91,7 @@ def verdict(tool: str, given: Any) -> str:
 
 
 def seconds(tool: str, given: Any) -> float:
-    """CPU time of a verdict without a collector of garbage, as in the hook; if long, the best of three, set right."""
+    """CPU time of a verdict; if long, the best of three, divided by the slowness of this machine."""
     best = float("inf")
     for _ in range(3):
         began = time.process_time()

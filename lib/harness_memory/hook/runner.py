@@ -32,8 +32,7 @@ HANDLERS = {
     "PreCompact": "pre_compact",
     "SessionEnd": "session_end",
 }
-# A subagent neither starts nor ends its session.
-_OF_SUBAGENTS = ("PreToolUse", "SubagentStart")
+_OF_SUBAGENTS = ("PreToolUse", "SubagentStart")  # a subagent neither starts nor ends its session
 _UNWRITABLE = (errno.EROFS, errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EACCES, errno.EPERM)
 
 
@@ -55,8 +54,7 @@ class Run:
 
 def run(name: str) -> None:
     """Handle one event and leave the process; never returns, never fails."""
-    root = ""
-    reply = b""
+    root, reply = "", b""
     seconds = settings.SESSION_END_DEADLINE_SECONDS if name == "SessionEnd" else settings.DEADLINE_SECONDS
 
     def late() -> None:
