@@ -1,9 +1,15 @@
-"""Stems: the most frequent endings of English, irregular forms as a table, other words unchanged."""
+"""Stems: the most frequent endings of English and Russian, irregular forms as a table, other words unchanged."""
 
 from __future__ import annotations
 
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
-_STEM_MIN_CHARS = 3
+_RUSSIAN = (
+    *("иями", "ями", "ами", "иях", "ение", "ения", "ений", "ости", "ость", "ого", "его", "ому", "ему", "ыми", "ими"),
+    *("ешь", "ишь", "ете", "ите", "ать", "ять", "ить", "еть", "ает", "яет", "ают", "яют", "ила", "ало", "али", "или"),
+    *("ах", "ях", "ов", "ев", "ей", "ой", "ий", "ый", "ая", "яя", "ое", "ее", "ые", "ие", "ом", "ем", "ам", "ям"),
+    *("ую", "юю", "ия", "ию", "ии", "ет", "ит", "ут", "ют", "ат", "ят", "ал", "ил", "ть", "а", "е", "и", "о", "у"),
+    *("ы", "ь", "ю", "я", "й"),
+)
 _IRREGULAR = (
     "ate:eat became:become began:begin begun:begin bent:bend bought:buy broke:break broken:break brought:bring"
     " built:build burnt:burn came:come caught:catch children:child chose:choose chosen:choose dealt:deal"
@@ -23,9 +29,10 @@ _REGULAR = dict(pair.split(":") for pair in _IRREGULAR.split())
 
 
 def stem(word: str) -> str:
-    """The stem of one lower-case word. Porter's rules, tried on real sessions, rank no better."""
+    """The stem of one lower-case word. Longer rules, tried on real sessions, rank no better."""
     word = _REGULAR.get(word, word)
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= _STEM_MIN_CHARS:
+    endings, shortest = (_ENDINGS, 3) if word.isascii() else (_RUSSIAN if "а" <= word[-1:] <= "я" else (), 4)
+    for ending in endings:
+        if word.endswith(ending) and len(word) - len(ending) >= shortest:
             return word[: -len(ending)]
     return word
