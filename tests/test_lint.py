@@ -82,6 +82,7 @@ def test_every_kind_of_finding_names_file_line_reason_and_remedy(tmp_path: Path,
     (topics / "odd.md").write_text("---\nname: odd\n---\n- a fact with half of it\n", "utf-8")
     (topics / "damaged.md").write_bytes(b"- by \xff\xfe hand\n")
     os.utime(shelf.path("unused"), (0, 0))
+    os.utime(shelf.path("story"), (NOW, NOW))
     found = findings(tmp_path)
     assert {finding.kind for finding in found} == {
         "narrative", "relative-date", "duplicate", "near-duplicate", "contradiction", "stale", "long",

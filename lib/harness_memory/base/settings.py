@@ -188,7 +188,7 @@ NOTE_UNUSED_DAYS = 182  # six months without use or verification
 NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
 NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "project": 30, "reference": 0}  # in the ranking by date
-NOTE_FILE_MAX_BYTES = 64 * 1024 * 1024  # of a file a note is about: beyond, its size and time stand for it
+NOTE_FILE_MAX_BYTES = 64 * 1024 * 1024  # of a file that a note is about are hashed
 
 # Audit -----------------------------------------------------------------------------------------
 SECURITY_DIR = "SECURITY"

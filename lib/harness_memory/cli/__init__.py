@@ -30,7 +30,7 @@ VERBS = (
     ("forget", "forget:forget", "remove sessions, notes or a text from everywhere, after a preview"),
     ("briefing", "pages:briefing", "the page every session here starts with: show, set, rollback, history"),
     ("profile", "pages:profile", "what to know when a skill starts: list, show, set"),
-    ("consolidate", "consolidate:consolidate", "what is new since the last consolidation"),
+    ("consolidate", "pages:consolidate", "what is new since the last consolidation"),
     ("open", "work:open_work", "what is still open across sessions: threads and tasks, next steps, blockers"),
     ("thread", "work:thread", "a thread of work: list, close, reopen, rename"),
     ("task", "work:task", "a task that spans sessions: start, checkpoint, done, list"),

@@ -14,7 +14,6 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from . import arguments, pages
 from .output import answer, complain, count, emit_stored, line, short, table
-from .output import cut as fitted
 from .refusal import Refusal
 from .scopes import Scopes, add_scope, described, relative
 
@@ -64,7 +63,7 @@ def note(argv: list[str]) -> int:
     rows: tuple[tuple[str, str, Callable[[Scopes, argparse.Namespace], int], str], ...] = (
         ("add", "a new topic; without facts its text is read from standard input", _add, "name facts*"),
         ("edit", "a note in your editor, by options, or from standard input", _edit, "name"),
-        ("show", "one note", _show, "name"),
+        ("show", "one note", lambda at, args: show_note(at, at.find(args.name, args.scope), args.json), "name"),
         ("list", "all notes", list_notes, ""),
         ("remove", "move notes into the archive", _remove, "names+"),
         ("promote", "from local to project, from project to user", _promote, "name"),
@@ -108,7 +107,7 @@ def edit(argv: list[str]) -> int:
     scopes = Scopes(args)
     kind, _, skill = args.what.partition("/")
     if args.what != "briefing" and not (kind == "profile" and skill):
-        return _edit_text(scopes, scopes.find_readable(args.what, args.scope), args)
+        return _edit_text(scopes, scopes.find(args.what, args.scope, is_readable=True), args)
     page = pages.Page(scopes.project, skill)
     before = page.text()
     name = page.name[: -len(".md")]
@@ -199,7 +198,7 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
         writing.archive(made.slug, scopes.now)
     writing.put(made)
     saved = shelf.note(made.slug) or made
-    findings = [*lint.check_note(saved, scopes.project.root, scopes.day)]
+    findings = [*lint.check_note(saved, scopes.project.root)]
     pairs = lint.check_pairs(notebook.open_book(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
     is_redacted = MARK in notes.render(saved)
@@ -215,13 +214,13 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
-    note = scopes.find_readable(args.name, args.scope)
+    note = scopes.find(args.name, args.scope, is_readable=True)
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
         if sys.stdin is None or sys.stdin.isatty():
             return _edit_text(scopes, note, args)
         return _write_text(scopes, note, pages.standard_input("note edit NAME"), args)
     with scopes.writing(note.scope) as writing:
-        note = scopes.find_readable(note.ref)  # as it is under the lock
+        note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         for text in args.drop or ():
             wanted = similar.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in similar.key(fact.text)]
@@ -265,12 +264,12 @@ def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     """To the next wider scope, into the note of the same name if there is one."""
-    note = scopes.find_readable(args.name, args.scope)
+    note = scopes.find(args.name, args.scope, is_readable=True)
     if note.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
     target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(note.scope) + 1]
     with scopes.writing(note.scope) as leaving, scopes.writing(target) as writing:
-        note = scopes.find_readable(note.ref)  # as it is under the lock
+        note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         made = writing.shelf.note(note.slug) or note
         keys = {similar.key(fact.text) for fact in made.facts}
         for fact in note.facts:
@@ -287,13 +286,13 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
 
 
 def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
-    old, new = scopes.find(args.old, args.scope), scopes.find_readable(args.new, args.scope)
+    old, new = scopes.find(args.old, args.scope), scopes.find(args.new, args.scope, is_readable=True)
     if old.ref == new.ref:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
         raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
     with scopes.writing(new.scope) as writing:
-        new = scopes.find_readable(new.ref)
+        new = scopes.find(new.ref, is_readable=True)
         ref = old.slug if old.scope == new.scope else old.ref
         new.fields["supersedes"] = [*dict.fromkeys([*new.supersedes, ref])]
         done = "%s is superseded: it stays on disk, never injected. Written" % old.ref
@@ -309,14 +308,10 @@ def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
     rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
     for note, fate in shown:
         about = line(note.description) + (" (%s)" % fate if fate else "")
-        rows.append([fitted(line(note.ref), 50), note.type, note.day or "-", about])
+        rows.append([line(note.ref), note.type, note.day or "-", about])
     lines = table(rows, is_cut=True) if shown else ['No notes match. Make one: harness memory remember "FACT"']
     lines += ["%d more: --limit %d" % (len(matches) - len(shown), len(matches))] if len(matches) > len(shown) else []
     return answer(args.json, [described(note, fate) for note, fate in shown], lines)
-
-
-def _show(scopes: Scopes, args: argparse.Namespace) -> int:
-    return show_note(scopes, scopes.find(args.name, args.scope), is_json=args.json)
 
 
 def show_note(scopes: Scopes, note: Note, is_json: bool) -> int:

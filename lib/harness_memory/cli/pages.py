@@ -1,4 +1,4 @@
-"""`briefing` and `profile`, pages that people keep and sessions are given; and how a person hands over a text.
+"""`briefing` and `profile`, pages that people keep and sessions are given; `consolidate`, material for new ones.
 
 A page has former versions beside it: `briefing.md`, `briefing.md.1` the one before, `briefing.md.2`. Each is written
 or renamed in one step: a process killed at any point leaves the present version and those before it.
@@ -16,7 +16,9 @@ from ..base.lock import Lock
 from ..base.redact import redact
 from ..base.tokens import MARK
 from ..memory import briefing as curated
+from ..memory import consolidation
 from ..project import identity
+from ..session import episode
 from . import arguments
 from .output import answer, columns, count, cut, emit_stored, line, local, passage, short, table
 from .refusal import Refusal
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
     from ..project.identity import Project
 
 _LOCK_SECONDS = 5.0
+_SESSIONS = 30  # shown by consolidate
 _ACTIONS = {
     "show": "print the page",
     "set": "read the page from standard input, show what changes, keep the two versions before",
@@ -210,3 +213,37 @@ def _facts(path: str) -> dict[str, Any]:
     first = next((row.strip() for row in page.lines if row.strip()), "")
     changed = clock.iso(files.modified(path))
     return {"file": path, "changed": changed, "lines": len(page.lines), "first": first, "problem": page.problem}
+
+
+# New pages from sessions -----------------------------------------------------------------------------
+
+
+def consolidate(argv: list[str]) -> int:
+    about = (
+        "What sessions left since the last consolidation, oldest first: material for a new briefing, notes and\n"
+        "profiles. The skill /%s does that work; --done records that it was done."
+    ) % consolidation.SKILL
+    parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --limit 10 --json\nconsolidate --done")
+    parser.add_argument("--done", action="store_true", help="it was done: count from now")
+    limit = "at most N, the newest (default: %d)" % _SESSIONS
+    parser.add_argument("--limit", type=arguments.positive, default=_SESSIONS, metavar="N", help=limit)
+    args = parser.parse_args(argv)
+    project = arguments.locate(args)
+    if args.done:
+        arguments.private_root()
+        identity.record(project, clock.iso(time.time()))
+        at = consolidation.mark(project.dir, time.time())
+        return answer(args.json, {"at": at}, ["Consolidated: sessions count as new from now on."])
+    last = consolidation.last(project.dir)
+    folder, after = os.path.join(project.dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
+    names = [name for name in episode.names(project.dir) if files.modified(os.path.join(folder, name)) > after]
+    new = [value for value in (episode.load(project.dir, name) for name in names) if value]
+    shown = new[-args.limit :]
+    when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
+    rows = ["%s %s." % (count(len(new), "session"), when)]
+    if len(new) > len(shown):
+        rows.append("The newest %d of them (--limit %d shows all):" % (len(shown), len(new)))
+    for value in shown:
+        outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
+        rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip())))
+    return answer(args.json, {"last": last or None, "new": len(new), "sessions": shown}, rows)

@@ -14,26 +14,22 @@ class Curated:
     def __init__(self, path: str, lines: list[str], problem: str = "") -> None:
         self.path = path
         self.lines = lines
-        self.problem = problem
-        written = files.modified(path) if lines else 0.0
-        self.day = clock.iso(written)[:10] if written else ""
+        self.problem = "cannot use %s: %s" % (path, problem) if problem else ""
+        self.day = clock.iso(files.modified(path))[:10] if lines else ""
 
 
 def read(path: str) -> Curated:
-    """Empty when the file is missing; what cannot be used is named in `problem`."""
+    """Empty when the file is missing."""
     try:
-        lines, problem = parse(files.read(path, settings.CURATED_MAX_BYTES) or b"")
+        return Curated(path, *parse(files.read(path, settings.CURATED_MAX_BYTES) or b""))
     except OSError as error:
-        lines, problem = [], str(error.strerror)
-    return Curated(path, lines, "cannot use %s: %s" % (path, problem) if problem else "")
+        return Curated(path, [], str(error.strerror))
 
 
 def parse(data: bytes) -> tuple[list[str], str]:
     """The lines of a page without blank ones at its ends, or what keeps it from being one."""
-    if len(data) > settings.CURATED_MAX_BYTES:
-        return [], "larger than %d bytes" % settings.CURATED_MAX_BYTES
-    if b"\0" in data:
-        return [], "binary, not Markdown"
+    if len(data) > settings.CURATED_MAX_BYTES or b"\0" in data:
+        return [], "binary, not Markdown" if b"\0" in data else "larger than %d bytes" % settings.CURATED_MAX_BYTES
     try:
         text = data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n").strip("\n")
     except UnicodeDecodeError as error:

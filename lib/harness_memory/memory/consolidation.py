@@ -1,7 +1,6 @@
 """When the briefing was last renewed from what sessions left: `STATE/consolidated.json`, {"schema", "at"}.
 
-Consolidation is Claude's work, in a skill that a person starts; a session start says when enough is waiting, at most
-once a day.
+Consolidation is Claude's work, in a skill that a person starts.
 """
 
 from __future__ import annotations
@@ -19,15 +18,14 @@ SKILL = "harness-consolidate"
 
 def last(project_dir: str) -> str:
     """When it was last done; "" when never."""
-    value = files.load_json(_path(project_dir, settings.CONSOLIDATED_FILE), {"at": "instant"})
+    value = files.load_json(_path(project_dir), {"at": "instant"})
     return str(value["at"]) if value else ""
 
 
 def mark(project_dir: str, now: float) -> str:
-    at = clock.iso(now)
-    path = _path(project_dir, settings.CONSOLIDATED_FILE)
-    files.write_json(path, {"schema": settings.SCHEMA, "at": at}, durable=True)
-    return at
+    value = {"schema": settings.SCHEMA, "at": clock.iso(now)}
+    files.write_json(_path(project_dir), value, durable=True)
+    return str(value["at"])
 
 
 def due(project_dir: str, now: float, config: Config) -> str:
@@ -35,18 +33,18 @@ def due(project_dir: str, now: float, config: Config) -> str:
     mentioned = _path(project_dir, settings.CONSOLIDATION_TOLD_FILE)
     if now - settings.DAY_SECONDS < files.modified(mentioned) <= now:
         return ""
-    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
     at = last(project_dir)
     at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back
     since = settings.EPISODE_PREFIX + clock.stamp(at)
+    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
     number = sum(name.startswith(settings.EPISODE_PREFIX) and name[: len(since)] > since * bool(at) for name in names)
     if number < config["consolidate_after_episodes"]:
         return ""
     files.touch(mentioned)
     when = "since the last consolidation on %s" % at[:10] if at else "and no consolidation yet"
-    what = "%d session%s" % (number, "" if number == 1 else "s")
-    return "Harness Memory: %s %s. /%s makes a new briefing from them." % (what, when, SKILL)
+    what = "%d session%s %s" % (number, "" if number == 1 else "s", when)
+    return "Harness Memory: %s. /%s makes a new briefing from them." % (what, SKILL)
 
 
-def _path(project_dir: str, name: str) -> str:
+def _path(project_dir: str, name: str = settings.CONSOLIDATED_FILE) -> str:
     return os.path.join(project_dir, settings.STATE_DIR, name)

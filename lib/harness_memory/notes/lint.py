@@ -139,8 +139,7 @@ def is_unused(shelf: Shelf, note: Note, now: float) -> bool:
     return bool(shelf.home) and shelf.last_used(note) < now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
 
 
-def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
-    """`day` is when its statements were made; by default the day the note was created or written."""
+def check_note(note: Note, root: str) -> Iterator[Finding]:
     if note.is_unreadable:
         yield _finding(note, 1, "unreadable", note.problems[0][1])
         return
@@ -152,7 +151,7 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
     texts = {str(note.fields.get("description") or ""): 1}
     texts.update({fact.text: note.head_lines + fact.first + 1 for fact in note.facts})
     for text, line in texts.items():
-        yield from _check_wording(note, line, text, day)
+        yield from _check_wording(note, line, text)
     fences = [number for number, row in enumerate(note.body) if notes.is_fence(row)]
     for begin, end in zip(fences[::2], fences[1::2]):
         if end - begin - 1 > _CODE_LINES:
@@ -166,7 +165,7 @@ def check_note(note: Note, root: str, day: str = "") -> Iterator[Finding]:
         yield _finding(note, 1, "stale", "changed or missing since it was verified: %s" % ", ".join(stale))
 
 
-def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Finding]:
+def _check_wording(note: Note, line: int, text: str) -> Iterator[Finding]:
     if redact(text) != text:
         yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
         return
@@ -175,10 +174,10 @@ def _check_wording(note: Note, line: int, text: str, day: str) -> Iterator[Findi
     if words:
         more = '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact else ""
         yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, more), bool(fact))
-    written, is_certain = _written(note)
-    for words, meaning in relative_dates(fact or text, day or written):
+    day, is_certain = _written(note)
+    for words, meaning in relative_dates(fact or text, day):
         then = "means %s, if" % meaning if meaning else "was"
-        what = '"%s" %s written on %s: "%s"' % (words, then, day or written, shown)
+        what = '"%s" %s written on %s: "%s"' % (words, then, day, shown)
         yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
 
 
@@ -229,5 +228,5 @@ def _lacks(note: Note) -> list[str]:
 def _written(note: Note) -> tuple[str, bool]:
     """The day its statements were made, and whether that is certain: nothing was added later."""
     created = str(note.fields.get("created") or "")
-    changed = time.strftime("%Y-%m-%d", time.localtime(files.modified(note.path)))  # the local day
-    return created or changed, bool(created) and (not note.path or changed <= created)
+    changed = time.strftime("%Y-%m-%d", time.localtime(files.modified(note.path))) if note.path else ""
+    return max(created, changed), bool(created) and changed <= created

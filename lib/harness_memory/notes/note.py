@@ -24,7 +24,6 @@ import os
 from ..base import settings, shape, yaml
 from ..base.redact import redact
 from ..base.text import brief, cut, one_line
-from ..base.tokens import MARK
 from ..session.sessions import DEVICE_NAMES
 
 TYPE_CHECKING = False
@@ -200,11 +199,9 @@ def render(note: Note) -> str:
 
 
 def new(name: str, *, type: str, day: str, session: str = "") -> Note:
-    clean = redact(name)
-    note = Note(slug_of(without_marks(clean)) or slug_of(clean), {}, [])
-    note.fields = {"type": type, "created": day, "verified": day, "session": session}
-    note.fields["name"] = brief(name, settings.NOTE_NAME_CHARS)
-    return note
+    name = redact(name)
+    fields = {"type": type, "created": day, "verified": day, "session": session}
+    return Note(slug_of(name), {**fields, "name": brief(name, settings.NOTE_NAME_CHARS)}, [])
 
 
 def slug_of(name: str) -> str:
@@ -212,12 +209,6 @@ def slug_of(name: str) -> str:
     slug = "-".join("".join([char if char.isalnum() else " " for char in name.lower()]).split())
     slug = slug.encode("utf-8", "replace")[: settings.NOTE_NAME_CHARS].decode("utf-8", "ignore").strip("-")
     return slug + "-note" if slug in DEVICE_NAMES else slug
-
-
-def without_marks(text: str) -> str:
-    """Without the marks of redacted secrets, which say nothing about a topic."""
-    head, *rest = text.split(MARK)
-    return " ".join([head, *(part.partition("]")[2] for part in rest)])
 
 
 def is_trigger(text: str) -> bool:
@@ -236,10 +227,8 @@ def _fingerprint(path: str) -> str:
     import hashlib
 
     try:
-        if os.path.getsize(path) > settings.NOTE_FILE_MAX_BYTES or not os.path.isfile(path):
-            return ""
         with open(path, "rb") as file:
-            return hashlib.sha256(file.read()).hexdigest()[: settings.NOTE_HASH_CHARS]
+            return hashlib.sha256(file.read(settings.NOTE_FILE_MAX_BYTES)).hexdigest()[: settings.NOTE_HASH_CHARS]
     except OSError:
         return ""
 

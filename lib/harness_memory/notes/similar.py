@@ -14,8 +14,6 @@ import re
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from .note import without_marks
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +56,7 @@ class _Statement:
 
 
 def words(text: str) -> list[str]:
-    return [word.replace("’", "'") for word in _WORD.findall(without_marks(text).lower())]
+    return [word.replace("’", "'") for word in _WORD.findall(text.lower())]
 
 
 def key(text: str) -> str:

@@ -44,20 +44,15 @@ def match(store_root: str, project_dir: str, *, command: str = "", path: str = "
 def _load(shelf: Shelf) -> list[dict[str, str]]:
     path = os.path.join(shelf.home, settings.STATE_DIR, settings.TRIGGERS_FILE)
     written = files.modified(shelf.index)
-    if not written:
-        return []
-    try:
-        cache: Any = files.load_json(path, _SPEC)
-        if cache is None or cache["index"] != written:
-            rows = [
-                {"kind": kind, "pattern": pattern, "note": note.ref, "line": "%s: %s" % (note.name, note.description)}
-                for note in notebook.open_book([shelf]).holding
-                for kind, pattern in note.triggers
-            ]
-            cache = {"schema": settings.SCHEMA, "index": written, "triggers": rows}
-            files.write_json(path, cache)
-    except OSError:
-        return cache["triggers"] if cache else []
+    cache: Any = files.load_json(path, _SPEC) if written else {"index": written, "triggers": []}
+    if cache is None or cache["index"] != written:
+        rows = [
+            {"kind": kind, "pattern": pattern, "note": note.ref, "line": "%s: %s" % (note.name, note.description)}
+            for note in notebook.open_book([shelf]).holding
+            for kind, pattern in note.triggers
+        ]
+        cache = {"schema": settings.SCHEMA, "index": written, "triggers": rows}
+        files.write_json(path, cache)
     return list(cache["triggers"])
 
 
