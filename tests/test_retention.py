@@ -16,7 +16,7 @@ from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.memory import archive
 from harness_memory.project import identity
-from harness_memory.session import capture, episode, opening, sessions
+from harness_memory.session import capture, episode, sessions
 
 DAY = 86400
 
@@ -36,7 +36,7 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     """A session that ended so many days ago, as the hooks leave it; its short id."""
     at, memory = time.time() - days * DAY - 60, str(world.project)
     claude_id = "%08x-0000-4000-8000-%012x" % (int(days * 1000) + number, number)
-    session = opening.open_session(memory, claude_id, at, "project")
+    session = sessions.open_session(memory, claude_id, at, "project")
     state = capture.Capture()
     state.asks, state.answer, state.turn, state.root = [["", name]], name + ": done.", "answered", "r" + name
     state.ended, state.todos = clock.iso(at + 60), {"1": [remains, "pending"]} if remains else {}
@@ -130,7 +130,7 @@ def test_running_session_is_neither_pruned_nor_archived(world: World) -> None:
     session = sessions.find_short(str(world.project), mine)
     assert session
     project = identity.locate(str(world.root), str(world.repo), str(world.repo))
-    sessions.mark_live(project, session, {}, str(world.repo))
+    sessions.activate(project, session, {}, str(world.repo), {})
     assert world.json("prune")[0]["archived"] == 0
     assert world.json("archive", "--before", before(20))["sessions"] == 0
     assert "artifacts" in work(world)[mine]

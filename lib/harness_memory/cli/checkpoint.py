@@ -14,7 +14,7 @@ from ..memory import briefing, ratings, views
 from ..project import identity
 from ..project.context import Context, relative_path
 from ..session import checkpoint as checkpoints
-from ..session import liveness, opening, record, sessions
+from ..session import liveness, record, sessions
 from . import arguments, resolve
 from .output import emit_json, line, short
 from .refusal import Refusal
@@ -126,15 +126,14 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
     context = Context(root, project.dir, project.root, project.remote, ends, (directory,))
     try:
         with sessions.lock(project.dir, claude_id, settings.LOCK_WAIT_SECONDS, is_needed=True):
-            session = opening.open_session(project.dir, claude_id, now, project.name)
+            session = sessions.open_session(project.dir, claude_id, now, project.name)
             is_over = not session.is_new and not sessions.read_marker(project.dir, claude_id)
             if session.is_new:
                 identity.record(project, session.started)
                 # Our ancestors are its process only when we run inside it.
                 is_inside = os.environ.get(settings.ENV_SESSION_ID) == claude_id
                 process = liveness.client_process(0) if is_inside else {}
-                sessions.mark_live(project, session, process, directory)
-                sessions.activate(session, process, branch=project.branch)
+                sessions.activate(project, session, process, directory, {}, branch=project.branch)
             name = checkpoints.save(session.artifacts, value, now)
             is_active = session.meta["status"] == settings.ACTIVE
             if record.update(context, session, now=now if is_active else 0.0, is_over=is_over).is_changed:

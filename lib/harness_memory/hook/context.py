@@ -47,11 +47,7 @@ class HookContext(Context):
 
     def __enter__(self) -> Session:
         self._lock.__enter__()
-        session = sessions.at_marker(self.project_dir, self.marker())
-        if not session:
-            from ..session.opening import open_session
-
-            session = open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
+        session = sessions.open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
         self.project.branch = self.project.branch or str(session.meta.get("branch") or "")
         return session
 
@@ -73,9 +69,7 @@ class HookContext(Context):
     def activate(self, session: Session, process: dict[str, Any], marker: dict[str, Any]) -> None:
         event, branch = self.run.event, brief(self.project.branch, settings.NAME_CHARS)
         facts = {"transcript": event.transcript_path, "branch": branch, "model": event.model, "channel": event.channel}
-        # The marker first, so that the sweep finds what a killed hook leaves.
-        sessions.mark_live(self.project, session, process, self.launch, marker)
-        sessions.activate(session, process, **facts)
+        sessions.activate(self.project, session, process, self.launch, marker, **facts)
 
     def record(self, session: Session, facts: dict[str, Any], *, is_over: bool = False) -> bool:
         """Bring the record up to date, with `facts` in META, then what is derived from it; whether it is whole."""

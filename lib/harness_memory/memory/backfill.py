@@ -13,7 +13,7 @@ import os
 from ..base import clock, files, jsontext, settings, shape
 from ..project import identity
 from ..project.context import Context
-from ..session import capture, episode, opening, record, sessions, tombstones
+from ..session import capture, episode, record, sessions, tombstones
 from . import archive, views
 
 TYPE_CHECKING = False
@@ -173,7 +173,7 @@ class Backfill:
             return FORGOTTEN
         if sessions.read_marker(project.dir, source.session_id):
             return LIVE
-        session = opening.open_session(project.dir, source.session_id, source.started, project.name)
+        session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
             return LIVE if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
         if max(source.started, source.modified) < self.oldest:
@@ -200,7 +200,7 @@ class Backfill:
             if not held or sessions.read_marker(project.dir, source.session_id):
                 return LIVE
             since = self._forked_at(source)
-            session = opening.open_session(project.dir, source.session_id, since or source.started, project.name)
+            session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
             kind = KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
             lock.discard()
         return kind

@@ -1,7 +1,8 @@
 """What a session did so far, kept as `capture.json` in its directory, so that each Stop reads only what is new.
 
-Every text in it is redacted and cut before it enters. `absorb` adds what the transcript says; prompts and answers
-from a hook's payload come in through `announce` and `answer_with`, and count once when the transcript repeats them.
+Every text in it is redacted and cut before it enters. `transcript.absorb` adds what the transcript says; prompts and
+answers from a hook's payload come in through `announce` and `answer_with`, and count once when the transcript repeats
+them. `end_turn` has the turn as a whole: its prompt, its answer, how many files it changed.
 """
 
 from __future__ import annotations
@@ -16,11 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 # How the last turn stands.
-ASKED = "asked"
-WORKING = "working"
-ANSWERED = "answered"
-INTERRUPTED = "interrupted"
-FAILED = "failed"
+ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", "interrupted", "failed"
 
 _TEXTS, _PAIRS = ["text"], [("text", "text")]
 _POINT = {  # a checkpoint as `checkpoint.normalize` returns it; {} for one whose words are not kept
@@ -116,7 +113,8 @@ class Capture:
         ask = self._ask(prompt_id, prompt)
         if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
-        self._begin_turn()
+        self.end_turn()
+        self.turn = ASKED
         self.announced = _ends([*self.announced, ask])
         return True
 
@@ -127,27 +125,23 @@ class Capture:
             return
         at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
         missed, self.announced = self.announced[: max(at, 0)], self.announced[at + 1 :]
-        self._begin_turn()
+        self.end_turn()
+        self.turn = ASKED
         self.asks = _ends([*self.asks, *missed, ask])
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
             self.end_turn()
-            self.turn_files = 0
         return [prompt_id, brief(prompt, settings.ASK_CHARS)] if is_prompt(prompt) else None
-
-    def _begin_turn(self) -> None:
-        self.end_turn()
-        self.turn = ASKED
-        self.turn_files = 0
 
     def end_turn(self) -> None:
         """Keep what the turn said of its work: the last answer alone may be a "you're welcome"."""
         self.settle()
-        if not self.answer or not (self.turn_files or len(self.answer) >= settings.SUBSTANTIAL_CHARS):
+        changed, self.turn_files = self.turn_files, 0
+        if not self.answer or not (changed or len(self.answer) >= settings.SUBSTANTIAL_CHARS):
             return
         text = cut(self.answer, settings.EARLIER_CHARS)
-        changed = max([self.turn_files, *(count for other, count in self.earlier if other == text)])
+        changed = max([changed, *(count for other, count in self.earlier if other == text)])
         self.earlier = [*(each for each in self.earlier if each[0] != text), [text, changed]]
         if len(self.earlier) > settings.EARLIER_KEPT:
             idle = [number for number, (_, count) in enumerate(self.earlier[:-1]) if not count]
@@ -156,24 +150,20 @@ class Capture:
     def settle(self) -> None:
         """Redact and cut the last words read, now that they are known to be the last."""
         if self.said:
-            self.answer, self.said = answer_text(self.said), ""
+            self.answer, self.said = passage(self.said, settings.DONE_CHARS), ""
 
     def answer_with(self, message: str) -> None:
         if message.strip():
-            self.turn = ANSWERED
-            self.answer = answer_text(message)
+            self.turn, self.said = ANSWERED, message
+            self.settle()
 
     def has_answer(self, message: str) -> bool:
-        return self.turn == ANSWERED and self.answer == answer_text(message)
+        return self.turn == ANSWERED and self.answer == passage(message, settings.DONE_CHARS)
 
 
 def is_prompt(text: str) -> bool:
     """Whether a person said it, not the client."""
     return bool(text.strip()) and not text.startswith(_NOT_A_PROMPT)
-
-
-def answer_text(text: str) -> str:
-    return passage(text, settings.DONE_CHARS)
 
 
 def _is_same(one: list[str], other: list[str]) -> bool:

@@ -46,10 +46,24 @@ def normalize(value: object) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         return None
     flat = {key: value[key] for key in FIELDS if value.get(key) not in (None, "", [], {})}
-    flat = {**_from_nested(value.get("self_report"), value.get("reflection")), **flat}
+    report, reflection, task = (
+        each if isinstance(each, dict) else {} for each in map(value.get, ("self_report", "reflection", "task"))
+    )
+    if report or reflection:
+        is_complete = report.get("is_job_complete")
+        outcome = "" if is_complete is None else "completed" if is_complete else "partial"
+        tags = _items(reflection.get("search_terms")) + _items(report.get("category"))
+        nested = {"learnings": reflection.get("key_insight"), "tags": tags, "outcome": outcome}
+        flat = {**reflection, **nested, **flat}
     if not flat:
         return None
     rating = flat.get("rating")
+    task = {
+        "id": brief(_text(task.get("id")) or _text(task.get("title")), 80),
+        "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS),
+        "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
+        "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
+    }
     return {
         "what_was_done": passage(_text(flat.get("what_was_done")), settings.DONE_CHARS),
         "what_remains": _items(flat.get("what_remains")),
@@ -58,35 +72,8 @@ def normalize(value: object) -> dict[str, Any] | None:
         "outcome": brief(_text(flat.get("outcome")), 40),
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
         "learnings": _items(flat.get("learnings")),
-        "task": _task(flat.get("task")),
+        "task": task if task["id"] else None,
         "rating": rating if isinstance(rating, (int, float)) and abs(rating) < 1000 else None,
-    }
-
-
-def _from_nested(report: object, reflection: object) -> dict[str, Any]:
-    if not isinstance(report, dict) and not isinstance(reflection, dict):
-        return {}
-    report, reflection = (each if isinstance(each, dict) else {} for each in (report, reflection))
-    is_complete = report.get("is_job_complete")
-    return {
-        "what_was_done": reflection.get("what_was_done"),
-        "what_remains": reflection.get("what_remains"),
-        "learnings": reflection.get("key_insight"),
-        "tags": _items(reflection.get("search_terms")) + _items(report.get("category")),
-        "outcome": "" if is_complete is None else "completed" if is_complete else "partial",
-    }
-
-
-def _task(task: object) -> dict[str, Any] | None:
-    task = task if isinstance(task, dict) else {}
-    number = brief(_text(task.get("id")) or _text(task.get("title")), 80)
-    if not number:
-        return None
-    return {
-        "id": number,
-        "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS),
-        "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
-        "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
     }
 
 
@@ -107,55 +94,67 @@ def _text(value: object) -> str:
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
 
 
+def save(artifacts: str, value: object, now: float) -> str:
+    """Archive one checkpoint; returns the artifact's name."""
+    return _save(artifacts, jsontext.pretty(redact_tree(value)), now, settings.CHECKPOINT_SUFFIX)
+
+
+def _save(artifacts: str, text: str, now: float, suffix: str) -> str:
+    name = "%s%s-%s%s" % (settings.ARTIFACT_PREFIX, clock.fine_stamp(now), hexdigest(text)[:8], suffix)
+    files.write_text(os.path.join(artifacts, name), text, durable=True)
+    return name
+
+
 def collect(context: Context, session: Session, state: Capture) -> list[str]:
     """Archive the checkpoint files of one session and take all its checkpoints into `state`.
 
     Returns the claims, to be removed once the episode is written.
     """
     claims, is_left = [], False
-    for folder in context.folders:
-        for name in files.names(folder):
-            if not name.startswith(settings.CHECKPOINT_PREFIX) or context.left() <= 0:
+    for path in waiting(context):
+        name = os.path.basename(path)
+        if claim_owner(name) != session.id:
+            if not name.endswith(settings.CHECKPOINT_SUFFIX):
                 continue
-            path = os.path.join(folder, name)
-            if claim_owner(name) != session.id:
-                is_free = name.endswith(settings.CHECKPOINT_SUFFIX)
-                is_mine = is_free and _is_mine(context, session, state, path)
-                is_left = is_left or (is_free and not is_mine)
-                path = claim(path, session.id, context.store_root) if is_mine else ""
-            if path and _archive(path, session, state.since, context.store_root):
-                claims.append(path)
+            if not _is_mine(context, session, state, path):
+                is_left = True
+                continue
+            path = claim(path, session.id, context.store_root)
+        if path and _archive(path, session, state.since, context.store_root):
+            claims.append(path)
     state.wrote_checkpoint = state.wrote_checkpoint and is_left
-    return claims if _merge(session.artifacts, state.checkpoints) else []
+    names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
+    archived = {name for name in names if name.endswith(settings.CHECKPOINT_SUFFIX)}
+    newest = sorted({*state.checkpoints, *archived})[-settings.CHECKPOINTS_KEPT :]
+    for name in archived.intersection(newest).difference(state.checkpoints):
+        state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
+    state.checkpoints = {name: state.checkpoints[name] for name in newest}
+    return claims
 
 
-def _merge(artifacts: str, checkpoints: dict[str, Any]) -> bool:
-    """Take archived checkpoints into `checkpoints`, the newest few; False when one cannot be read now."""
-    listed = [name for name in files.names(artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    archived = [name for name in listed if name.endswith(settings.CHECKPOINT_SUFFIX)]
-    newest = sorted({*checkpoints, *archived})[-settings.CHECKPOINTS_KEPT :]
-    for name in [name for name in checkpoints if name not in newest]:
-        del checkpoints[name]
-    is_whole = True
-    for name in [name for name in newest if name not in checkpoints]:
-        try:
-            checkpoints[name] = normalize(files.load_json(os.path.join(artifacts, name))) or {}
-        except OSError:
-            is_whole = False
-    return is_whole
+def waiting(context: Context) -> list[str]:
+    """Paths of checkpoint files and claims; none when time ran out."""
+    paths = [os.path.join(folder, name) for folder in context.folders for name in files.names(folder)]
+    is_in_time = context.left() > 0
+    return [path for path in paths if is_in_time and os.path.basename(path).startswith(settings.CHECKPOINT_PREFIX)]
 
 
-def save(artifacts: str, value: object, now: float) -> str:
-    """Archive one checkpoint; returns the artifact's name."""
-    text = jsontext.pretty(redact_tree(value))
-    name = _artifact_name(now, text)
-    files.write_text(os.path.join(artifacts, name), text, durable=True)
-    return name
-
-
-def _artifact_name(when: float, text: str) -> str:
-    stamp = settings.ARTIFACT_PREFIX + clock.fine_stamp(when)
-    return "%s-%s%s" % (stamp, hexdigest(text)[:8], settings.CHECKPOINT_SUFFIX)
+def _is_mine(context: Context, session: Session, state: Capture, path: str) -> bool:
+    """Whether an unclaimed checkpoint file was written by this session."""
+    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
+    if isinstance(named, str) and named:
+        return named in (session.id, session.claude_id)
+    middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(settings.CHECKPOINT_SUFFIX)].strip(".-_")
+    pid = int(middle) if middle.isascii() and middle.isdigit() and len(middle) < 10 else 0
+    if pid and pid == session.meta.get("pid"):
+        return True
+    markers = sessions.live_markers(context.project_dir)
+    others = [each["process"] for each in markers if each["claude_session"] != session.claude_id]
+    living = [process for process in others if liveness.is_alive(process) is not False]
+    if pid and any(process.get("pid") == pid for process in living):
+        return False
+    is_later = files.modified(path) >= (clock.parse(session.started) or 0.0)
+    return state.wrote_checkpoint or (is_later and not living)
 
 
 def _archive(path: str, session: Session, since: float, root: str) -> bool:
@@ -174,29 +173,9 @@ def _archive(path: str, session: Session, since: float, root: str) -> bool:
         save(session.artifacts, value, written)
     except ValueError:
         text = redact(data.decode("utf-8", "replace"))
-        name = _artifact_name(written, text)[: -len(settings.CHECKPOINT_SUFFIX)] + settings.MALFORMED_SUFFIX
-        files.write_text(os.path.join(session.artifacts, name), text, durable=True)
+        name = _save(session.artifacts, text, written, settings.MALFORMED_SUFFIX)
         health.note_failure(root, "checkpoint", "malformed checkpoint: kept as %s/%s" % (session.artifacts, name))
     return True
-
-
-def _is_mine(context: Context, session: Session, state: Capture, path: str) -> bool:
-    """Whether an unclaimed checkpoint file was written by this session."""
-    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
-    if isinstance(named, str) and named:
-        return named in (session.id, session.claude_id)
-    middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(settings.CHECKPOINT_SUFFIX)].strip(".-_")
-    pid = int(middle) if middle.isascii() and middle.isdigit() and len(middle) < 10 else 0
-    if pid and pid == session.meta.get("pid"):
-        return True
-    markers = [
-        each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != session.claude_id
-    ]
-    processes = [each["process"] for each in markers if liveness.is_alive(each["process"]) is not False]
-    if pid and any(process.get("pid") == pid for process in processes):
-        return False
-    is_later = files.modified(path) >= (clock.parse(session.started) or 0.0)
-    return state.wrote_checkpoint or (is_later and not processes)
 
 
 def claim_owner(name: str) -> str:

@@ -58,31 +58,40 @@ SPEC = {
 
 
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
-    meta = session.meta
-    points = [(name, point) for name, point in sorted(state.checkpoints.items()) if point]
-    done = _joined([point["what_was_done"] for _, point in points])
-    files_named = _inside([file for _, point in points for file in point["files_changed"]], cwd)
-    remains = list(points[-1][1]["what_remains"]) if points else state.open_todos()
-    if is_over and state.prompts() and state.turn in (ASKED, WORKING, INTERRUPTED, FAILED):
-        remains.append(UNFINISHED + state.prompts()[-1])
-    episode = {
+    meta, prompts = session.meta, state.prompts()
+    points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
+    said = [*points.values()]
+    done = _joined([point["what_was_done"] for point in said])
+    remains = list(said[-1]["what_remains"]) if said else state.open_todos()
+    if is_over and prompts and state.turn in (ASKED, WORKING, INTERRUPTED, FAILED):
+        remains.append(UNFINISHED + prompts[-1])
+    absolute = [
+        file if os.path.isabs(file) or file[1:2] == ":" else cwd + "/" + file for file in _union(said, "files_changed")
+    ]
+    changed = dict.fromkeys([*state.files, *(relative_path(file, (cwd,)) for file in absolute)])
+    tasks = [
+        {**point["task"], "note": first_sentence(point["what_was_done"], settings.ITEM_CHARS), "artifact": name}
+        for name, point in points.items()
+        if point["task"]
+    ]
+    episode: dict[str, Any] = {
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
-        "skill_used": _last(points, "skill_used") or next(reversed(state.skills), None),
+        "skill_used": _last(said, "skill_used") or next(reversed(state.skills), None),
         "what_was_done": done or _account(state),
-        "files_changed": _union(state.files, files_named)[-settings.FILES_IN_EPISODE :],
-        "outcome": _last(points, "outcome") or _outcome(state, remains),
+        "files_changed": [file for file in changed if file][-settings.FILES_IN_EPISODE :],
+        "outcome": _last(said, "outcome") or _outcome(state, remains),
         "duration_minutes": round(state.worked_seconds / 60),
         "schema": settings.SCHEMA,
         "id": session.id,
         "started": session.started,
         "ended": state.ended or session.started,
         "branch": state.branch or meta.get("branch") or "",
-        "headline": _headline(state, points[-1][1]["what_was_done"] if points else ""),
-        "asked": state.prompts(),
-        "learnings": _union(*(point["learnings"] for _, point in points))[:12],
+        "headline": _headline(state, said[-1]["what_was_done"] if said else ""),
+        "asked": prompts,
+        "learnings": _union(said, "learnings")[:12],
         "what_remains": remains[: settings.REMAINS_ITEMS],
-        "tags": _union(*(point["tags"] for _, point in points))[:12],
+        "tags": _union(said, "tags")[:12],
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
         "channel": meta.get("channel") or "",
@@ -91,17 +100,31 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "taint": list(state.outside),
         "title": state.title,
         "tools": dict(sorted(state.tools.items(), key=lambda item: (-item[1], item[0]))[:16]),
-        "tasks": [_task(name, point) for name, point in points if point["task"]][-settings.TASK_NOTES_KEPT :],
+        "tasks": tasks[-settings.TASK_NOTES_KEPT :],
         "thread": state.thread or session.id,
         "parent": meta.get("parent") or None,
         "root": state.root,
         **({"audit_head": head} if head else {}),
     }
-    return _fitted(episode)
+    # Shorten the longest lists, then the account, until the record fits. The rest are tasks, which no other file keeps.
+    while len(render(episode)) > settings.EPISODE_MAX_BYTES:
+        lists = (*_TEXT_LISTS, "commands_failed_then_fixed")
+        key = max(lists, key=lambda name: len(jsontext.compact(episode[name])))
+        if len(episode[key]) > 1:
+            del episode[key][len(episode[key]) // 2]
+        elif len(episode["what_was_done"]) > settings.ITEM_CHARS:
+            episode["what_was_done"] = cut(episode["what_was_done"], len(episode["what_was_done"]) * 3 // 4)
+        else:
+            break
+    return episode
 
 
-def _last(points: list[tuple[str, dict[str, Any]]], key: str) -> str:
-    return next((str(point[key]) for _, point in reversed(points) if point[key]), "")
+def _last(points: list[dict[str, Any]], key: str) -> str:
+    return next((str(point[key]) for point in reversed(points) if point[key]), "")
+
+
+def _union(points: list[dict[str, Any]], key: str) -> list[str]:
+    return list(dict.fromkeys(item for point in points for item in point[key]))
 
 
 def _joined(texts: list[str]) -> str:
@@ -140,35 +163,6 @@ def _outcome(state: Capture, remains: list[str]) -> str:
     return "partial" if remains else "completed"
 
 
-def _task(artifact: str, point: dict[str, Any]) -> dict[str, Any]:
-    note = point["task"].get("note") or first_sentence(point["what_was_done"], settings.ITEM_CHARS)
-    return {**point["task"], "note": note, "artifact": artifact}
-
-
-def _inside(paths: list[str], root: str) -> list[str]:
-    """Files a checkpoint names, relative to the project; those outside it are left out."""
-    paths = [path if os.path.isabs(path) or path[1:2] == ":" else root + "/" + path for path in paths]
-    return [path for path in (relative_path(path, (root,)) for path in paths) if path]
-
-
-def _union(*lists: list[str]) -> list[str]:
-    return list(dict.fromkeys(item for items in lists for item in items))
-
-
-def _fitted(episode: dict[str, Any]) -> dict[str, Any]:
-    """Shorten the longest lists, then the account of what was done, until the record fits."""
-    while len(render(episode)) > settings.EPISODE_MAX_BYTES:
-        lists = (*_TEXT_LISTS, "commands_failed_then_fixed")
-        key = max(lists, key=lambda name: len(jsontext.compact(episode[name])))
-        if len(episode[key]) > 1:
-            del episode[key][len(episode[key]) // 2]
-        elif len(episode["what_was_done"]) > settings.ITEM_CHARS:
-            episode["what_was_done"] = cut(episode["what_was_done"], len(episode["what_was_done"]) * 3 // 4)
-        else:
-            break  # the rest are tasks, which no other file keeps
-    return episode
-
-
 def render(episode: dict[str, Any]) -> bytes:
     return jsontext.pretty(episode).encode("utf-8", "replace")
 
@@ -197,7 +191,7 @@ def problem(value: object) -> str:
 
 
 def audit_heads(project_dir: str) -> dict[str, str]:
-    """The id of each session to the head of the audit trail that its episode holds."""
+    """The head of the audit trail that each session's episode holds, by the session's id."""
     episodes = [load(project_dir, name) or {} for name in names(project_dir)]
     return {value["id"]: value["audit_head"] for value in episodes if value.get("audit_head")}
 
@@ -209,7 +203,6 @@ def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any]
 
 
 def headline(episode: dict[str, Any]) -> str:
-    """The session in one line."""
     text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
     return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"
 

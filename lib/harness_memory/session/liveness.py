@@ -15,12 +15,13 @@ if TYPE_CHECKING:
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "timeout", "env")
 _ANCESTORS = 6
+_NO_PROCESS = ("", "", 0)
 
 
 def client_process(pid: int) -> dict[str, Any]:
     """The client's process: `pid` from its environment, else the nearest ancestor that is not a shell."""
     pid = pid or _ancestor()
-    start = _start(_stat(pid) or []) if pid else ""
+    start = (_stat(pid) or _NO_PROCESS)[1]
     if start:
         return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
     has_no_proc = os.name == "posix" and not os.path.isdir("/proc/self")
@@ -32,14 +33,12 @@ def is_alive(process: dict[str, Any]) -> bool | None:
     if not isinstance(pid, int) or pid <= 0 or process.get("host") != _host():
         return None
     if start:
-        boot, namespace = _boot(), _boot().partition(":")[2]
-        if not boot:
-            return None
-        if process.get("boot") != boot:
+        boot, then = _boot(), str(process.get("boot"))
+        if not boot or then != boot:
             # Another boot of this machine: it is gone. Another container: unknown.
-            return False if str(process.get("boot")).partition(":")[2] == namespace else None
-        fields = _stat(pid)
-        return None if fields is None else _start(fields) == start
+            return False if boot and then.partition(":")[2] == boot.partition(":")[2] else None
+        info = _stat(pid)
+        return None if info is None else info[1] == start
     if os.name == "posix":
         try:
             os.kill(pid, 0)
@@ -51,37 +50,31 @@ def is_alive(process: dict[str, Any]) -> bool | None:
 
 
 def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    keys = ("pid", "start", "boot", "host")
-    return bool(one.get("pid")) and all(one.get(key) == other.get(key) for key in keys)
+    return bool(one.get("pid")) and all(one.get(key) == other.get(key) for key in ("pid", "start", "boot", "host"))
 
 
 def _ancestor() -> int:
     pid = os.getppid()
     for _ in range(_ANCESTORS):
-        fields = _stat(pid)
-        if not fields:
-            return 0
-        if fields[0] not in _SHELLS:
-            return pid if pid > 1 else 0
-        pid = int(fields[2])
+        name, _start, parent = _stat(pid) or _NO_PROCESS
+        if name not in _SHELLS:
+            return pid if name and pid > 1 else 0
+        pid = parent
     return 0
 
 
-def _stat(pid: int) -> list[str] | None:
-    """Name, state, parent, … of `/proc/<pid>/stat`; empty without such a process, None when it cannot be read."""
+def _stat(pid: int) -> tuple[str, str, int] | None:
+    """Name, start time and parent of a process, "" as the start of one that ended; None when that cannot be read."""
     try:
         with open("/proc/%d/stat" % pid, "rb") as file:
             # The name may hold spaces and parentheses.
             head, _, tail = file.read(4096).decode("utf-8", "replace").rpartition(")")
     except (FileNotFoundError, ProcessLookupError):
-        return []
+        return _NO_PROCESS
     except OSError:
         return None
-    return [head.partition("(")[2], *tail.split()]
-
-
-def _start(fields: list[str]) -> str:
-    return fields[20] if len(fields) > 20 and fields[1] not in "ZX" else ""
+    state, parent, *fields = tail.split()
+    return head.partition("(")[2], "" if state in "ZX" else fields[17], int(parent)
 
 
 def _boot() -> str:

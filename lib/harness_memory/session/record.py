@@ -14,7 +14,7 @@ import time
 
 from ..base import clock, files, settings
 from ..base.text import brief
-from . import absorb, capture, episode, transcript
+from . import capture, episode, transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,27 +52,38 @@ def gather(
     context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
 ) -> Gathered:
     """Take in what is new. `message` is the closing answer a Stop brings, at `now`."""
+    project_dir, meta = context.project_dir, session.meta
     state = capture.load(session.dir, is_owner=True)
-    last = state.last
-    is_whole = _read(context, session, state, message)
+    last, forgotten = state.last, 0.0
+    if files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
+        from . import tombstones
+
+        forgotten = tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
+        state.since = max(state.since, forgotten)
+    is_whole = _read(context, str(meta.get("transcript") or ""), state, message)
     claims = _collect(context, session, state)
     state.answer_with(message)
-    if not _forgotten_until(session, context.project_dir):  # nothing dates a title
+    if not forgotten:  # nothing dates a title
         state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
         state.ended = max(session.started, clock.iso(now or state.last or 0.0))  # clocks are set back now and then
     if state.since and state.root and not state.thread:
-        parent = episode.find_by_root(context.project_dir, state.root, session.episode_name)
+        parent = episode.find_by_root(project_dir, state.root, session.episode_name)
         state.thread = parent["thread"] if parent else session.id
-        session.meta["parent"] = parent["id"] if parent else None
+        meta["parent"] = parent["id"] if parent else None
     capture.save(session.dir, state)
     if not state.has_substance():
-        session.meta["summary"] = next(iter(state.prompts()), session.meta.get("summary"))
+        meta["summary"] = next(iter(state.prompts()), meta.get("summary"))
         return Gathered(state, None, claims, is_whole)
-    head = _audit_head(context.project_dir, session.episode_name)
+    head = ""
+    if os.path.isdir(os.path.join(project_dir, settings.SECURITY_DIR)):
+        from ..audit import trail
+
+        vouched = (episode.load(project_dir, session.episode_name) or {}).get("audit_head") or ""
+        head = trail.next_head(project_dir, vouched)
     value = episode.build(session, state, context.root, context.remote, is_over, head)
-    session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
-    session.meta.update({key: value[key] for key in ("branch", "model") if value[key]})
+    meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
+    meta.update({key: value[key] for key in ("branch", "model") if value[key]})
     return Gathered(state, value, claims, is_whole)
 
 
@@ -89,12 +100,11 @@ def publish(context: Context, session: Session, gathered: Gathered) -> None:
         files.remove(claim)
 
 
-def _read(context: Context, session: Session, state: Capture, message: str) -> bool:
-    """Take in what the transcripts say now; False when time ran out."""
-    path = str(session.meta.get("transcript") or "")
+def _read(context: Context, path: str, state: Capture, message: str) -> bool:
+    """Take in what the transcripts say now, the session's and its subagents'; False when time ran out."""
     if not path:
         return True
-    is_whole = _read_new(context, session, state, path)
+    is_whole = _read_new(context, path, state)
     # Stop fires while the client still writes: wait a moment for its last lines.
     began = time.monotonic()
     while is_whole and message and not state.has_answer(message):
@@ -103,17 +113,16 @@ def _read(context: Context, session: Session, state: Capture, message: str) -> b
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
         time.sleep(settings.FLUSH_POLL_SECONDS)
-        is_whole = _read_new(context, session, state, path)
-    folder = os.path.join(path[: -len(".jsonl")], settings.SUBAGENTS_DIR) if path.endswith(".jsonl") else ""
-    for name in files.names(folder) if folder else []:
+        is_whole = _read_new(context, path, state)
+    folder = os.path.join(os.path.splitext(path)[0], settings.SUBAGENTS_DIR)
+    for name in files.names(folder):
         own = os.path.join(folder, name)
         if name.endswith(".jsonl") and not transcript.is_read(own, state.subagents.get(name)):
-            is_whole = _read_new(context, session, state, own, name) and is_whole
+            is_whole = _read_new(context, own, state, name) and is_whole
     return is_whole
 
 
-def _read_new(context: Context, session: Session, state: Capture, path: str, subagent: str = "") -> bool:
-    """Absorb what was appended to a transcript, the session's or a subagent's; False when time ran out."""
+def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -> bool:
     try:
         reading = transcript.Reading(path, state.subagents.get(subagent) if subagent else state.cursor)
     except (OSError, ValueError) as error:
@@ -125,26 +134,16 @@ def _read_new(context: Context, session: Session, state: Capture, path: str, sub
             return True  # emptied, perhaps to be written again
         entries = reading.entries(lambda: context.left() > 0, is_sidechain=bool(subagent))
         if subagent:
-            absorb.absorb_subagent(state, entries, context.roots)
+            transcript.absorb_subagent(state, entries, context.roots)
             state.subagents[subagent] = reading.place
         else:
             if reading.is_restart:
                 state.restart()
-            state.since = max(state.since, _forgotten_until(session, context.project_dir))
-            absorb.absorb(state, entries, context.roots)
+            transcript.absorb(state, entries, context.roots)
             state.cursor = reading.place
     finally:
         reading.close()
     return context.left() > 0
-
-
-def _forgotten_until(session: Session, project_dir: str) -> float:
-    """What the session said before this instant was forgotten and is not read again; 0 for most sessions."""
-    if not files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
-        return 0.0
-    from . import tombstones
-
-    return tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
 
 
 def _collect(context: Context, session: Session, state: Capture) -> list[str]:
@@ -159,12 +158,3 @@ def _collect(context: Context, session: Session, state: Capture) -> list[str]:
         with health.noted(context.store_root, "checkpoint"):
             claims = checkpoint.collect(context, session, state)
     return claims
-
-
-def _audit_head(project_dir: str, name: str) -> str:
-    """The newest audit event the episode may vouch for; nothing is loaded where nothing was audited."""
-    if not os.path.isdir(os.path.join(project_dir, settings.SECURITY_DIR)):
-        return ""
-    from ..audit import trail
-
-    return trail.next_head(project_dir, (episode.load(project_dir, name) or {}).get("audit_head") or "")

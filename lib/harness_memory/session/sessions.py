@@ -27,11 +27,9 @@ META_FIELDS = (
     *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),
     *("claude_session", "transcript", "model", "channel", "pid", "reason", "parent"),
 )
-REQUIRED_FIELDS = ("session_id", "date", "status")
 _MARKED = ("work?", "launch?", "root?", "remote?", "name?")
 MARKER = {"claude_session": "text", **dict.fromkeys(_MARKED, "text"), "process?": {"*": "any"}}
 _BUSY = "another hook of this session holds its lock. The next run does the work of this one."
-
 _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 DEVICE_NAMES = frozenset(  # Windows takes these for devices, with any ending
     ("con", "prn", "aux", "nul", *("com%d" % n for n in range(10)), *("lpt%d" % n for n in range(10)))
@@ -39,8 +37,6 @@ DEVICE_NAMES = frozenset(  # Windows takes these for devices, with any ending
 
 
 class Session:
-    """Paths and record of one session."""
-
     __slots__ = ("dir", "id", "is_new", "meta")
 
     def __init__(self, directory: str, meta: dict[str, Any], is_new: bool = False) -> None:
@@ -93,7 +89,6 @@ def safe_id(claude_id: str) -> str:
 
 
 def project_of(directory: str) -> str:
-    """The project directory that a session's directory belongs to."""
     return os.path.dirname(os.path.dirname(os.path.dirname(directory)))
 
 
@@ -105,10 +100,9 @@ def load(directory: str) -> Session | None:
         if files.is_passing(error):
             raise
         return None
-    if not all(isinstance(meta.get(key), str) and meta[key] for key in REQUIRED_FIELDS):
-        return None
+    is_whole = all(isinstance(meta.get(key), str) and meta[key] for key in ("session_id", "date", "status"))
     # These name files: no edit of the record may lead out of its directory.
-    if meta["session_id"] != os.path.basename(directory) or clock.parse(meta.get("started")) is None:
+    if not is_whole or meta["session_id"] != os.path.basename(directory) or clock.parse(meta.get("started")) is None:
         return None
     if not isinstance(meta.get("claude_session"), str):
         meta["claude_session"] = meta["session_id"]
@@ -124,8 +118,49 @@ def all_directories(project_dir: str) -> list[str]:
 
 def find_short(project_dir: str, short_id: str) -> Session | None:
     """The newest session with this short id."""
-    found = [path for path in all_directories(project_dir) if os.path.basename(path) == short_id]
-    return load(found[-1]) if found else None
+    directories = [path for path in all_directories(project_dir) if os.path.basename(path) == short_id]
+    return load(directories[-1]) if directories else None
+
+
+def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
+    """The session's record on disk, or a new one that is not saved yet; the caller holds the session's lock."""
+    session = at_marker(project_dir, read_marker(project_dir, claude_id))
+    if session:
+        return session
+    work = os.path.join(project_dir, settings.WORK_DIR)
+    days = [day for day in reversed(files.names(work)) if clock.is_day(day)]
+    heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
+    for short_id in (*heads, "x" + hexdigest(claude_id)[:31]):
+        taken = [path for path in (os.path.join(work, day, short_id) for day in days) if files.exists(path)]
+        for directory in taken:
+            session = load(directory)
+            if not session and safe_id(claude_id).startswith(short_id):
+                session = _repaired(directory, claude_id)
+            if session and session.claude_id == claude_id:
+                return session
+        if not taken:
+            break
+    started = clock.iso(now)
+    return _new(os.path.join(work, started[:10], short_id), started, claude_id, project_name)
+
+
+def _new(directory: str, started: str, claude_id: str, project_name: str) -> Session:
+    meta: dict[str, Any] = dict.fromkeys(META_FIELDS)
+    meta.update(session_id=os.path.basename(directory), claude_session=claude_id, project=project_name)
+    meta.update(date=started[:10], started=started, status=settings.ACTIVE, tags=[], artifacts=[])
+    return Session(directory, meta, is_new=True)
+
+
+def _repaired(directory: str, claude_id: str) -> Session:
+    """A new record for a directory whose META is missing or damaged; the damaged file stays beside it."""
+    path = os.path.join(directory, settings.META_FILE)
+    if files.exists(path):
+        files.move(path, path + settings.DAMAGED_SUFFIX)
+    day, short_id = directory.split(os.sep)[-2:]
+    names = files.names(os.path.join(project_of(directory), settings.EPISODES_DIR))
+    own = [name for name in names if is_episode_name(name) and day_and_id(name) == (day, short_id)]
+    started = clock.unstamp(own[-1][len(settings.EPISODE_PREFIX) :]) if own else ""
+    return _new(directory, started or day + "T00:00:00Z", claude_id, "")
 
 
 def lock(project_dir: str, claude_id: str, seconds: float, *, is_needed: bool = False) -> Lock:
@@ -154,7 +189,6 @@ def find_marker(store_root: str, claude_id: str) -> tuple[str, dict[str, Any]]:
 
 
 def live_markers(project_dir: str) -> list[dict[str, Any]]:
-    """Markers of all sessions that have not ended."""
     directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
     names = [name for name in files.names(directory) if name.endswith(".json")]
     return [marker for marker in (_marker(os.path.join(directory, name)) for name in names) if marker]
@@ -174,19 +208,18 @@ def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
     return session if session and session.claude_id == marker["claude_session"] else None
 
 
-def mark_live(
-    project: Project, session: Session, process: dict[str, Any], launch: str, known: dict[str, Any] | None = None
+def activate(
+    project: Project, session: Session, process: dict[str, Any], launch: str, known: dict[str, Any], **facts: object
 ) -> None:
-    """Write the marker unless it says the same as the `known` one; `launch` is where the client was started."""
+    """Make a session ACTIVE on disk, with the `facts` that are not empty; `launch` is where the client was started.
+
+    The marker comes first, unless it is the `known` one, so that the sweep finds what a killed hook leaves.
+    """
     work = "/".join(session.dir.split(os.sep)[-2:])
-    marker = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work, "launch": launch}
-    marker.update(root=project.root, remote=project.remote, name=project.name)
-    if known != {**marker, "process": process}:
-        files.write_json(marker_path(project.dir, session.claude_id), {**marker, "process": process}, durable=True)
-
-
-def activate(session: Session, process: dict[str, Any], **facts: object) -> None:
-    """Make a session ACTIVE on disk, with the `facts` that are not empty; its marker is written before."""
+    marker: dict[str, Any] = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work}
+    marker.update(launch=launch, root=project.root, remote=project.remote, name=project.name, process=process)
+    if known != marker:
+        files.write_json(marker_path(project.dir, session.claude_id), marker, durable=True)
     before = dict(session.meta)
     facts = {"pid": process.get("pid"), **facts}
     session.meta.update({name: value for name, value in facts.items() if value})

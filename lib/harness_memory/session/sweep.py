@@ -12,7 +12,7 @@ import os
 from ..base import clock, files, health, settings
 from ..base.sha256 import hexdigest
 from ..project.context import Context
-from . import checkpoint, liveness, opening, record, sessions
+from . import checkpoint, liveness, record, sessions, tombstones
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,16 +28,14 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
     """Sweep at the start of session `claude_id`, run by `process`."""
     for marker in sessions.live_markers(context.project_dir):
         if marker["claude_session"] != claude_id and context.left() > 0:
-            evidence = _evidence(context, marker, claude_id, process, now, config)
-            if evidence:
-                with health.noted(context.store_root, _EVENT):
+            with health.noted(context.store_root, _EVENT):
+                evidence = _evidence(context, marker, claude_id, process, now, config)
+                if evidence:
                     _abandon(context, marker, evidence)
-    for folder in context.folders:
-        for name in files.names(folder):
-            if name.startswith(settings.CHECKPOINT_PREFIX) and context.left() > 0:
-                path = os.path.join(folder, name)
-                with health.noted(context.store_root, _EVENT):
-                    _adopt(context, path, claude_id, now)
+    for path in checkpoint.waiting(context):
+        if context.left() > 0:
+            with health.noted(context.store_root, _EVENT):
+                _adopt(context, path, claude_id, now)
 
 
 def _evidence(
@@ -50,11 +48,9 @@ def _evidence(
     is_alive = liveness.is_alive(known)
     if is_alive is False:
         return "its process %s is gone" % known["pid"]
-    if is_alive is None:
-        seen = _last_sign(context, marker)
-        if now - seen > config["stale_after_hours"] * 3600:
-            return "no sign of life since %s" % clock.iso(seen)
-    return ""
+    seen = now if is_alive else _last_sign(context, marker)
+    is_stale = now - seen > config["stale_after_hours"] * 3600
+    return "no sign of life since %s" % clock.iso(seen) if is_stale else ""
 
 
 def _last_sign(context: Context, marker: dict[str, Any]) -> float:
@@ -73,13 +69,12 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
             return  # another start sweeps it, or it speaks again
         session = sessions.at_marker(project_dir, marker)
         if session:
-            seen = _last_sign(context, marker)
-            # It may have worked in another work tree of the project.
-            root = marker.get("root")
-            root = root if isinstance(root, str) and os.path.isabs(root) else context.root
-            there = Context(context.store_root, project_dir, root, context.remote, context.ends)
             if session.meta["status"] == settings.ACTIVE:
-                session.meta.update(status=settings.ABANDONED, reason=evidence, ended=clock.iso(seen))
+                ended = clock.iso(_last_sign(context, marker))
+                session.meta.update(status=settings.ABANDONED, reason=evidence, ended=ended)
+            # It may have worked in another work tree of the project.
+            root = str(marker.get("root") or context.root)
+            there = Context(context.store_root, project_dir, root, context.remote, context.ends)
             if not record.update(there, session, is_over=True).is_whole:
                 return
             sessions.close(project_dir, session)
@@ -89,52 +84,48 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
 
 def _adopt(context: Context, path: str, claude_id: str, now: float) -> None:
     """Archive a checkpoint file, or a claim, that no living session will take."""
-    name, written = os.path.basename(path), min(files.modified(path), now)
-    short_id = checkpoint.claim_owner(name)
-    markers = sessions.live_markers(context.project_dir)
+    name, written, project_dir = os.path.basename(path), min(files.modified(path), now), context.project_dir
+    short_id, markers = checkpoint.claim_owner(name), sessions.live_markers(project_dir)
     if short_id:
         if any(sessions.safe_id(marker["claude_session"]).startswith(short_id) for marker in markers):
             return
-        owner = sessions.find_short(context.project_dir, short_id)
+        owner = sessions.find_short(project_dir, short_id)
         if owner:
             _record(context, owner, "")
             return
-    elif not name.endswith(settings.CHECKPOINT_SUFFIX) or any(
-        _may_own(context, marker, written, claude_id, now) for marker in markers
-    ):
+    elif not name.endswith(settings.CHECKPOINT_SUFFIX):
         return
-    if written:
+    else:
+        for marker in markers:  # one that may have written the file takes it at its own Stop
+            session = sessions.at_marker(project_dir, marker)
+            began = (clock.parse(session.started) or 0.0) if session else 0.0
+            is_just_begun = marker["claude_session"] == claude_id and now - began <= 1  # not resumed, not compacted
+            if written >= began and not is_just_begun:
+                return
+    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
+    if isinstance(named, str) and written < tombstones.since(project_dir, named, written):
+        files.remove(path)
+    elif written:
         orphan = "orphan-" + hexdigest("%s %d" % (name.partition(".json")[0], written * 1e9))[:12]
         owner = _running_at(context, written, claude_id)
-        owner = owner or opening.open_session(context.project_dir, orphan, written, "")
-        _record(context, owner, path)
-
-
-def _may_own(context: Context, marker: dict[str, Any], written: float, claude_id: str, now: float) -> bool:
-    """Whether a living session may have written the file: then its own Stop takes it."""
-    session = sessions.at_marker(context.project_dir, marker)
-    began = (clock.parse(session.started) or 0.0) if session else 0.0
-    is_just_begun = marker["claude_session"] == claude_id and now - began <= 1  # not resumed, not compacted
-    return written >= began and not is_just_begun
+        _record(context, owner or sessions.open_session(project_dir, orphan, written, ""), path)
 
 
 def _running_at(context: Context, written: float, claude_id: str) -> Session | None:
     """The last session begun before an instant and not clearly ended, other than the one that is starting."""
     directories = sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]
-    loaded = [session for session in map(sessions.load, directories) if session]
+    loaded = [session for session in map(sessions.load, directories) if session and session.claude_id != claude_id]
     for session in sorted(loaded, key=lambda each: each.started, reverse=True):
-        if session.claude_id == claude_id or (clock.parse(session.started) or 0.0) > written:
-            continue
         ended = clock.parse(session.meta.get("ended"))
-        if ended is None or written <= ended + settings.CLAIM_STALE_SECONDS:
+        is_begun = (clock.parse(session.started) or 0.0) <= written
+        if is_begun and (ended is None or written <= ended + settings.CLAIM_STALE_SECONDS):
             return session
     return None
 
 
 def _record(context: Context, session: Session, path: str) -> None:
     """Archive to `session` its leftover claims, and `path` unless it is ""."""
-    claude_id = session.claude_id
-    with sessions.lock(context.project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
+    with sessions.lock(context.project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
         if not held:
             return
         session = sessions.load(session.dir) or session

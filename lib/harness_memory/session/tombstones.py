@@ -6,7 +6,7 @@
 
 Nothing that these sessions said before their instant is read again. Version 0.1 kept salted hashes of texts
 ("texts": [{"hash", "at"}]) and not the transcripts that held them: its newest "at" counts for every session
-that began before.
+that began before. Hooks go on without a damaged file; `verify` names it.
 """
 
 from __future__ import annotations
@@ -20,10 +20,8 @@ from ..base.lock import Lock
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
 
 SPEC = {"sessions?": {"*": "instant"}, "transcripts?": {"*": "instant"}, "texts?": [{"at": "instant"}]}
-
 _BUSY = "another command is forgetting something. Run this again"
 
 
@@ -45,7 +43,7 @@ def add(project_dir: str, now: float, *, sessions: Iterable[str] = (), transcrip
 
 def since(project_dir: str, claude_id: str, started: float) -> float:
     """What a session said before this instant is not read again; 0 for most sessions."""
-    value = _load(project_dir)
+    value = files.load_json(path(project_dir), SPEC) or {}
     marks = [clock.parse(value.get(key, {}).get(claude_id)) or 0.0 for key in ("sessions", "transcripts")]
     texts = [clock.parse(text["at"]) or 0.0 for text in value.get("texts", ())]
     return max([*marks, *(at for at in texts if at > started)])
@@ -53,7 +51,7 @@ def since(project_dir: str, claude_id: str, started: float) -> float:
 
 def forgotten_sessions(project_dir: str) -> dict[str, str]:
     """When each forgotten session was forgotten, by Claude's id."""
-    return dict(_load(project_dir).get("sessions") or {})
+    return dict((files.load_json(path(project_dir), SPEC) or {}).get("sessions") or {})
 
 
 def covers(forgotten: dict[str, str], claude_id: str, last: str) -> bool:
@@ -67,8 +65,3 @@ def refuse_if_damaged(project_dir: str) -> None:
     if problem:
         what = "cannot read it (%s), and forgotten sessions would come back. Repair it, or delete it" % problem
         raise files.Unreadable(errno.EINVAL, what, path(project_dir))
-
-
-def _load(project_dir: str) -> dict[str, Any]:
-    """Hooks go on without a damaged file; `verify` names it."""
-    return files.load_json(path(project_dir), SPEC) or {}

@@ -1,7 +1,7 @@
-"""Reading what was appended to Claude Code's transcript since the last time.
+"""Claude Code's transcript: reading what was appended since the last time, and what it says about the work.
 
-The transcript is JSON Lines, one entry a line, and most of its bytes are entries that say nothing about the work
-(request snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
+It is JSON Lines, one entry a line, and most of its bytes are entries that say nothing about the work (request
+snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
 
 A place in a transcript is kept in the session's capture file: [offset, length of head, CRC of head, CRC of tail].
 `offset` is where the next unread line starts; head and tail are the first bytes of the file and the bytes before
@@ -10,21 +10,37 @@ A place in a transcript is kept in the session's capture file: [offset, length o
 
 from __future__ import annotations
 
-import errno
 import os
-import stat
 import zlib
 
-from ..base import files, jsontext, settings
+from ..base import clock, files, jsontext, settings, shape
+from ..base.text import brief, brief_of, clean, identifier
+from ..project.context import relative_path
+from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Any
 
+    from .capture import Capture
+
+_O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
 _HEAD_BYTES = 512
 _TAIL_BYTES = 64
-_WANTED_FIRST = frozenset((b"user", b"assistant", b"custom-title", b"ai-title", b"summary"))
+_START = [0, 0, 0, 0]
+_TITLES = ("custom-title", "ai-title", "summary")
+_WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
+
+_FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
+_SHELL_TOOLS = ("Bash", "PowerShell")
+_OUTSIDE_TOOLS = ("WebFetch", "WebSearch")
+_TOOLS_KEPT = 60
+_NAMES_KEPT = 20
+_STATUS_CHARS = 20
+_TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
+_EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
+_OWN_COMMAND = "harness memory "
 
 
 class Reading:
@@ -32,24 +48,15 @@ class Reading:
 
     __slots__ = ("fd", "is_restart", "place", "size")
 
-    def __init__(self, path: str, place: object) -> None:
+    def __init__(self, path: str, place: Any) -> None:
         """Raises OSError when the file is missing, not a plain file, or another user's."""
-        flags = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
-        self.fd = os.open(path, flags)
-        try:
-            info = os.fstat(self.fd)
-            if not stat.S_ISREG(info.st_mode):
-                raise OSError(errno.EINVAL, "not a plain file", path)
-            if not files.is_trusted(info.st_uid, os.path.dirname(path)):
-                raise files.Foreign(errno.EPERM, "belongs to another user", path)
-            self.size = info.st_size
-            self.place = offset, head_size, head, tail = _place(place)
-            is_same = offset <= self.size and head == self._crc(0, head_size) and tail in (0, self._tail(offset))
-            self.is_restart = offset > 0 and not is_same
-            self.place = self.place if is_same else [0, 0, 0, 0]
-        except BaseException:
-            self.close()
-            raise
+        self.fd = files.open_plain(path, _O_READ)
+        self.size = os.fstat(self.fd).st_size
+        is_place = not shape.problem(place, ("count",) * len(_START))
+        offset, head_size, *_ = self.place = list(place if is_place else _START)
+        if not is_place or offset > self.size or self.place != self._place(offset, head_size):
+            self.place = list(_START)
+        self.is_restart = bool(place) and self.place != place
 
     def close(self) -> None:
         os.close(self.fd)
@@ -57,13 +64,14 @@ class Reading:
     def entries(self, has_time: Callable[[], bool], *, is_sidechain: bool = False) -> Iterator[dict[str, Any]]:
         """Entries that matter, oldest first; `place` moves past each whole line read."""
         for line in self._lines(has_time):
-            if is_wanted(line, is_sidechain):
-                entry = _decode(line)
-                if entry is not None:
+            if _is_wanted(line, is_sidechain):
+                try:
+                    entry = jsontext.loads(line)
+                except ValueError:
+                    continue
+                if isinstance(entry, dict):
                     yield entry
-        offset = self.place[0]
-        head_size = min(_HEAD_BYTES, offset)
-        self.place = [offset, head_size, self._crc(0, head_size), self._tail(offset)]
+        self.place = self._place(self.place[0], _HEAD_BYTES)
 
     def _lines(self, has_time: Callable[[], bool]) -> Iterator[bytes]:
         os.lseek(self.fd, self.place[0], os.SEEK_SET)
@@ -85,21 +93,14 @@ class Reading:
                 skipped += len(rest)
                 rest = b""
 
-    def _tail(self, offset: int) -> int:
-        return self._crc(max(0, offset - _TAIL_BYTES), min(offset, _TAIL_BYTES))
+    def _place(self, offset: int, head_size: int) -> list[int]:
+        head_size = min(_HEAD_BYTES, head_size, offset)
+        tail_size = min(_TAIL_BYTES, offset)
+        return [offset, head_size, self._crc(0, head_size), self._crc(offset - tail_size, tail_size)]
 
     def _crc(self, offset: int, length: int) -> int:
         os.lseek(self.fd, offset, os.SEEK_SET)
         return zlib.crc32(os.read(self.fd, length))
-
-
-def _place(value: object) -> list[int]:
-    """A place from a capture file; older versions wrote a mapping, or a list without the tail."""
-    if isinstance(value, dict):
-        head = value.get("head")
-        value = [value.get("offset"), *(head if isinstance(head, list) else ()), value.get("tail", 0)]
-    numbers = value if isinstance(value, list) and all(isinstance(item, int) and item >= 0 for item in value) else []
-    return [*numbers, 0][:4] if len(numbers) in (3, 4) and numbers[1] <= _HEAD_BYTES else [0, 0, 0, 0]
 
 
 def is_read(path: str, place: object) -> bool:
@@ -110,11 +111,8 @@ def is_read(path: str, place: object) -> bool:
         return False
 
 
-def is_wanted(line: bytes, is_sidechain: bool = False) -> bool:
-    """Whether a line may be an entry worth decoding, from its bytes alone.
-
-    Inside JSON strings quotes are escaped, so `"type":"user"` cannot come from a text.
-    """
+def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
+    # Inside JSON strings quotes are escaped, so `"type":"user"` cannot come from a text.
     if line[:9] == b'{"type":"':
         return line[9 : line.find(b'"', 9)] in _WANTED_FIRST
     start = line[:200]
@@ -125,9 +123,233 @@ def is_wanted(line: bytes, is_sidechain: bool = False) -> bool:
     return b'": "' in start and (b'"type": "user"' in line or b'"type": "assistant"' in line)
 
 
-def _decode(line: bytes) -> dict[str, Any] | None:
-    try:
-        entry = jsontext.loads(line)
-    except ValueError:
-        return None
-    return entry if isinstance(entry, dict) else None
+def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
+    """The blocks of an entry's message: texts, tool calls, tool results."""
+    message = entry.get("message")
+    content = message.get("content") if isinstance(message, dict) else None
+    return [{"type": "text", "text": content}] if isinstance(content, str) else _dicts(content)
+
+
+# What entries say ----------------------------------------------------------------------------------
+
+
+def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Add a session's own entries. `roots` are the project's directories, for relative paths."""
+    for entry in entries:
+        kind = entry.get("type")
+        if kind in _TITLES:
+            title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
+            state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
+            continue
+        if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
+            continue
+        if kind == "user" and not state.root:
+            state.root = identifier(entry.get("uuid"))
+        at = clock.parse(entry.get("timestamp"))
+        if at is not None:
+            if at < state.since:
+                continue
+            last = at if state.last is None else state.last
+            if 0 < at - last <= settings.ACTIVE_GAP_SECONDS:
+                state.worked_seconds = round(state.worked_seconds + at - last, 3)
+            state.last = max(at, last)
+        branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
+        if branch != "HEAD":  # detached, or no repository at all
+            state.branch = branch or state.branch
+        if kind == "assistant":
+            _answer(state, entry)
+        elif kind == "user":
+            _user(state, entry, roots)
+    state.settle()
+
+
+def absorb_subagent(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
+    """Add a subagent's entries: its deeds are the session's, its words are not."""
+    turn = state.turn
+    for entry in entries:
+        if state.since and (clock.parse(entry.get("timestamp")) or 0.0) < state.since:
+            continue
+        for block in blocks(entry):
+            if block.get("type") == "tool_use" and block.get("name") in (*_FILE_TOOLS, *_SHELL_TOOLS):
+                _call(state, block)
+            elif block.get("type") == "tool_result":
+                _result(state, entry, block, roots)
+    state.turn = turn
+
+
+def _answer(state: Capture, entry: dict[str, Any]) -> None:
+    if entry.get("isApiErrorMessage"):
+        state.turn = FAILED
+        return
+    message = entry.get("message")
+    model = brief_of(message.get("model"), settings.NAME_CHARS) if isinstance(message, dict) else ""
+    if model == "<synthetic>":
+        return  # the client's own filler: "No response requested."
+    state.model = model or state.model
+    for block in blocks(entry):
+        if block.get("type") == "text":
+            said = clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
+            if said.strip():
+                state.turn = ANSWERED
+                state.said = said
+        elif block.get("type") == "tool_use":
+            _call(state, block)
+
+
+def _user(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> None:
+    parts = []
+    for block in blocks(entry):
+        if block.get("type") == "tool_result":
+            _result(state, entry, block, roots)
+        elif block.get("type") == "text" and "toolUseResult" not in entry:
+            parts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+    text = "\n".join(part for part in parts if not part.startswith("<system-reminder>"))
+    if text.startswith("[Request interrupted"):
+        state.turn = INTERRUPTED
+        return
+    # Skills come with <command-message> first; the client's built-in commands the other way round.
+    if text.startswith("<command-message>"):
+        name = text.partition("<command-name>")[2].partition("</command-name>")[0].lstrip("/")
+        arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
+        _add_skill(state, name)
+        text = ("/%s %s" % (name, arguments)).strip()
+    if parts:
+        state.add_prompt(identifier(entry.get("promptId")), text)
+
+
+def _call(state: Capture, block: dict[str, Any]) -> None:
+    name = brief_of(block.get("name"), settings.SKILL_CHARS)
+    options = block.get("input")
+    options = options if isinstance(options, dict) else {}
+    state.turn = WORKING
+    if name in state.tools or len(state.tools) < _TOOLS_KEPT:
+        state.tools[name] = state.tools.get(name, 0) + 1
+    if name in _OUTSIDE_TOOLS or name.startswith("mcp__"):
+        _add(state.outside, name, _NAMES_KEPT)
+    detail: Any = ""
+    if name == "Skill":
+        _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
+    elif name == "Read":
+        _add_looked(state, clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/"), "")
+    elif name in _FILE_TOOLS:
+        detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
+    elif name in _SHELL_TOOLS:
+        _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
+        detail = brief_of(options.get("command"), settings.COMMAND_CHARS)
+    elif name == "TodoWrite":
+        todos = [
+            [brief_of(todo.get("content"), settings.ITEM_CHARS), brief_of(todo.get("status"), _STATUS_CHARS)]
+            for todo in _dicts(options.get("todos"))[: settings.PENDING_KEPT]
+        ]
+        detail = {str(number): todo for number, todo in enumerate(todos, 1)}
+    elif name == "TaskCreate":
+        detail = brief_of(options.get("subject"), settings.ITEM_CHARS)
+    elif name == "TaskUpdate":
+        subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
+        detail = [identifier(options.get("taskId")), brief_of(options.get("status"), _STATUS_CHARS), subject]
+    if detail != "":
+        _put(state.pending, identifier(block.get("id")), [name, detail])
+
+
+def _result(state: Capture, entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
+    name, detail = state.pending.pop(identifier(block.get("tool_use_id")), ["", ""])
+    is_error = bool(block.get("is_error"))
+    rich = entry.get("toolUseResult")
+    rich = rich if isinstance(rich, dict) else {}
+    diff = rich.get("bashEditDiff")
+    for file in _dicts(diff.get("files")) if isinstance(diff, dict) else ():
+        _add_file(state, brief_of(file.get("filePath"), settings.PATH_CHARS), roots)
+    if name in _SHELL_TOOLS:
+        if not (is_error and entry.get("toolDenialKind")):  # a refusal says nothing about the command
+            _add_command(state, detail, is_error)
+    elif is_error:
+        return
+    elif name in _FILE_TOOLS:
+        _add_file(state, detail, roots)
+    elif name == "TodoWrite":
+        state.todos = detail
+    elif name == "TaskCreate":
+        task = rich.get("task")
+        number = identifier(task.get("id")) if isinstance(task, dict) else ""
+        _put(state.todos, number or str(len(state.todos) + 1), [detail, "pending"])
+    elif name == "TaskUpdate" and detail[0] in state.todos:
+        number, status, subject = detail
+        text, old = state.todos[number]
+        state.todos[number] = [subject or text, status or old]
+
+
+def _add_file(state: Capture, path: str, roots: tuple[str, ...]) -> None:
+    relative = relative_path(path, roots)
+    if settings.CHECKPOINT_PREFIX in relative:
+        state.wrote_checkpoint = True  # a report of work, not work
+    elif relative:
+        state.turn_files += 1
+        if relative not in state.files:
+            state.files_total += 1
+            _add(state.files, relative, settings.FILES_KEPT)
+
+
+def _add_command(state: Capture, command: str, is_error: bool) -> None:
+    if is_error:
+        _add(state.failed, command, settings.FAILED_KEPT)
+        return
+    before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
+    if prefix and ">" in before:
+        state.wrote_checkpoint = True
+    earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
+    if earlier:
+        state.failed.remove(earlier)
+    if earlier not in ("", command):
+        _add(state.fixed, [earlier, command], settings.FIXES_KEPT)
+
+
+def _is_variant(one: str, other: str) -> bool:
+    """Whether two commands are forms of the same attempt."""
+    words, others = _words(one), _words(other)
+    if not words or not others:
+        return False
+    if words[0] != others[0]:  # the same thing done by another program: `python x.py` → `python3 x.py`
+        return len(words) > 1 and words[1:] == others[1:]
+    return len(set(words) & set(others)) >= 2 or len(words) <= 2 or len(others) <= 2
+
+
+def _words(command: str) -> list[str]:
+    """A command's words from its program on, without a leading `cd x &&` and assignments."""
+    words = (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split()
+    while words and ("=" in words[0].partition("/")[0] or words[0] in ("sudo", "env", "time")):
+        words.pop(0)
+    return words
+
+
+def _add_looked(state: Capture, path: str, command: str) -> None:
+    """Note what the session looked up of our memory: a note or an episode it read, what it asked our commands for."""
+    if _TOPICS in path and path.endswith(".md"):
+        _add(state.notes_read, path, settings.FILES_IN_EPISODE)
+    words = [path.rpartition("/")[2]] if _TOPICS in path or _EPISODE in path else []
+    words += command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0].split()[1:6]
+    for word in words:
+        if identifier(word.replace("/", "-").replace(".", "-")):
+            _add(state.looked, word, settings.FILES_IN_EPISODE)
+
+
+def _add_skill(state: Capture, name: str) -> None:
+    name = brief(name, settings.SKILL_CHARS)
+    if name:
+        state.skills = [*(other for other in state.skills if other != name), name][-_NAMES_KEPT:]
+
+
+def _dicts(items: object) -> list[dict[str, Any]]:
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
+
+
+def _add(items: list[Any], item: Any, limit: int) -> None:
+    if item not in items:
+        items.append(item)
+        del items[: max(0, len(items) - limit)]
+
+
+def _put(items: dict[str, Any], key: str, value: Any) -> None:
+    if key:
+        items[key] = value
+        while len(items) > settings.PENDING_KEPT:
+            del items[next(iter(items))]
