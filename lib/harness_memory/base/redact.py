@@ -2,13 +2,13 @@
 
 A substring search decides which patterns of `tokens` are tried, so that clean text never pays for `re`. Values
 assigned to telling names (`DB_PASSWORD=`, `"api_key": "`, `--token `, `Authorization: Bearer `) are found by hand,
-because those names are common in ordinary prose; `placeholder` separates values from what only stands in their place.
+because those names are common in ordinary prose; `tokens` separates values from what only stands in their place.
 All scans are linear.
 """
 
 from __future__ import annotations
 
-from .tokens import CHOSEN, MARK, NAMES, NETRC, RULES, URL
+from .tokens import CHOSEN, MARK, NAMES, NETRC, RULES, URL, is_mask, is_secret, stands_in
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
 _ESCAPE_MAX_CHARS = 6
+_ESCAPE_SIGNS = frozenset("\\%[;")
 _MAX_DEPTH = 200  # of a tree: more cannot be written as JSON either
 _SHORT = ("password", "authorization")  # kinds that a pattern finds by what stands around them
 _SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
@@ -34,12 +35,11 @@ _VALUE_MAX_CHARS = 4096
 _PIECE_CHARS = 768  # a text may be full of names: for each only so much is looked at
 _HOST_MAX_CHARS = 1024
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
-_LITERALS = [(literal, kind, run, pattern) for kind, literals, run, pattern in RULES for literal in literals]
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 
 
 def redact(text: str) -> str:
-    for literal, kind, run, pattern in _LITERALS:
+    for kind, literal, run, pattern in RULES:
         if literal in text and _may_match(text, literal, run):
             text = _substitute(text, kind, pattern)
     if "machine" in text and "login" in text and "password" in text:
@@ -64,8 +64,6 @@ def redact_tree(value: Any, kind: str = "", depth: int = 0) -> Any:
     if isinstance(value, list):
         return [redact_tree(child, kind, depth + 1) for child in value]
     if kind and isinstance(value, (str, int, float)) and not isinstance(value, bool):
-        from .placeholder import is_secret
-
         text = str(value)
         bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
         if is_secret(bare, quoted=True, strict=False, chosen=kind in CHOSEN):
@@ -87,28 +85,21 @@ def _kind(key: str) -> str:
 
 def _may_match(text: str, literal: str, run: int) -> bool:
     """Whether some occurrence starts a word and has `run` token characters after it."""
-    is_word = literal[0] in _ALNUM
     at = text.find(literal)
     while at >= 0:
         end = at + len(literal)
         piece = text[end : end + run]
-        if len(piece) == run and (not is_word or _starts_word(text, at)) and _TOKEN_CHARS.issuperset(piece):
-            return True
+        if len(piece) == run and _TOKEN_CHARS.issuperset(piece):
+            before = text[max(0, at - _ESCAPE_MAX_CHARS) : at]  # an escaped character ends the word before it too
+            is_inside = literal[0] in _ALNUM and before[-1:] in _ALNUM
+            if not is_inside or not _ESCAPE_SIGNS.isdisjoint(before):
+                return True
         at = text.find(literal, end)
     return False
 
 
-def _starts_word(text: str, at: int) -> bool:
-    if at == 0 or text[at - 1] not in _ALNUM:
-        return True
-    before = text[max(0, at - _ESCAPE_MAX_CHARS) : at]
-    return "\\" in before or "%" in before or "[" in before or ";" in before
-
-
 def _substitute(text: str, kind: str, pattern: str) -> str:
     import re
-
-    from .placeholder import is_mask, stands_in
 
     def hide(match: Match[str]) -> str:
         group = 1 if match.re.groups else 0
@@ -157,7 +148,9 @@ def _assignment(text: str, at: int, end: int, kind: str) -> Span | None:
     sign, start = _separator(text, end)
     if not sign:
         return None
-    key_at = _name_start(text, at)
+    key_at, furthest = at, max(0, at - _NAME_MAX_CHARS)
+    while key_at > furthest and (text[key_at - 1] in _ALNUM or text[key_at - 1] in "_-."):
+        key_at -= 1
     before = text[key_at - 1 : key_at]
     option = text.startswith("--", key_at)
     if text.endswith(MARK, 0, key_at) or (sign == " " and not option) or (sign == ">" and before != "<"):
@@ -169,24 +162,16 @@ def _assignment(text: str, at: int, end: int, kind: str) -> Span | None:
         return None
     strict = stops is _ENV_STOPS or sign == ">" or (glued and (option or before in ("?", "&")))
     strict = strict or (option and last - first >= _OPTION_WORD_MIN_CHARS)
-    if not _judge(text, first, last, kind, quoted=quoted, strict=strict):
-        # `token: str = "..."`: the value comes after the type.
-        after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
-        if quoted or sign != ":" or text[after : after + 1] != "=" or text[after + 1 : after + 2] in ("=", ">"):
-            return None
-        first, last, quoted = _value(text, _skip_blanks(text, after + 1), stops)
-        if not _judge(text, first, last, kind, quoted=quoted, strict=False):
-            return None
-    return first, last, kind
-
-
-def _judge(text: str, first: int, last: int, kind: str, *, quoted: bool, strict: bool) -> bool:
-    if last - first < 3:
-        return False
-    from .placeholder import is_secret
-
-    is_call = not quoted and text[last : last + 1] == "("
-    return is_secret(text[first : last + is_call], quoted=quoted, strict=strict, chosen=kind in CHOSEN)
+    for is_typed in (False, True):
+        if is_typed:  # `token: str = "..."`: the value comes after the type
+            after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
+            if quoted or sign != ":" or text[after : after + 1] != "=" or text[after + 1 : after + 2] in ("=", ">"):
+                break
+            first, last, quoted = _value(text, _skip_blanks(text, after + 1), stops)
+        value = text[first : last + (not quoted and text[last : last + 1] == "(")]
+        if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict and not is_typed, chosen=kind in CHOSEN):
+            return first, last, kind
+    return None
 
 
 def _separator(text: str, at: int) -> tuple[str, int]:
@@ -215,13 +200,6 @@ def _skip_blanks(text: str, at: int) -> int:
     return at
 
 
-def _name_start(text: str, at: int) -> int:
-    first = max(0, at - _NAME_MAX_CHARS)
-    while at > first and (text[at - 1] in _ALNUM or text[at - 1] in "_-."):
-        at -= 1
-    return at
-
-
 def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool]:
     """Where the value at `start` begins and ends inside its quotes, and whether it has any."""
     at = start + (text[start : start + 1] in tuple("fbruFBRU") and text[start + 1 : start + 2] in _QUOTES)
@@ -230,20 +208,15 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
         escapes += 1
     if text[escapes : escapes + 1] not in _QUOTES:
         return start, start + len(_bare(text, start, stops)), False
-    opening = text[at : escapes + 1]
-    opening = opening * 3 if text.startswith(opening * 3, at) else opening
-    first = at + len(opening)
-    return first, _closing(text, first, opening), True
-
-
-def _closing(text: str, first: int, quote: str) -> int:
-    """The end of a quoted value: its quote, else the end of the line."""
+    quote = text[at : escapes + 1]
+    quote = quote * 3 if text.startswith(quote * 3, at) else quote
+    first = at + len(quote)
     end = text.find("\n", first, first + _VALUE_MAX_CHARS)
     end = min(len(text), first + _VALUE_MAX_CHARS) if end < 0 or len(quote) == 3 else end
-    at = text.find(quote, first, end)
-    while at > first and text[at - 1] == "\\" and text[at - 2] != "\\":
-        at = text.find(quote, at + 1, end)
-    return end if at < 0 else at
+    close = text.find(quote, first, end)
+    while close > first and text[close - 1] == "\\" and text[close - 2] != "\\":
+        close = text.find(quote, close + 1, end)
+    return first, end if close < 0 else close, True
 
 
 def _bare(text: str, start: int, stops: dict[int, str], limit: int = _PIECE_CHARS) -> str:
