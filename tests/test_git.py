@@ -180,12 +180,6 @@ def test_the_origin_may_be_in_the_configuration_of_a_worktree(repo: Path) -> Non
     assert git.origin_url(find(repo)) == "c"
 
 
-def test_a_huge_configuration_is_read_up_to_a_whole_line(tmp_path: Path) -> None:
-    room = settings.GIT_CONFIG_MAX_BYTES - len(b'#\n[remote "origin"]\n\turl = cut')
-    fake_git_dir(tmp_path / "r" / ".git", b"#" * room + b'\n[remote "origin"]\n\turl = cut-in-the-middle\n')
-    assert git.origin_url(find(tmp_path / "r")) == ""
-
-
 def test_a_clone_is_known_by_its_log(repo: Path, tmp_path: Path) -> None:
     support.git(tmp_path, "clone", "-q", str(repo), str(tmp_path / "clone"))
     assert git.is_clone(find(tmp_path / "clone"))

@@ -289,17 +289,6 @@ def test_copies_made_before_and_after_a_session_are_separate(tmp_path: Path, ses
     assert sessions.start(moved) == first
 
 
-def test_a_snapshot_of_a_file_system_is_separate(
-    tmp_path: Path, sessions: Sessions, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one = template_of("git", tmp_path / "one")
-    first = sessions.start(one)
-    # Snapshots have the same inodes and times, which a rename stands in for here, and are mounted where they are.
-    snapshot = one.rename(tmp_path / "snapshot")
-    monkeypatch.setattr(os.path, "ismount", lambda path: str(path) == os.path.realpath(str(snapshot)))
-    assert sessions.start(snapshot) != first
-
-
 # Paths that hold something else --------------------------------------------------------------------
 
 

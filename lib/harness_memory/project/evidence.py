@@ -25,15 +25,11 @@ _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
 _WEAK_NANOSECONDS = 1_000_000
 
 
-def has_seal(facts: Facts, repo: git.Repository) -> bool:
-    return _seal(repo) in facts["witness"]
-
-
-def contradicts(facts: Facts, repo: git.Repository) -> bool:
-    """Whether the seal of a repository is another than the one on record."""
+def is_same_repository(facts: Facts, repo: git.Repository, *, is_proven: bool = False) -> bool:
+    """Whether the seal on record is that of the repository; with no seal on either side, unless it must be proven."""
     seal = _seal(repo)
     seals = [item for item in facts["witness"] if item.startswith(_SEAL_FILE + ":")]
-    return bool(seal and seals) and seal not in seals
+    return seal in seals or not (is_proven or (seal and seals))
 
 
 def is_same_directory(facts: Facts, repo: git.Repository) -> bool:
@@ -52,32 +48,30 @@ def is_moved(facts: Facts, originals: list[str]) -> bool:
     is_here = len(set(originals).intersection(facts["originals"])) * 2 > len(facts["originals"])
     if not is_here or not facts["paths"] or facts["remotes"]:
         return False
-    return not any(_holds(path, facts) for path in facts["paths"])
-
-
-def _holds(path: str, facts: Facts) -> bool:
-    if not os.path.isdir(path):
-        return False
-    if not "".join(facts["identities"][-1:]).startswith("git"):
-        return True
-    repo = git.find(path)
-    return repo is not None and repo.root == path and not contradicts(facts, repo)
+    is_git = "".join(facts["identities"][-1:]).startswith("git")
+    for path in facts["paths"]:
+        if os.path.isdir(path):
+            repo = git.find(path) if is_git else None
+            if not is_git or (repo is not None and repo.root == path and is_same_repository(facts, repo)):
+                return False
+    return True
 
 
 def collect(root: str, repo: git.Repository | None) -> tuple[list[str], list[str]]:
     """The witness, and the originals, of what is here."""
-    if repo is None:
-        stamps = _oldest(root, settings.WITNESS_FILES)
-    elif repo.is_borrowed:
-        stamps = []
-    elif os.path.lexists(os.path.join(repo.common_dir, _SEAL_FILE)):
-        seal = _seal(repo)
-        stamps = [(seal, os.path.join(repo.common_dir, _SEAL_FILE))] if seal else []
+    if repo is None or not os.path.lexists(os.path.join(repo.common_dir, _SEAL_FILE)):
+        stamps = _oldest(repo.common_dir if repo else root, settings.WITNESS_FILES)
     else:
-        stamps = _oldest(repo.common_dir, settings.WITNESS_FILES)
-    # Snapshots of a file system keep inodes and times, which so prove nothing.
-    originals = [_original(stamp, path) for stamp, path in stamps] if not os.path.ismount(root) else []
-    return [stamp for stamp, _ in stamps], [item for item in originals if item]
+        stamps = [(_seal(repo), os.path.join(repo.common_dir, _SEAL_FILE))]
+    stamps = [each for each in stamps if each[0] and not (repo and repo.is_borrowed)]
+    originals = []
+    for stamp, path in stamps:
+        try:
+            info = os.lstat(path)  # on Windows a directory's entries lack the inode
+        except OSError:
+            continue
+        originals.append("%s:%d:%d" % (stamp, info.st_ino, info.st_ctime_ns))
+    return [stamp for stamp, _ in stamps], originals
 
 
 def _seal(repo: git.Repository) -> str:
@@ -99,14 +93,6 @@ def _oldest(directory: str, count: int) -> list[tuple[str, str]]:
     except (OSError, ValueError):
         pass
     return [(stamp, path) for _, stamp, path in sorted(stamps) if stamp][:count]
-
-
-def _original(stamp: str, path: str) -> str:
-    try:
-        info = os.lstat(path)  # on Windows a directory's entries lack the inode
-    except OSError:
-        return ""
-    return "%s:%d:%d" % (stamp, info.st_ino, info.st_ctime_ns)
 
 
 def _stamp(name: str, info: os.stat_result) -> str:

@@ -9,7 +9,6 @@ from ..base import files, settings
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEX = frozenset("0123456789abcdef")
-_ESCAPES = {"n": "\n", "t": "\t", "b": "\b", "\\": "\\", '"': '"'}
 
 
 class Repository:
@@ -67,17 +66,23 @@ def branch(repo: Repository) -> str:
 
 
 def origin_url(repo: Repository) -> str:
-    """The URL of `origin` in the repository's own configuration (includes are not followed)."""
-    if repo.is_borrowed:
-        return ""
+    """The first URL of `origin` in the repository's own configuration (includes are not followed)."""
     for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
-        # A link may lead to the configuration of any repository.
-        data = b"" if os.path.islink(path) else _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=True)
-        if len(data) == settings.GIT_CONFIG_MAX_BYTES:
-            data = data[: data.rfind(b"\n") + 1]
-        url = _origin(_text(data))
-        if url:
-            return url
+        if repo.is_borrowed or os.path.islink(path):
+            continue  # a link may lead to the configuration of any repository
+        urls: list[str] = []
+        section = ""
+        for line in _config(path, is_needed=True):
+            if line.startswith("["):
+                header, close, line = line[1:].partition("]")
+                kind, _, name = header.partition('"')
+                section = kind.strip().lower() + ' "' + name.rstrip() if close else ""
+            key, equals, value = line.partition("=")
+            if section == 'remote "origin"' and equals and key.strip().lower() == "url":
+                url = _value(value)
+                urls = [*urls, url] if url else []  # an empty value clears those before it
+        if urls:
+            return urls[0]
     return ""
 
 
@@ -96,7 +101,6 @@ def _at(directory: str) -> Repository | None:
         mode = os.stat(dot).st_mode
     except (FileNotFoundError, NotADirectoryError):
         mode = 0
-    git_dir = ""
     if stat.S_ISDIR(mode) and _has(dot, "HEAD"):
         git_dir = os.path.realpath(dot)
     elif stat.S_ISREG(mode):
@@ -104,13 +108,19 @@ def _at(directory: str) -> Repository | None:
         git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
         if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
             raise NotADirectoryError(dot)
-    if git_dir:
-        # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree.
-        is_known = git_dir == dot or _points_back(git_dir, directory)
-        return _repository(directory, git_dir) if is_known else Repository(directory, git_dir, dot)
-    if os.path.basename(directory) != ".git" and all(_has(directory, name) for name in ("HEAD", "objects", "refs")):
-        return _repository(directory, directory)
-    return None
+    elif os.path.basename(directory) != ".git" and all(_has(directory, name) for name in ("HEAD", "objects", "refs")):
+        git_dir = directory
+    else:
+        return None
+    # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree.
+    if git_dir not in (dot, directory) and not _points_back(git_dir, directory):
+        return Repository(directory, git_dir, dot)
+    common = os.path.realpath(os.path.join(git_dir, _path(_read(os.path.join(git_dir, "commondir")))))
+    if not os.path.isdir(common):
+        raise NotADirectoryError(common)
+    # `commondir` may name any repository: its own work trees lie inside it.
+    is_own = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
+    return Repository(directory, git_dir, common if is_own else git_dir)
 
 
 def _points_back(git_dir: str, directory: str) -> bool:
@@ -118,23 +128,9 @@ def _points_back(git_dir: str, directory: str) -> bool:
     linked = _path(_read(os.path.join(git_dir, "gitdir")))
     if linked and os.path.realpath(os.path.join(git_dir, linked)) == os.path.join(directory, ".git"):
         return True
-    for line in _text(_read(os.path.join(git_dir, "config"), settings.GIT_CONFIG_MAX_BYTES)).splitlines():
-        name, _, value = line.strip().partition("=")
-        if name.strip().lower() == "worktree":
-            return os.path.realpath(os.path.join(git_dir, value.strip().strip('"'))) == directory
-    return False
-
-
-def _repository(root: str, git_dir: str) -> Repository:
-    common = _path(_read(os.path.join(git_dir, "commondir")))
-    if not common:
-        return Repository(root, git_dir, git_dir)
-    common_dir = os.path.realpath(os.path.join(git_dir, common))
-    if not os.path.isdir(common_dir):
-        raise NotADirectoryError(common_dir)
-    if os.path.dirname(git_dir) != os.path.join(common_dir, "worktrees"):
-        common_dir = git_dir  # `commondir` may name any repository: its own work trees lie inside it
-    return Repository(root, git_dir, common_dir)
+    pairs = (line.partition("=") for line in _config(os.path.join(git_dir, "config")))
+    trees = [_value(value) for name, _, value in pairs if name.strip().lower() == "worktree"]
+    return bool(trees) and os.path.realpath(os.path.join(git_dir, trees[0])) == directory
 
 
 def _has(directory: str, name: str) -> bool:
@@ -143,6 +139,9 @@ def _has(directory: str, name: str) -> bool:
     except (FileNotFoundError, NotADirectoryError):
         return False
     return True
+
+
+# Reading ---------------------------------------------------------------------------------------
 
 
 def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: bool = False) -> bytes:
@@ -170,42 +169,18 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
-# Configuration ---------------------------------------------------------------------------------
-
-
-def _origin(text: str) -> str:
-    """The first `url` of `[remote "origin"]`; an empty value clears those before it."""
-    urls: list[str] = []
-    is_origin = False
-    for line in text.replace("\\\n", "").split("\n"):
-        line = line.strip()
-        if line.startswith("["):
-            header, close, line = line[1:].partition("]")
-            section, _, name = header.partition('"')
-            is_origin = bool(close) and section.strip().lower() == "remote" and name.rstrip() == 'origin"'
-        key, equals, value = line.partition("=")
-        if is_origin and equals and key.strip().lower() == "url":
-            value = _value(value.strip())
-            urls = [*urls, value] if value else []
-    return urls[0] if urls else ""
+def _config(path: str, *, is_needed: bool = False) -> list[str]:
+    text = _text(_read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=is_needed))
+    return [line.strip() for line in text.replace("\\\n", "").split("\n")]
 
 
 def _value(text: str) -> str:
-    """A value without its quotes, escapes and comment."""
-    if not set(text) & set('"\\#;'):
-        return text
-    out = []
-    is_quoted = is_escaped = False
-    for char in text:
-        if is_escaped:
-            out.append(_ESCAPES.get(char, "\\" + char))
-            is_escaped = False
-        elif char == "\\":
-            is_escaped = True
-        elif char == '"':
-            is_quoted = not is_quoted
-        elif char in "#;" and not is_quoted:
+    """A value without its quotes, escaped backslashes and comment."""
+    out = ""
+    for number, part in enumerate(text.split('"')):
+        end = min((at for at in map(part.find, "#;") if at >= 0), default=-1)
+        if number % 2 == 0 and end >= 0:
+            out += part[:end]
             break
-        else:
-            out.append(char)
-    return "".join(out).strip()
+        out += part
+    return out.replace("\\\\", "\\").strip()

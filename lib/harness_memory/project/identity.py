@@ -34,25 +34,39 @@ from .context import Project as Project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     Facts = dict[str, Any]
 
-_SLUG_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-_ID_LETTERS = _SLUG_LETTERS | {"-"}
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _HEX = frozenset("0123456789abcdef")
 _LISTS = ("identities", "remotes", "paths", "witness", "originals")
 
 
 def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
     """The project of a session that was launched in `launch_dir` and is in `cwd` now. Writes nothing."""
-    directory = _directory(launch_dir, cwd)
-    repo = git.find(directory)
-    root = repo.root if repo else directory
-    remote = _remote(repo) if repo else ""
+    paths = [path for path in (launch_dir, cwd) if path and os.path.isabs(path) and os.path.isdir(path)]
+    path = paths[0] if paths else os.path.join(os.path.abspath(os.sep), cwd or launch_dir)
+    try:
+        root = os.path.realpath(path)
+    except (OSError, ValueError):  # NUL in a path
+        root = os.path.normpath(path)
+    repo = git.find(root)
+    remote = ""
+    candidates = []
+    if repo:
+        root = repo.root
+        url = git.origin_url(repo)
+        if url:
+            from .remote import normalize
+
+            remote = normalize(url, root)
+        candidates = ["remote:" + remote] if remote else []
+        candidates.append("git:" + os.path.normcase(repo.common_dir))
     identity = memory = ""
-    for candidate in _identities(root, remote, repo):
-        memory, own = _remembered(store_root, candidate, root, remote, repo)
+    for candidate in (*candidates, "dir:" + os.path.normcase(root)):
+        memory, own = _remembered(store_root, candidate, remote, repo)
         identity = identity or own
         if memory:
             break
@@ -80,8 +94,7 @@ def record(project: Project, now_iso: str) -> None:
 def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
     """(id, work tree) of the memory last seen at a path that is gone, or at one above it."""
     best = ("", "", "")
-    for id in _ids(store_root):
-        facts = _facts(store_root, id)
+    for id, facts in _memories(store_root):
         for root in facts["paths"]:
             if (path + os.sep).startswith(root.rstrip(os.sep) + os.sep):
                 best = max(best, (root, str(facts.get("updated")), id))
@@ -102,35 +115,8 @@ def is_project_id(value: object) -> bool:
     if not isinstance(value, str) or len(value) > settings.SLUG_CHARS + 1 + settings.ID_HASH_CHARS:
         return False
     name, _, code = value.rpartition("-")
-    return bool(name) and _ID_LETTERS.issuperset(name) and len(code) == settings.ID_HASH_CHARS and _HEX.issuperset(code)
-
-
-# Identity --------------------------------------------------------------------------------------
-
-
-def _directory(launch_dir: str, cwd: str) -> str:
-    paths = [path for path in (launch_dir, cwd) if path and os.path.isabs(path) and os.path.isdir(path)]
-    path = next(iter(paths), os.path.join(os.path.abspath(os.sep), cwd or launch_dir))
-    try:
-        return os.path.realpath(path)
-    except (OSError, ValueError):  # NUL in a path
-        return os.path.normpath(path)
-
-
-def _identities(root: str, remote: str, repo: git.Repository | None) -> list[str]:
-    shared = ["remote:" + remote] if remote else []
-    if repo:
-        shared.append("git:" + os.path.normcase(repo.common_dir))
-    return [*shared, "dir:" + os.path.normcase(root)]
-
-
-def _remote(repo: git.Repository) -> str:
-    url = git.origin_url(repo)
-    if not url:
-        return ""
-    from .remote import normalize
-
-    return normalize(url, repo.root)
+    is_name = bool(name) and (_LETTERS | {"-"}).issuperset(name)
+    return is_name and len(code) == settings.ID_HASH_CHARS and _HEX.issuperset(code)
 
 
 def _slug(identity: str) -> str:
@@ -140,14 +126,14 @@ def _slug(identity: str) -> str:
         parts.pop()
     last = parts[-1].lower()
     last = last[:-4] if last.endswith(".git") else last
-    words = "".join([char if char in _SLUG_LETTERS else " " for char in last]).split()
+    words = "".join([char if char in _LETTERS else " " for char in last]).split()
     return "-".join(words)[: settings.SLUG_CHARS].strip("-") or "project"
 
 
 # Memories of the store -------------------------------------------------------------------------
 
 
-def _remembered(store_root: str, identity: str, root: str, remote: str, repo: git.Repository | None) -> tuple[str, str]:
+def _remembered(store_root: str, identity: str, remote: str, repo: git.Repository | None) -> tuple[str, str]:
     """The id of the memory under an identity, or "", and the numbered form of it that is the project's own."""
     kind, _, name = identity.partition(":")
     for number in range(1, settings.IDENTITY_ITEMS_KEPT):
@@ -176,8 +162,7 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
 
     if kind == "dir":
         return evidence.is_same_directory(facts, repo)
-    is_detached = facts["remotes"] and not remote
-    return evidence.has_seal(facts, repo) if is_detached else not evidence.contradicts(facts, repo)
+    return evidence.is_same_repository(facts, repo, is_proven=bool(facts["remotes"] and not remote))
 
 
 def _moved(store_root: str, root: str, repo: git.Repository | None) -> str:
@@ -186,31 +171,32 @@ def _moved(store_root: str, root: str, repo: git.Repository | None) -> str:
 
     originals = evidence.collect(root, repo)[1]
     best = ("", "")
-    for id in _ids(store_root) if originals else ():
-        facts = _facts(store_root, id)
+    for id, facts in _memories(store_root) if originals else ():
         if evidence.is_moved(facts, originals):
             best = max(best, (str(facts.get("updated")), id))
     return best[1]
 
 
-def _ids(store_root: str) -> list[str]:
-    return [name for name in files.names(store_root) if is_project_id(name)][: settings.PROJECTS_SCANNED]
+def _memories(store_root: str) -> Iterator[tuple[str, Facts]]:
+    ids = [name for name in files.names(store_root) if is_project_id(name)]
+    return ((id, _facts(store_root, id)) for id in ids[: settings.PROJECTS_SCANNED])
 
 
 def _facts(store_root: str, id: str) -> Facts:
     """What project.json holds, with its lists; only empty ones when it is missing or damaged."""
     path = os.path.join(store_root, id, settings.PROJECT_FILE)
-    facts = files.load_json(path, {}, settings.PROJECT_FILE_MAX_BYTES) or {}
-    return {**facts, **{key: _texts(facts.get(key)) for key in _LISTS}}
+    return _listed(files.load_json(path, {}, settings.PROJECT_FILE_MAX_BYTES) or {})
 
 
-def _texts(value: object) -> list[str]:
-    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+def _listed(facts: Facts) -> Facts:
+    lists = {key: facts[key] if isinstance(facts.get(key), list) else [] for key in _LISTS}
+    return {**facts, **{key: [item for item in value if isinstance(item, str)] for key, value in lists.items()}}
 
 
 def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
+    listed = _listed(facts)
     new: Facts = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
-    new.update({key: _texts(facts.get(key)) for key in _LISTS})
+    new.update({key: listed[key] for key in _LISTS})
     for key, item in (("identities", project.identity), ("remotes", project.remote), ("paths", project.root)):
         others = [other for other in new[key] if other != item]
         new[key] = [*others, *([item] if item else [])][-settings.IDENTITY_ITEMS_KEPT :]
