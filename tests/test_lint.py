@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
+import shutil
 from pathlib import Path
 
 import pytest
 from commandline import World
-from test_notes import made, put, table
+from test_notes import DATA, made, put, table
 
-from harness_memory.base import clock, settings
+from harness_memory.base import clock
 from harness_memory.notes import compact, lint, similar
 from harness_memory.notes import note as notes
 from harness_memory.notes import shelf as notebook
 
 DAY = "2026-11-16"
 NOW = clock.parse(DAY + "T12:00:00Z") or 0.0
-SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
 
 
 @pytest.mark.parametrize(("text", "fact"), table("stories.json"))
@@ -60,42 +60,21 @@ def shelf(tmp_path: Path) -> notebook.Shelf:
     return notebook.Shelf("project", str(tmp_path / "p"))
 
 
-def test_every_kind_of_finding_names_file_line_reason_and_remedy(tmp_path: Path, shelf: notebook.Shelf) -> None:
-    many = ("Fact %d about thing number %d and nothing else" % (n, n * n) for n in range(settings.NOTE_LINES))
-    code = made("code", "See below")
-    code.body += ["```", *("x = %d" % n for n in range(20)), "```"]
-    put(
-        shelf,
-        made("long", *many),
-        code,
-        made("story", "We found the bug in the parser", "Release is tomorrow"),
-        made("one", "Totals are rounded once, at the end", "Sessions last 10 minutes at most"),
-        made("two", "Totals are rounded once, at the end", "Sessions last 20 minutes at most"),
-        made("three", "Totals are always rounded once, at the end"),
-        made("drifted", "About files", files=["here.py sha256:000000000000", "gone.py"]),
-        made("orphaned", "About a file", files=["gone.py sha256:000000000000"]),
-        made("unused", "Nobody reads this", day="2026-01-01"),
-    )
-    (tmp_path / "here.py").write_text("changed")
-    topics = Path(shelf.folder)
-    (topics / "key.md").write_text("- The key is %s\n" % SECRET, "utf-8")
-    (topics / "odd.md").write_text("---\nname: odd\n---\n- a fact with half of it\n", "utf-8")
-    (topics / "damaged.md").write_bytes(b"- by \xff\xfe hand\n")
-    os.utime(shelf.path("unused"), (0, 0))
-    os.utime(shelf.path("story"), (NOW, NOW))
-    found = findings(tmp_path)
-    assert {finding.kind for finding in found} == {
-        "narrative", "relative-date", "duplicate", "near-duplicate", "contradiction", "stale", "long",
-        "code", "secret", "frontmatter", "unused", "unreadable",
-    }  # fmt: skip
-    for finding in found:
-        assert os.path.isfile(finding.file)
+def test_every_kind_of_finding_is_found_in_its_sample(tmp_path: Path, shelf: notebook.Shelf) -> None:
+    shutil.copytree(DATA / "findings", shelf.folder)
+    Path(shelf.path("unreadable")).write_bytes(b"- by \xff\xfe hand\n")
+    for path in Path(shelf.folder).iterdir():
+        os.utime(path, (0, 0) if path.stem == "unused" else (NOW, NOW))
+    kinds: dict[str, list[str]] = {"a-fine": []}
+    for finding in findings(tmp_path):
+        kinds.setdefault(Path(finding.file).stem, []).append(finding.kind)
         assert finding.line > 0
         assert finding.what
         assert finding.remedy
-    (date,) = [finding for finding in found if finding.kind == "relative-date"]
-    assert Path(date.file).read_text("utf-8").split("\n")[date.line - 1] == "- Release is tomorrow"
-    assert "2026-11-17" in date.what
+        if finding.kind == "relative-date":
+            assert Path(finding.file).read_text("utf-8").split("\n")[finding.line - 1] == "- Release is tomorrow"
+            assert "2026-11-17" in finding.what
+    assert kinds == {slug: [slug] if slug != "a-fine" else [] for slug in shelf.slugs()}
 
 
 def test_notes_in_order_have_no_findings(tmp_path: Path, shelf: notebook.Shelf) -> None:
@@ -136,34 +115,14 @@ def test_a_note_without_frontmatter_gets_one() -> None:
 # compact -------------------------------------------------------------------------------------------
 
 
-def test_compact_keeps_every_fact_once_and_archives_every_original(tmp_path: Path, shelf: notebook.Shelf) -> None:
-    put(
-        shelf,
-        made("a", "Totals are rounded once", "Tax is included in every price", day="2026-11-15"),
-        made("b", "Totals are rounded once!", "Refunds take 3 days"),
-        made("c", "Tax is included in every price shown", "C alone says this"),
-        made("d", "Totals are rounded once"),
-        made("e", "Deploys happen by hand"),
-        made("f", "Deploys happen by robot", supersedes=["e"]),
-        made("g", "Sessions last 10 minutes at most"),
-        made("h", "Sessions last 20 minutes at most"),
-        made("money", "Totals are rounded once", "Parcels leave at noon"),
-    )
+def test_compact_keeps_every_fact_once_and_archives_every_original(shelf: notebook.Shelf) -> None:
+    sample = table("compact.json")
+    put(shelf, *(made(slug, *facts, **fields) for slug, fields, facts in sample["notes"]))
     before = {slug: Path(shelf.path(slug)).read_bytes() for slug in shelf.slugs()}
     changes, _ = compact.carry_out(shelf, NOW)
-    facts = [fact.text for note in shelf.read() for fact in note.facts]
-    assert sorted(facts) == [
-        "C alone says this",
-        "Deploys happen by robot",
-        "Parcels leave at noon",
-        "Refunds take 3 days",
-        "Sessions last 10 minutes at most",
-        "Sessions last 20 minutes at most",
-        "Tax is included in every price shown",
-        "Totals are rounded once!",
-    ]
+    assert sorted(fact.text for note in shelf.read() for fact in note.facts) == sample["left"]
     archived = {notebook.archived_slug(path.name): path.read_bytes() for path in Path(shelf.archive).iterdir()}
-    assert set(archived) == set(changes) == {"a", "d", "e", "money"}
+    assert sorted(archived) == sorted(changes) == sample["archived"]
     assert all(archived[slug] == before[slug] for slug in archived)
     assert compact.carry_out(shelf, NOW) == ({}, [])
 

@@ -45,8 +45,7 @@ def put(shelf: notebook.Shelf, *some: Note) -> None:
 
 def test_a_page_reads_as_written() -> None:
     note = notes.parse("parser", PAGE)
-    assert note.problems == []
-    assert (note.name, note.type, note.day) == ("Parser", "project", "2026-11-16")
+    assert (note.problems, note.name, note.type, note.day) == ([], "Parser", "project", "2026-11-16")
     assert note.description == "How errors are told: by line"
     assert note.files == [("src/my parser.py", "0f3a1b2c4d5e")]
     assert note.triggers == [("command", "make parser")]

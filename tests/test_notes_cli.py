@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -13,9 +14,11 @@ import pytest
 import support
 from commandline import HARNESS, World
 from life import Life
-from test_notes import table
+from test_notes import DATA, table
 
-TODAY = time.strftime("%Y-%m-%d")
+
+def day(ahead: int) -> str:
+    return time.strftime("%Y-%m-%d", time.localtime(time.time() + ahead * 86400))
 
 
 def facts(world: World, name: str) -> list[str]:
@@ -33,35 +36,24 @@ def world(world: World) -> Iterator[World]:
     assert world.json("verify")["findings"] == []
 
 
-# remember ------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("path", sorted((DATA / "transcripts").iterdir()), ids=lambda path: path.stem)
+def test_a_transcript_shows_what_the_commands_show(world: World, path: Path) -> None:
+    """`$` a command, `<` its input, then what it shows, `!` does not show, and `[code]` where it is not 0."""
+    text = path.read_text("utf-8").replace("{today}", day(0)).replace("{tomorrow}", day(1))
+    for step in text.split("\n$ ")[1:]:
+        command, *lines = [row for row in step.splitlines() if row[:2] != "# "]
+        page = "".join(row[2:] + "\n" for row in lines if row[0] == "<")
+        result = world.memory(*shlex.split(command), stdin=page.encode())
+        shown = result.stdout + result.stderr
+        code = 0
+        for row in lines:
+            if row[0] == "[":
+                code, row = int(row[1]), row[4:]
+            assert row[0] == "<" or (row[2:] not in shown if row[0] == "!" else row in shown), (command, row, shown)
+        assert result.code == code, (command, shown)
 
 
-def test_remember_adds_to_the_topic_it_is_about_or_makes_one(world: World) -> None:
-    first = world.json("remember", "PostgreSQL JSONB indexes require GIN, not B-tree")
-    again = world.json("remember", "GIN indexes on PostgreSQL are slow to update")
-    other = world.json("remember", "Never push to main on a Friday")
-    assert first["note"] == again["note"] != other["note"]
-    assert len(again["facts"]) == 2
-    assert other["name"] == "Never push main Friday"  # without the negation it would say the opposite
-    named = world.json("remember", "GIN indexes on PostgreSQL need memory", "--topic", "Tuning")
-    assert (named["note"], named["name"], named["type"]) == ("project/tuning", "Tuning", "project")
-    assert (named["created"], named["verified"]) == (TODAY, TODAY)
-
-
-def test_a_fact_that_is_known_is_not_added_again(world: World) -> None:
-    world.memory("remember", "The deploy happens tomorrow", "--topic", "deploy")
-    for words in (("the deploy  happens tomorrow.",), *[("The deploy happens tomorrow", "--fix")] * 2):
-        shown = world.memory("remember", *words, "--topic", "Deploy")
-        assert "Known already" in shown.stdout
-        assert "(1 fact)" in shown.stdout
-    assert "tomorrow" not in facts(world, "deploy")[0]
-
-
-def test_scopes_have_defaults_and_local_notes_end_with_the_session(world: World, client: support.Client) -> None:
-    assert world.json("remember", "Prefers short answers", "--type", "user")["note"].startswith("user/")
-    assert world.json("remember", "Dislikes emoji", "--scope", "user")["type"] == "user"
-    refused = world.memory("remember", "Approach X failed", "--scope", "local")
-    assert (refused.code, "no session" in refused.stderr) == (2, True)
+def test_a_local_note_ends_with_its_session_unless_promoted(world: World, client: support.Client) -> None:
     life = Life(world.home, world.repo, pid=client.pid)
     life.start()
     inside = {"env": {"CLAUDE_CODE_SESSION_ID": life.session.id}}
@@ -81,15 +73,6 @@ def test_secrets_are_redacted_also_in_names(world: World, words: list[str]) -> N
     assert not [name for name, data in world.files().items() if "hunter2" in name or b"hunter2" in data]
 
 
-def test_a_new_note_is_commented_by_lint(world: World) -> None:
-    shown = world.memory("remember", "Today I learned that tox runs tomorrow", "--topic", "tox")
-    assert (shown.code, 'the fact is "Tox runs tomorrow"' in shown.stdout) == (0, True)
-    fixed = world.json("remember", "Today I learned that ruff is quick", "--topic", "ruff", "--fix")
-    assert (fixed["facts"], fixed["description"], fixed["findings"]) == (["Ruff is quick"], "Ruff is quick", [])
-    twin = world.memory("note", "add", "another", "Ruff is quick").stdout
-    assert "says what project/ruff:" in twin
-
-
 @pytest.mark.parametrize("words", table("wrong_usage.json"))
 def test_wrong_usage_is_refused(world: World, words: tuple[str, ...]) -> None:
     assert world.memory(*words).code == 2
@@ -105,83 +88,26 @@ def test_facts_written_at_once_are_all_kept(world: World) -> None:
     assert sorted(facts(world, "busy")) == told
 
 
-# note ----------------------------------------------------------------------------------------------
-
-
-def test_a_note_is_added_once_from_standard_input_and_removed_into_the_archive(world: World) -> None:
-    page = b"---\nname: Deploy by hand\ndescription: How\ntype: reference\n---\n\n- Run make\n"
-    made = world.json("note", "add", "deploy", "--trigger", "command: make deploy", stdin=page)
-    assert (made["name"], made["type"], made["triggers"]) == ("Deploy by hand", "reference", ["command: make deploy"])
-    assert world.memory("note", "add", "Deploy", "Once more").code == 2
-    assert world.memory("note", "add", "odd", stdin=b"---\ntype: idea\n---\n- x\n").code == 2
-    assert refs(world) == ["project/deploy"]
-    assert world.memory("note").stdout == world.memory("note", "list").stdout
-    (removed,) = world.json("note", "remove", "deploy")
-    assert "Run make" in Path(removed["archived"]).read_text("utf-8")
-    assert world.memory("note", "remove", "deploy").code == 2
-    assert (refs(world), (world.project / "MEMORY.md").exists()) == ([], False)
-
-
-def test_a_note_is_edited_by_options_and_from_standard_input(world: World) -> None:
-    world.memory("note", "add", "cart", "Totals are rounded once", "Tax is included", "--file", "README.md")
+def test_a_changed_file_makes_its_note_stale_until_it_is_verified(world: World) -> None:
+    world.memory("note", "add", "cart", "Totals are rounded once", "--file", "README.md")
     (world.repo / "README.md").write_text("changed\n")
     assert world.json("note", "show", "cart")["stale_files"] == ["README.md"]
     assert [each["kind"] for each in world.json("lint", code=1)["findings"]] == ["stale"]
-    world.memory("note", "edit", "cart", "--verified")
-    assert world.json("note", "show", "cart")["stale_files"] == []
-    world.memory("note", "edit", "cart", "--drop", "tax is")
-    assert facts(world, "cart") == ["Totals are rounded once"]
-    archived = len(list((world.project / "archive" / "notes").iterdir()))
-    assert world.memory("note", "edit", "cart", "--drop", "nothing of it").code == 2
-    assert world.memory("note", "edit", "cart", "--verified").code == 0  # changes nothing
-    assert len(list((world.project / "archive" / "notes").iterdir())) == archived == 2
-    world.memory("note", "edit", "cart", stdin=b"- Totals are rounded twice\n")
-    assert world.memory("note", "edit", "cart", stdin=b"---\ntype: idea\n---\n- x\n").code == 2
-    shown = world.json("note", "show", "cart")
-    assert (shown["facts"], shown["name"]) == (["Totals are rounded twice"], "cart")
-
-
-def test_overriding_and_superseding_are_shown(world: World) -> None:
-    world.memory("note", "add", "Editor", "Uses vim", "--scope", "user")
-    world.memory("note", "add", "Editor", "Uses emacs")
-    world.memory("note", "add", "Shell", "Uses fish", "--scope", "user")
-    world.memory("note", "add", "Shells", "Uses bash here")
-    assert world.memory("note", "supersede", "user/shell", "shells").code == 0
-    assert {each["note"]: each["why_not"] for each in world.json("list", "--notes")} == {
-        "project/editor": None,
-        "project/shells": None,
-        "user/editor": "overridden by project/editor",
-        "user/shell": "superseded by project/shells",
-    }
-    assert "instead of user/shell" in (world.project / "MEMORY.md").read_text("utf-8")
-    assert world.memory("note", "supersede", "shells", "user/editor").code == 2
-    assert world.memory("note", "supersede", "shells", "shells").code == 2
-
-
-@pytest.mark.parametrize(("kind", "after"), [("project", "user"), ("feedback", "feedback")])
-def test_a_promoted_note_joins_the_one_there_and_fits_its_scope(world: World, kind: str, after: str) -> None:
-    world.memory("note", "add", "Editor", "I learned that vim is better", "--type", kind, "--file", "README.md")
-    promoted = world.json("note", "promote", "editor")
-    assert (promoted["note"], promoted["type"], promoted["files"]) == ("user/editor", after, [])
-    assert [finding["kind"] for finding in promoted["findings"]] == ["narrative"]
-    world.memory("note", "add", "Editor", "Uses emacs here")
-    assert len(world.json("note", "promote", "editor")["facts"]) == 2
-    assert refs(world) == ["user/editor"]
-
-
-def test_a_note_is_found_by_the_beginning_of_its_name(world: World) -> None:
-    for name in ("Cart totals", "Cart tax"):
-        world.memory("note", "add", name, "Fact of " + name)
-    assert facts(world, "cart-to") == facts(world, "Cart Totals") == ["Fact of Cart totals"]
-    assert "cart-tax" in world.memory("note", "show", "cart").stderr
-    assert world.memory("show", "cart-tax").stdout.startswith("---\nname: Cart tax\n")
-    assert world.json("show", "project/cart-tax")["facts"] == ["Fact of Cart tax"]
-    assert world.json("show", "LEARNING/topics/cart-tax.md")["facts"] == ["Fact of Cart tax"]
-    (world.project / "LEARNING/topics/My_Own Way.md").write_text("- By hand\n", "utf-8")
-    assert facts(world, "my own") == facts(world, "My_Own Way.md") == ["By hand"]
-    world.memory("note", "remove", "My_Own Way")
+    for _ in range(2):  # the second changes nothing
+        world.memory("note", "edit", "cart", "--verified")
+        assert world.json("note", "show", "cart")["stale_files"] == []
     (archived,) = (world.project / "archive" / "notes").iterdir()
-    archived.chmod(0o600)
+    assert archived.read_bytes() != Path(world.json("note", "show", "cart")["file"]).read_bytes()
+
+
+def test_a_note_made_by_hand_is_found_by_its_name(world: World) -> None:
+    world.memory("note", "add", "Cart", "A fact")
+    path = world.project / "LEARNING/topics/My_Own Way.md"
+    path.write_text("- By hand\n", "utf-8")
+    path.chmod(0o600)
+    assert facts(world, "my own") == facts(world, "My_Own Way.md") == ["By hand"]
+    (removed,) = world.json("note", "remove", "My_Own Way")
+    assert Path(removed["archived"]).read_text("utf-8") == "- By hand\n"
 
 
 def test_notes_are_listed_by_type_age_and_use(world: World) -> None:
@@ -226,26 +152,10 @@ def test_unreadable_files_among_the_notes_are_named_and_disturb_nothing(home: Pa
     assert Path(world.json("note", "remove", "huge")[0]["archived"]).stat().st_size == 8_000_000
 
 
-def test_lint_fix_archives_before_it_corrects(world: World) -> None:
-    assert world.memory("lint").code == 0
-    world.memory("note", "add", "a", "Today we found that it ends tomorrow", "I had trouble")
-    world.memory("note", "add", "b", "In order")
-    found = world.json("lint", code=1)["findings"]
-    kinds = [("narrative", True), ("relative-date", True), ("narrative", False)]
-    assert [(each["kind"], each["fixable"]) for each in found if each["line"] > 1] == kinds
-    result = world.json("lint", "--fix", code=1)
-    assert [Path(each["file"]).name for each in result["fixed"]] == ["a.md"]
-    assert "Today we found" in Path(result["fixed"][0]["archived"]).read_text("utf-8")
-    assert [each["kind"] for each in result["findings"]] == ["narrative"]
-    tomorrow = time.strftime("%Y-%m-%d", time.localtime(time.time() + 86400))
-    assert facts(world, "a") == ["It ends " + tomorrow, "I had trouble"]
-    assert world.json("lint", "--scope", "user")["findings"] == []
-
-
 # Two at once ---------------------------------------------------------------------------------------
 
 
-def test_compact_and_promote_keep_a_fact_that_arrives_before_their_lock(world: World) -> None:
+def test_compact_and_promote_see_what_was_written_before_their_lock(world: World) -> None:
     for name in ("alpha", "beta"):
         world.memory("note", "add", name, "The gateway closes idle sockets after thirty seconds")
     with world.meanwhile("LEARNING/notes.lock", "remember", "Tin melts at low heat", "--topic", "beta"):
@@ -254,10 +164,6 @@ def test_compact_and_promote_keep_a_fact_that_arrives_before_their_lock(world: W
     with world.meanwhile("LEARNING/notes.lock", "remember", "Zinc does not", "--topic", "beta"):
         assert world.memory("note", "promote", "beta").code == 0
     assert facts(world, "user/beta")[-1] == "Zinc does not"
-
-
-def test_promote_does_not_bring_back_a_note_removed_before_its_lock(world: World) -> None:
-    world.memory("note", "add", "deploy", "Deploys are on Tuesday")
-    with world.meanwhile("LEARNING/notes.lock", "note", "remove", "deploy"):
-        assert world.memory("note", "promote", "deploy").code == 2
-    assert refs(world) == []
+    with world.meanwhile("LEARNING/notes.lock", "note", "remove", "alpha"):
+        assert world.memory("note", "promote", "alpha").code == 2
+    assert refs(world) == ["user/beta"]
