@@ -8,8 +8,7 @@ import time
 from ..base import config, settings
 from ..memory import backfill as backfills
 from . import arguments
-from .meter import Meter
-from .output import answer, count, line, short
+from .output import answer, count, line, meter, short
 from .refusal import Refusal
 
 TYPE_CHECKING = False
@@ -32,9 +31,39 @@ def backfill(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if args.all and args.project is not None:
         raise Refusal("--project and --all exclude each other")
-    report = run("" if args.all else arguments.locate(args).dir, dry_run=args.dry_run)
-    answer(args.json, report, page(report))
-    return 1 if report["left_alone"].get(backfills.UNREADABLE) else 0
+    root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
+    work = backfills.Backfill(root, "" if args.all else arguments.locate(args).dir, time.time(), config.load(root))
+    wanted, left = work.survey(paths, meter("Looking for transcripts", len(paths)))
+    size, made = sum(source.size for source in wanted), 0
+    done = meter("Reading", size)
+    try:
+        for source in [] if args.dry_run else wanted:
+            try:
+                kind = work.make(source)
+            except (OSError, ValueError) as error:
+                if str(getattr(error, "filename", "")).startswith(os.path.join(root, "")):
+                    raise  # the memory cannot be written: no other transcript would fare better
+                kind = backfills.UNREADABLE
+            if kind == backfills.MADE:
+                made += 1
+            else:
+                left[kind] = left.get(kind, 0) + 1
+            done(source.size)
+    finally:
+        work.finish()
+    report = {
+        "transcripts": len(paths),
+        "folder": os.path.join(config_dir(), backfills.PROJECTS_DIR),
+        "dry_run": args.dry_run,
+        "to_read": len(wanted),
+        "bytes": size,
+        "made": made,
+        "projects": len(work.made),
+        "left_alone": dict(sorted(left.items())),
+        "seconds": round(time.monotonic() - began, 3),
+    }
+    answer(args.json, report, _page(report))
+    return 1 if left.get(backfills.UNREADABLE) else 0
 
 
 def config_dir() -> str:
@@ -43,48 +72,7 @@ def config_dir() -> str:
     return os.path.abspath(named or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR))
 
 
-def run(only: str, *, dry_run: bool = False) -> dict[str, Any]:
-    """`only` is the store directory of one project; "" for all."""
-    root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
-    work = backfills.Backfill(root, only, time.time(), config.load(root))
-    with Meter("Looking for transcripts", len(paths)) as meter:
-        wanted, left = work.survey(paths, meter.add)
-    size = sum(source.size for source in wanted)
-    made = 0
-    try:
-        with Meter("Reading", size) as meter:
-            for source in [] if dry_run else wanted:
-                kind = _made(work, source)
-                made += kind == backfills.MADE
-                if kind != backfills.MADE:
-                    left[kind] = left.get(kind, 0) + 1
-                meter.add(source.size)
-    finally:
-        if not dry_run:
-            work.finish()
-    return {
-        "transcripts": len(paths),
-        "folder": os.path.join(config_dir(), backfills.PROJECTS_DIR),
-        "dry_run": dry_run,
-        "to_read": len(wanted),
-        "bytes": size,
-        "made": made,
-        "projects": len(work.made),
-        "left_alone": dict(sorted(left.items())),
-        "seconds": round(time.monotonic() - began, 3),
-    }
-
-
-def _made(work: backfills.Backfill, source: backfills.Source) -> str:
-    try:
-        return work.make(source)
-    except (OSError, ValueError) as error:
-        if str(getattr(error, "filename", "")).startswith(os.path.join(work.root, "")):
-            raise  # the memory cannot be written: no other transcript would fare better
-        return backfills.UNREADABLE
-
-
-def page(report: dict[str, Any]) -> list[str]:
+def _page(report: dict[str, Any]) -> list[str]:
     if not report["transcripts"]:
         return ["No transcripts in %s." % short(report["folder"])]
     size = "%.1f MB" % (report["bytes"] / _MB)

@@ -155,9 +155,9 @@ def _failures(root: str) -> Check:
 
 def _files(root: str, reported: list[str]) -> Iterator[Check]:
     """Damaged files but for those `reported`, and files that others can read."""
-    findings = [*integrity.check_store(root)] if os.path.isdir(root) else []
+    findings = [*integrity.check_store(root, time.time())] if os.path.isdir(root) else []
     for path in arguments.all_dirs():
-        findings += integrity.check_files(path)
+        findings += integrity.check_project(path, time.time(), with_views=False)
     opened = sum(finding.kind == integrity.MODE for finding in findings)
     if opened:
         text = "%s of the memory can be read by others" % count(opened, "file")

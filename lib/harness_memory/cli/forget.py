@@ -16,15 +16,15 @@ from ..notes import shelf as notebook
 from ..project import identity
 from ..session import sessions
 from . import arguments, records, resolve
-from .arguments import instant
 from .backfill import config_dir
-from .output import answer, complain, count, cut, line, local, short, some
+from .output import answer, complain, count, cut, line, short, some
 from .refusal import Refusal
 from .scopes import Scopes, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterable
 
     from ..memory.archive import Archived
     from ..memory.strike import Matcher
@@ -63,9 +63,6 @@ class Selection:
         self.is_hit: Matcher | None = None
         self.troubles: list[OSError] = []
 
-    def __bool__(self) -> bool:
-        return bool(self.sessions or self.notes or self.files or self.archived)
-
 
 def forget(argv: list[str]) -> int:
     parser = arguments.parser("forget", _ABOUT, _EXAMPLES)
@@ -73,8 +70,8 @@ def forget(argv: list[str]) -> int:
     add("words", nargs="*", metavar="ID", help="a session by its id, or a note by its name")
     add("--text", metavar="TEXT", help="every sentence that holds this text")
     add("--session", metavar="ID", help="this session, and the notes made in it")
-    add("--since", type=instant, metavar="DATE", help="what was begun on 2026-11-16, 7d ago, … or later")
-    add("--until", type=instant, metavar="DATE", help="what was begun before that date")
+    add("--since", type=arguments.instant, metavar="DATE", help="what was begun on 2026-11-16, 7d ago, … or later")
+    add("--until", type=arguments.instant, metavar="DATE", help="what was begun before that date")
     add("--type", choices=settings.NOTE_TYPES, help="notes of this type")
     add("--scope", choices=settings.NOTE_SCOPES, help="notes of this scope")
     choice = parser.add_mutually_exclusive_group()
@@ -84,19 +81,23 @@ def forget(argv: list[str]) -> int:
     at = Scopes(args)
     with archive.lock(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
         selection = _choose(at, args)
+        report = {  # while the sessions can still be read
+            "sessions": [record.brief() for record in selection.sessions],
+            "notes": [described(note, "") for note in selection.notes],
+            "archived": sorted(each.id for each in selection.archived),
+            "files": [{"file": path, "removed": gone, "passages": shown} for path, gone, shown in selection.files],
+        }
+        lines, is_any = _preview(selection, at.root), any(report.values())
         in_trail = forgetting.in_audit_trail(at.project.dir, selection.is_hit) if selection.is_hit else []
-        lines = _preview(selection, at)  # while the sessions can still be read
-        described = _described(selection)
-        remaining = _carry_out(at, selection) if args.yes and (selection or selection.is_hit) else []
+        left = _carry_out(at, selection) if args.yes and (is_any or selection.is_hit) else []
     end = "Forgotten." if args.yes else "Nothing was changed. To forget all this: the same again with --yes"
-    lines = [*lines, "", end] if selection else ["Nothing that is remembered here matches."]
-    lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in remaining]
+    lines = [*lines, "", end] if is_any else ["Nothing that is remembered here matches."]
+    lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
-    report = {"forgotten": args.yes and bool(selection), **described, "left": remaining, "audit_trail": in_trail}
-    answer(args.json, report, lines)
+    answer(args.json, {"forgotten": args.yes and is_any, **report, "left": left, "audit_trail": in_trail}, lines)
     for trouble in selection.troubles:
         complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
-    return 2 if selection.troubles else 0 if selection else 1
+    return 2 if selection.troubles else 0 if is_any else 1
 
 
 # Choosing -----------------------------------------------------------------------------------------
@@ -126,18 +127,14 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
     if not args.words:
         selection.notes += [note for note, _ in at.select(args)]
         if not (args.type or args.scope or args.session):
-            selection.sessions = [record for record in every if _is_between(record.started, args)]
-            selection.archived = [each for each in archived if _is_between(each.started, args)]
+
+            def is_between(item: Record | Archived) -> bool:
+                began = clock.parse(item.started) or 0.0
+                return (args.since or 0.0) <= began and (args.until is None or began < args.until)
+
+            selection.sessions = [*filter(is_between, every)]
+            selection.archived = [*filter(is_between, archived)]
     return selection
-
-
-def _row(item: Record | Archived) -> str:
-    return "%s  %s  %s" % (item.id, local(item.started), item.headline)
-
-
-def _is_between(started: str, args: argparse.Namespace) -> bool:
-    began = clock.parse(started) or 0.0
-    return (args.since is None or began >= args.since) and (args.until is None or began < args.until)
 
 
 def _note(at: Scopes, word: str) -> Note:
@@ -158,71 +155,60 @@ def _tops(at: Scopes) -> list[str]:
     return [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
 
 
-# Showing ------------------------------------------------------------------------------------------
-
-
-def _preview(selection: Selection, at: Scopes) -> list[str]:
+def _preview(selection: Selection, root: str) -> list[str]:
+    holding = []
+    for path, is_removed, passages in selection.files:
+        name = line(os.path.relpath(path, root)) + "  (the whole file)" * is_removed
+        holding.append("\n    ".join([name, *(cut(line(text), 90) for text in passages[:3])]))
     groups = [
-        ("%s, with episode, record, receipts and artifacts:", "session", [_row(each) for each in selection.sessions]),
-        ("%s, with former versions:", "note", ["%s  %s" % (each.ref, each.description) for each in selection.notes]),
-        ("%s:", "archived session", [_row(each) for each in selection.archived]),
+        ("%s, with episode, record, receipts and artifacts:", "session", _rows(map(resolve.shown, selection.sessions))),
+        (
+            "%s, with former versions:",
+            "note",
+            _rows("%s  %s" % (each.ref, each.description) for each in selection.notes),
+        ),
+        ("%s:", "archived session", _rows(map(resolve.shown, selection.archived))),
+        ("In %s:", "file", holding),
     ]
     lines = []
     for head, noun, rows in groups:
         if rows:
-            lines += [head % count(len(rows), noun), *some(["  " + cut(line(row), 110) for row in rows], _SHOWN, "  ")]
-    shown = []
-    for path, is_removed, passages in selection.files:
-        name = line(os.path.relpath(path, at.root)) + "  (the whole file)" * is_removed
-        shown.append("\n    ".join(["  " + name, *(cut(line(text), 90) for text in passages[:3])]))
-    return lines + ["In %s:" % count(len(shown), "file"), *some(shown, _SHOWN, "  ")] * bool(shown)
+            lines += [head % count(len(rows), noun), *some(["  " + row for row in rows], _SHOWN, "  ")]
+    return lines
 
 
-def _described(selection: Selection) -> dict[str, object]:
-    return {
-        "sessions": [record.brief() for record in selection.sessions],
-        "notes": [described(note, "") for note in selection.notes],
-        "archived": sorted(each.id for each in selection.archived),
-        "files": [{"file": path, "removed": removed, "passages": shown} for path, removed, shown in selection.files],
-    }
-
-
-# Doing --------------------------------------------------------------------------------------------
+def _rows(texts: Iterable[str]) -> list[str]:
+    return [cut(line(text), 110) for text in texts]
 
 
 def _carry_out(at: Scopes, selection: Selection) -> list[str]:
     """Files that still hold the text."""
     identity.record(at.project, clock.iso(at.now))
+    is_hit, project_dir = selection.is_hit, at.project.dir
     try:
-        if selection.is_hit:
-            ids = {*_transcripts(at, selection.is_hit), os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
-            forgetting.forget_text(at.root, at.project.dir, _tops(at), selection.is_hit, ids, time.time())
+        if is_hit:
+            ids = {os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
+            for source in backfill.sources_of(at.root, project_dir, config_dir()):
+                with open(source.path, "rb") as file:
+                    if any(is_hit(text) for row in file for text in strike.passages(source.path, row)):
+                        ids.add(source.session_id)
+            forgetting.forget_text(at.root, project_dir, _tops(at), is_hit, ids, time.time())
         elif selection.sessions or selection.archived:
-            going = [_aged(at.project.dir, record) for record in selection.sessions]
-            forgetting.forget_sessions(at.root, at.project.dir, going, selection.archived, at.now)
+            going = [_aged(project_dir, record) for record in selection.sessions]
+            forgetting.forget_sessions(at.root, project_dir, going, selection.archived, at.now)
         for note in selection.notes:
-            dirs = arguments.all_dirs() if note.scope == "user" else [at.project.dir]
-            forgetting.forget_note(at.shelf(note.scope), note, at.shelves, dirs)
+            dirs = arguments.all_dirs() if note.scope == "user" else [project_dir]
+            forgetting.forget_note(at.root, at.shelf(note.scope), note, at.shelves, dirs)
     finally:  # a damaged archive does not keep the rest from being done
         ids = {*(each.id for each in selection.sessions), *(each.id for each in selection.archived)}
-        reason = "forget --text" if selection.is_hit else "forget"
         numbers = {"notes": len(selection.notes), "files": len(selection.files), "sessions": ", ".join(sorted(ids))}
+        reason = "forget --text" if is_hit else "forget"
         event = {"event": "memory_forgotten", "session": at.session, "reason": reason, **numbers}
         try:
-            trail.append(at.project.dir, event, at.now, settings.LOCK_WAIT_SECONDS)
+            trail.append(project_dir, event, at.now, settings.LOCK_WAIT_SECONDS)
         except OSError as error:
             complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
-    return forgetting.remaining(_tops(at), selection.is_hit) if selection.is_hit else []
-
-
-def _transcripts(at: Scopes, is_hit: Matcher) -> list[str]:
-    """The sessions of this project whose transcript holds the text."""
-    holding = []
-    for source in backfill.sources_of(at.root, at.project.dir, config_dir()):
-        with open(source.path, "rb") as file:
-            if any(is_hit(text) for row in file for text in strike.passages(source.path, row)):
-                holding.append(source.session_id)
-    return holding
+    return forgetting.remaining(_tops(at), is_hit) if is_hit else []
 
 
 def _aged(project_dir: str, record: Record) -> Aged:

@@ -37,13 +37,13 @@ def rebuild(argv: list[str]) -> int:
 
 
 def _rebuilt(project_dir: str) -> list[str]:
-    lost = rebuilding.lost_episodes(project_dir)
-    again = [name for name in lost if rebuilding.record_again(arguments.root(), project_dir, name)]
-    names = [os.path.join(settings.EPISODES_DIR, name) for name in again]
+    root, now = arguments.root(), time.time()
+    again = [each for each in rebuilding.lost(project_dir, now) if rebuilding.record_again(root, project_dir, each)]
+    names = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
     names += views.rebuild(project_dir, _WAIT_SECONDS)
     names += _relisted(notebook.Shelf("project", project_dir))
     cache.drop(project_dir)
-    source = cache.open_source(arguments.root(), project_dir, time.time(), float("inf"), is_whole=True)
+    source = cache.open_source(root, project_dir, now, float("inf"), is_whole=True)
     if source:
         source.close()
     return names
@@ -61,8 +61,8 @@ def verify(argv: list[str]) -> int:
     parser = arguments.parser("verify", about, "verify\nverify --all-projects\nverify --json")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
-    root, dirs = arguments.root(), arguments.project_dirs(args)
-    findings = [*checks.check_store(root), *(finding for path in dirs for finding in checks.check_project(path))]
+    root, dirs, now = arguments.root(), arguments.project_dirs(args), time.time()
+    findings = [*checks.check_store(root, now), *(each for path in dirs for each in checks.check_project(path, now))]
     what = short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")
     lines = ["%s: every file is valid." % what]
     if not any(os.path.isdir(path) for path in dirs):
@@ -75,6 +75,6 @@ def verify(argv: list[str]) -> int:
         lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
     for remedy, group in groups.items():
         lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:]), *some(group, _SHOWN, "  ")]
-    names = [os.path.basename(path) for path in dirs]
-    answer(args.json, {"store": root, "projects": names, "findings": [each.as_json() for each in findings]}, lines)
+    rows = [{"file": each.path, "what": each.what, "remedy": each.remedy, "kind": each.kind} for each in findings]
+    answer(args.json, {"store": root, "projects": [*map(os.path.basename, dirs)], "findings": rows}, lines)
     return 1 if findings else 0

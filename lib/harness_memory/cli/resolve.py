@@ -60,6 +60,10 @@ def _ids(record: Record) -> tuple[str, ...]:
     return record.id, record.claude_id, name, name[: -len(".json")]
 
 
+def shown(item: Record | Archived) -> str:
+    return "%s  %s  %s" % (item.id, local(item.started), item.headline)
+
+
 def last(known: list[Record]) -> Record | None:
     """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
     present = os.environ.get(settings.ENV_SESSION_ID, "")
@@ -74,19 +78,11 @@ def session(known: list[Record], word: str, what: str = "session") -> Record:
         return newest
     if word == "last":
         raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
-
-    def shown(record: Record) -> str:
-        return "%s  %s  %s" % (record.id, local(record.started), record.headline)
-
     return one(os.path.basename(word.replace("\\", "/")), known, _ids, what, shown, "list")
 
 
 def archived(every: Iterable[Archived], word: str) -> Archived:
     """The one archived session that is meant."""
-
-    def shown(session: Archived) -> str:
-        return "%s  %s  %s" % (session.id, local(session.started), session.headline)
-
     return one(word, every, lambda each: (each.id, each.session_id), "archived session", shown, "restore")
 
 

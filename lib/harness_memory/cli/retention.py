@@ -11,8 +11,7 @@ from ..memory import archive as archives
 from ..memory import housekeeping, retention
 from ..session import sessions
 from . import arguments, resolve
-from .meter import Meter
-from .output import answer, complain, count, line, local, short, table
+from .output import answer, complain, count, line, local, meter, short, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..base.config import Config
-    from ..memory.archive import Archived
-
 _KINDS = {retention.RESTORED: "restored", retention.WENT_ON: "refused", retention.FORGOTTEN: "forgotten"}
 
 
@@ -45,31 +42,31 @@ def prune(argv: list[str]) -> int:
 
 
 def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
-    root, now, is_archived = arguments.root(), time.time(), settled["work_after"] == "archive"
+    root, now, name = arguments.root(), time.time(), ""
+    is_archived = settled["work_after"] == "archive"
     days = float(settled["work_days"]) if args.older_than is None else (now - args.older_than) / settings.DAY_SECONDS
     work_days = [os.path.basename(os.path.dirname(path)) for path in sessions.all_directories(project_dir)]
     # Someone who names an age is sure of the clock.
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
-    archive = ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
-        young, old = plan[retention.THIN], plan[retention.RETIRE]
+        kept, young, old = (plan[kind] for kind in (retention.KEEP, retention.THIN, retention.RETIRE))
         thinned, retired = ({aged.id: "" for aged in each} for each in (young, old))
         if not args.dry_run:
-            with Meter("Pruning", len(thinned) + len(retired)) as meter:
-                thinned = retention.thin(project_dir, young, meter.add)
-                if is_archived:
-                    archive, retired = retention.archive_sessions(root, project_dir, old, now, meter.add)
-                else:
-                    retired = retention.delete(project_dir, old, meter.add)
-    unreadable = [aged.directory for aged in plan[retention.KEEP] if not aged.claude_id]
+            done = meter("Pruning", len(young) + len(old))
+            thinned = retention.remove(project_dir, young, retention.THIN, done)
+            if is_archived:
+                name, retired = retention.archive_sessions(root, project_dir, old, retention.RETIRE, now, done)
+            else:
+                retired = retention.remove(project_dir, old, retention.RETIRE, done)
+    unreadable = [aged.directory for aged in kept if not aged.claude_id]
     return {
         "project": os.path.basename(project_dir),
         "dry_run": args.dry_run,
-        "kept": len(plan[retention.KEEP]) - len(unreadable),
-        "artifacts_pruned": sum(not reason for reason in thinned.values()),
-        "archived" if is_archived else "deleted": sum(not reason for reason in retired.values()),
-        "archives": _paths(root, project_dir, archive),
+        "kept": len(kept) - len(unreadable),
+        "artifacts_pruned": [*thinned.values()].count(""),
+        "archived" if is_archived else "deleted": [*retired.values()].count(""),
+        "archives": _paths(root, project_dir, name),
         "left": {id: reason for id, reason in {**thinned, **retired}.items() if reason},
         "unreadable": unreadable,
         "is_clock_plausible": is_plausible,
@@ -80,8 +77,7 @@ def _prune_page(report: dict[str, Any], with_project: bool) -> list[str]:
     texts = {"artifacts_pruned": "without their artifacts now", "archived": "archived", "deleted": "deleted"}
     parts = ["%s kept" % count(report["kept"], "session")]
     parts += ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
-    lines = [(line(report["project"]) + ": " if with_project else "") + ", ".join(parts) + "."]
-    lines += ["  " + short(path) for path in report["archives"]] + _left(report["left"])
+    lines = [(line(report["project"]) + ": " if with_project else "") + ", ".join(parts) + ".", *_details(report)]
     lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
     if not report["is_clock_plausible"]:
         lines.append("  Nothing was pruned: no session for more than a year, so the clock may be wrong.")
@@ -89,12 +85,13 @@ def _prune_page(report: dict[str, Any], with_project: bool) -> list[str]:
     return lines
 
 
-def _paths(root: str, project_dir: str, archive: str) -> list[str]:
-    return [os.path.join(archives.folder(root, project_dir), archive + archives.ENDING)] if archive else []
+def _paths(root: str, project_dir: str, name: str) -> list[str]:
+    return [os.path.join(archives.folder(root, project_dir), name + archives.ENDING)] if name else []
 
 
-def _left(reasons: dict[str, str]) -> list[str]:
-    return ["  %s stays: %s" % (line(id), line(reason)) for id, reason in reasons.items() if reason]
+def _details(report: dict[str, Any]) -> list[str]:
+    stays = ["  %s stays: %s" % (line(id), line(reason)) for id, reason in report["left"].items()]
+    return ["  " + short(path) for path in report["archives"]] + stays
 
 
 def archive(argv: list[str]) -> int:
@@ -111,20 +108,22 @@ def archive(argv: list[str]) -> int:
     root, project_dir, name = arguments.root(), arguments.locate(args).dir, ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         old, still_open = retention.before(project_dir, args.before, with_open=args.open)
-        reasons = dict.fromkeys((aged.id for aged in old), "")
+        reasons = {aged.id: "" for aged in old}
         if not args.dry_run:
-            with Meter("Archiving", len(old)) as meter:
-                name, reasons = retention.archive_sessions(
-                    root, project_dir, old, time.time(), meter.add, with_episodes=True
-                )
-    number, paths = sum(not reason for reason in reasons.values()), _paths(root, project_dir, name)
-    left = {id: reason for id, reason in reasons.items() if reason}
-    lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(number, "session"))]
-    lines += ["  " + short(path) for path in paths] + _left(left)
+            done = meter("Archiving", len(old))
+            name, reasons = retention.archive_sessions(root, project_dir, old, retention.WHOLE, time.time(), done)
+    report = {
+        "sessions": [*reasons.values()].count(""),
+        "open": still_open,
+        "archives": _paths(root, project_dir, name),
+        "left": {id: reason for id, reason in reasons.items() if reason},
+        "dry_run": args.dry_run,
+    }
+    lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(report["sessions"], "session"))]
+    lines += _details(report)
     lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
-    report = {"sessions": number, "open": still_open, "archives": paths, "left": left, "dry_run": args.dry_run}
     answer(args.json, report, lines)
-    return 1 if left else 0
+    return 1 if report["left"] else 0
 
 
 def restore(argv: list[str]) -> int:
@@ -141,7 +140,11 @@ def restore(argv: list[str]) -> int:
     archived = [*archives.load_all(root, project_dir, troubles)]
     outcome: dict[str, str] = {}
     if args.what or args.all:
-        wanted = {each.id for each in archived} if args.all else _wanted(archived, args.what)
+        wanted = {os.path.basename(args.what or "").replace(archives.ENDING, "")}
+        if args.all:
+            wanted = {each.archive for each in archived}
+        elif wanted.isdisjoint(each.archive for each in archived):
+            wanted = {resolve.archived({each.id: each for each in archived}.values(), args.what).id}
         outcome = retention.restore(root, project_dir, lambda each: not wanted.isdisjoint((each.archive, each.id)))
         report: dict[str, list[str]] = {"unread": [str(trouble.filename) for trouble in troubles]}
         for kind, key in _KINDS.items():
@@ -160,12 +163,3 @@ def restore(argv: list[str]) -> int:
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if troubles else 1 if {retention.WENT_ON, retention.FORGOTTEN}.intersection(outcome.values()) else 0
-
-
-def _wanted(archived: list[Archived], word: str) -> set[str]:
-    """The name of an archive, or the id of a session."""
-    name = os.path.basename(word)
-    name = name[: -len(archives.ENDING)] if name.endswith(archives.ENDING) else name
-    if any(each.archive == name for each in archived):
-        return {name}
-    return {resolve.archived({each.id: each for each in archived}.values(), word).id}

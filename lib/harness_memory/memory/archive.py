@@ -12,6 +12,7 @@ import contextlib
 import errno
 import gzip
 import io
+import itertools
 import os
 import tarfile
 import time
@@ -33,7 +34,6 @@ _OLD_INDEX = ".jsonl"
 _LEVEL = 4  # half the time of the default, a few percent larger
 _CHUNK_BYTES = 1024 * 1024
 _LOCK_SECONDS = 2.0
-_STAMP_CHARS = len("sessions-2026-11-16T060048Z")
 _BUSY = "another command is working on the archives. Run this again"
 _DAMAGED = "is damaged and may hold other sessions too. Restore those, then delete it; everything else is done"
 
@@ -55,7 +55,7 @@ class Archived:
                     self.episode = value if episode.problem(value) == "" else {}
                 elif path.endswith("/" + settings.META_FILE):
                     meta = dict(yaml.load(data.decode("utf-8")))
-        self.id = _owner(next(iter(contents))).partition("/")[2]
+        self.id = owner(next(iter(contents))).partition("/")[2]
         self.session_id = str(meta.get("claude_session") or self.episode.get("session_id") or self.id)
         self.started = str(meta.get("started") or self.episode.get("started") or "")
         self.ended = str(meta.get("ended") or self.episode.get("ended") or self.started)
@@ -63,7 +63,6 @@ class Archived:
         self.headline = episode.headline(self.episode) if self.episode else summary
 
     def brief(self) -> dict[str, str]:
-        """One line of `restore --json`."""
         return {key: getattr(self, key) for key in ("archive", "id", "session_id", "started", "ended", "headline")}
 
 
@@ -82,23 +81,16 @@ def lock(root: str, project_dir: str) -> contextlib.AbstractContextManager[objec
 
 
 def names(root: str, project_dir: str) -> list[str]:
-    """The archives of a project, oldest first; those of one second are numbered."""
+    """The archives of a project, oldest first."""
     listed = files.names(folder(root, project_dir))
-    stems = [name[: -len(ENDING)] for name in listed if name.endswith(ENDING) and not name.startswith(".")]
-    return sorted(stems, key=lambda stem: (stem[:_STAMP_CHARS], len(stem), stem))
+    return sorted(name[: -len(ENDING)] for name in listed if name.endswith(ENDING) and not name.startswith("."))
 
 
 def load(root: str, project_dir: str, name: str) -> Iterator[Archived]:
     """The sessions in an archive; Unreadable, after those that can be read, when it is damaged."""
-    owner = ""
-    contents: dict[str, bytes] = {}
-    for path, data in members(os.path.join(folder(root, project_dir), name + ENDING)):
-        if contents and _owner(path) != owner:
-            yield Archived(name, contents)
-            contents = {}
-        owner, contents[path] = _owner(path), data
-    if contents:
-        yield Archived(name, contents)
+    path = os.path.join(folder(root, project_dir), name + ENDING)
+    for _, group in itertools.groupby(members(path), lambda member: owner(member[0])):
+        yield Archived(name, dict(group))
 
 
 def load_all(root: str, project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
@@ -123,7 +115,7 @@ def members(path: str) -> Iterator[tuple[str, bytes]]:
         try:
             with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
                 for member in archive:
-                    content = archive.extractfile(member) if member.isreg() and is_ours(member.name) else None
+                    content = archive.extractfile(member) if member.isreg() and owner(member.name) else None
                     if content is not None:
                         yield member.name, content.read(settings.FILE_MAX_BYTES)
                 while packed.read(_CHUNK_BYTES):
@@ -132,21 +124,16 @@ def members(path: str) -> Iterator[tuple[str, bytes]]:
             raise files.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
 
 
-def is_ours(path: str) -> bool:
-    """Whether a member may be written below a project's directory: an episode, or a file in a session's directory."""
-    parts = path.split("/")
+def owner(path: str) -> str:
+    """`<day>/<id>` of the session that a file belongs to; "" for a path that no archive may bring back."""
+    kind, *parts = path.split("/")
     if any(part in ("", ".", "..") or "\\" in part or "\0" in part for part in parts):
-        return False
-    if parts[0] == settings.EPISODES_DIR:
-        return len(parts) == 2 and sessions.is_episode_name(parts[1])
-    is_work = parts[0] == settings.WORK_DIR and len(parts) > 3
-    return is_work and clock.is_day(parts[1]) and sessions.safe_id(parts[2]) == parts[2]
-
-
-def _owner(path: str) -> str:
-    """`<day>/<id>` of the session that a file belongs to."""
-    parts = path.split("/")
-    return "/".join(parts[1:3] if parts[0] == settings.WORK_DIR else sessions.day_and_id(parts[-1]))
+        return ""
+    if kind == settings.EPISODES_DIR:
+        is_episode = len(parts) == 1 and sessions.is_episode_name(parts[0])
+        return "/".join(sessions.day_and_id(parts[0])) if is_episode else ""
+    is_work = kind == settings.WORK_DIR and len(parts) > 2
+    return "/".join(parts[:2]) if is_work and clock.is_day(parts[0]) and sessions.safe_id(parts[1]) == parts[1] else ""
 
 
 # Writing ------------------------------------------------------------------------------------------
@@ -157,42 +144,28 @@ def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: 
     directory = folder(root, project_dir)
     files.ensure_dir(directory)
     temporary = os.path.join(directory, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
+    digests = {}
     try:
-        prints = _pack(temporary, groups, now)
-        if not prints:
+        with os.fdopen(os.open(temporary, files.O_CREATE, settings.FILE_MODE), "wb") as raw:
+            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL) as archive:
+                for path, data in (member for group in groups for member in group.items()):
+                    info = tarfile.TarInfo(path)
+                    info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
+                    archive.addfile(info, io.BytesIO(data))
+                    digests[path] = hexdigest(data)
+            raw.flush()
+            os.fsync(raw.fileno())
+        if not digests:
             return ""
-        if {path: hexdigest(data) for path, data in members(temporary)} != prints:
+        if {path: hexdigest(data) for path, data in members(temporary)} != digests:
             raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", directory)
-        name = name or _free_name(directory, now)
+        stem, taken = "sessions-" + clock.stamp(clock.iso(now)), names(root, project_dir)
+        free = (stem if number == 1 else "%s-%d" % (stem, number) for number in itertools.count(1))
+        name = name or next(each for each in free if each not in taken)
         files.move(temporary, os.path.join(directory, name + ENDING))
         return name
     finally:
         files.remove(temporary)
-
-
-def _pack(path: str, groups: Iterable[dict[str, bytes]], now: float) -> dict[str, str]:
-    """The digests of what was packed, by path; the file is on disk."""
-    prints = {}
-    with os.fdopen(os.open(path, files.O_CREATE, settings.FILE_MODE), "wb") as raw:
-        with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL) as archive:
-            for group in groups:
-                for member, data in group.items():
-                    info = tarfile.TarInfo(member)
-                    info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
-                    archive.addfile(info, io.BytesIO(data))
-                    prints[member] = hexdigest(data)
-        raw.flush()
-        os.fsync(raw.fileno())
-    return prints
-
-
-def _free_name(directory: str, now: float) -> str:
-    stem = name = "sessions-" + clock.stamp(clock.iso(now))
-    number = 1
-    while os.path.lexists(os.path.join(directory, name + ENDING)):
-        number += 1
-        name = "%s-%d" % (stem, number)
-    return name
 
 
 def rewrite(root: str, project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:
@@ -201,13 +174,13 @@ def rewrite(root: str, project_dir: str, change: Callable[[Archived], dict[str, 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
     troubles: list[OSError] = []
     for name in names(root, project_dir):
+        path = os.path.join(folder(root, project_dir), name)
         try:
-            if all(change(session) == session.files for session in load(root, project_dir, name)):
-                continue
-            if not write(root, project_dir, map(change, load(root, project_dir, name)), now, name):
-                files.erase(os.path.join(folder(root, project_dir), name + ENDING))
+            is_changed = any(change(session) != session.files for session in load(root, project_dir, name))
+            if is_changed and not write(root, project_dir, map(change, load(root, project_dir, name)), now, name):
+                files.erase(path + ENDING)
         except files.Unreadable as error:
             troubles.append(error)
-        files.erase(os.path.join(folder(root, project_dir), name + _OLD_INDEX))
-    for trouble in troubles:
-        raise files.Unreadable(errno.EINVAL, _DAMAGED, trouble.filename)
+        files.erase(path + _OLD_INDEX)
+    if troubles:
+        raise files.Unreadable(errno.EINVAL, _DAMAGED, troubles[0].filename)

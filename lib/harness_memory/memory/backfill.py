@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from ..base.config import Config
     from ..project.identity import Project
-    from ..session.sessions import Session
 
 PROJECTS_DIR = "projects"
 REASON = "recorded from its transcript afterwards"
@@ -36,7 +35,6 @@ MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
 _TAIL_BYTES = 64 * 1024
 _HEAD_MAX_BYTES = 8 * 1024 * 1024
 _SIDE_PREFIX = "agent-"  # older clients keep subagents beside the sessions
-_FOREVER = float("inf")
 
 
 class Source:
@@ -44,17 +42,21 @@ class Source:
 
     __slots__ = ("channel", "cwd", "modified", "path", "root", "session_id", "size", "started")
 
-    def __init__(self, path: str, info: os.stat_result, entry: dict[str, Any], session_id: str) -> None:
+    def __init__(self, path: str, info: os.stat_result, entry: dict[str, Any]) -> None:
         self.path = path
         self.size = info.st_size
         self.modified = info.st_mtime
-        self.session_id = session_id
+        self.session_id = str(entry["sessionId"])
         self.cwd = str(entry["cwd"])
         started = clock.parse(entry.get("timestamp")) or info.st_mtime
         is_plausible = started <= info.st_mtime + settings.DAY_SECONDS  # else a wrong clock's
         self.started = started if is_plausible else info.st_mtime
         self.channel = str(entry.get("entrypoint") or "")[:40]
         self.root = str(entry.get("uuid") or "")
+        named = os.path.basename(path)[: -len(".jsonl")]
+        wanted = b'"sessionId":"%s"' % named.encode("utf-8", "replace")
+        if self.session_id != named and wanted in files.read_part(path, _TAIL_BYTES, from_end=True):
+            self.session_id = named  # a fork, which begins with a copy of its parent
 
 
 def paths(config_dir: str) -> list[str]:
@@ -68,35 +70,22 @@ def paths(config_dir: str) -> list[str]:
 def open_source(path: str) -> Source | None:
     """None for a file that is not the transcript of a session: empty, foreign, or without a prompt."""
     try:
-        info = os.stat(path)
-        entry = _first_entry(path)
+        with open(path, "rb") as file:
+            while file.tell() < _HEAD_MAX_BYTES:  # a few long lines of other entries may come first
+                line = file.readline(_HEAD_MAX_BYTES)
+                entry = _entry(line)
+                if entry or not line:
+                    return Source(path, os.fstat(file.fileno()), entry) if entry else None
     except OSError:
-        return None
-    if entry is None:
-        return None
-    named = os.path.basename(path)[: -len(".jsonl")]
-    wanted = b'"sessionId":"%s"' % named.encode("utf-8", "replace")
-    is_fork = entry["sessionId"] != named and wanted in files.read_part(
-        path, _TAIL_BYTES, from_end=True
-    )  # it begins with a copy
-    return Source(path, info, entry, named if is_fork else str(entry["sessionId"]))
-
-
-def _first_entry(path: str) -> dict[str, Any] | None:
-    """The first entry with a directory and an id; a few long lines of other entries may come before it."""
-    with open(path, "rb") as file:
-        while file.tell() < _HEAD_MAX_BYTES:
-            line = file.readline(_HEAD_MAX_BYTES)
-            is_likely = b'"cwd"' in line and b'"sessionId"' in line and b'"timestamp"' in line
-            entry = _entry(line) if is_likely else None
-            if entry or not line:
-                return entry
+        pass
     return None
 
 
 def _entry(line: bytes) -> dict[str, Any] | None:
+    """An entry that says where and when which session was at work; None for others, and for those of subagents."""
     try:
-        entry = jsontext.loads(line)
+        is_likely = b'"cwd"' in line and b'"sessionId"' in line and b'"timestamp"' in line
+        entry: Any = jsontext.loads(line) if is_likely else None
     except ValueError:
         return None
     is_launched = not shape.problem(entry, {"cwd": "text", "sessionId": "text"}) and os.path.isabs(entry["cwd"])
@@ -116,11 +105,9 @@ def locate(root: str, cwd: str) -> Project:
 def sources_of(root: str, project_dir: str, config_dir: str) -> Iterator[Source]:
     """The transcripts of one project."""
     dirs: dict[str, str] = {}
-    for path in paths(config_dir):
-        source = open_source(path)
-        if source and source.cwd not in dirs:
-            dirs[source.cwd] = locate(root, source.cwd).dir
-        if source and dirs[source.cwd] == project_dir:
+    for source in filter(None, map(open_source, paths(config_dir))):
+        dirs[source.cwd] = dirs.get(source.cwd) or locate(root, source.cwd).dir
+        if dirs[source.cwd] == project_dir:
             yield source
 
 
@@ -134,28 +121,32 @@ class Backfill:
         self.oldest = now - config["retention_days"] * settings.DAY_SECONDS
         self.most = int(config["retention_episodes"])
         self.projects: dict[str, Project] = {}
-        self.made: dict[str, list[str]] = {}  # names of the new episodes, by project
+        self.made: set[str] = set()  # directories of projects with new episodes
         self.forks: dict[str, str] = {}
         self.archived: dict[str, set[str]] = {}
 
     def survey(self, transcripts: list[str], done: Callable[[], None]) -> tuple[list[Source], dict[str, int]]:
         """The transcripts to read, oldest first, and how many there are of each other kind."""
-        tally: dict[str, int] = {}
+        kinds: list[str] = []
         wanted: dict[str, Source] = {}
         for path in transcripts:
             done()
             source = open_source(path)
             kind = self._verdict(source) if source else EMPTY
             if source and not kind:
-                other = wanted.get(source.session_id)
-                kind = KNOWN if other else ""  # a copy
-                wanted[source.session_id] = max(source, other or source, key=lambda each: each.size)
-            if kind:
-                tally[kind] = tally.get(kind, 0) + 1
-        recent = self._within_retention([*wanted.values()])
-        if len(wanted) > len(recent):
-            tally[OLD] = tally.get(OLD, 0) + len(wanted) - len(recent)
-        return recent, tally
+                copy = wanted.get(source.session_id, source)
+                kind = KNOWN if copy is not source else ""
+                wanted[source.session_id] = max(source, copy, key=lambda each: each.size)
+            kinds.append(kind)
+        rooms: dict[str, int] = {}
+        recent = []  # those whose episodes the next session start would keep
+        # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
+        for source in sorted(wanted.values(), key=lambda source: (source.started, source.modified), reverse=True):
+            directory = self._project(source.cwd).dir
+            rooms[directory] = rooms.get(directory, self.most - len(episode.names(directory))) - 1
+            recent += [source] if rooms[directory] >= 0 else []
+        kinds += [OLD] * (len(wanted) - len(recent))
+        return recent[::-1], {kind: kinds.count(kind) for kind in kinds if kind}
 
     def _project(self, cwd: str) -> Project:
         if cwd not in self.projects:
@@ -178,87 +169,61 @@ class Backfill:
             return LIVE if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
         if max(source.started, source.modified) < self.oldest:
             return OLD
-        return KNOWN if self._is_known(project, session) else ""
-
-    def _within_retention(self, wanted: list[Source]) -> list[Source]:
-        """Those whose episodes the next session start would keep, oldest first."""
-        rooms: dict[str, int] = {}
-        recent = []
-        # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
-        for source in sorted(wanted, key=lambda source: (source.started, source.modified), reverse=True):
-            directory = self._project(source.cwd).dir
-            rooms[directory] = rooms.get(directory, self.most - len(episode.names(directory))) - 1
-            if rooms[directory] >= 0:
-                recent.append(source)
-        return recent[::-1]
+        # A directory without a record is a killed run's; an episode without a directory is a pruned session's.
+        path = episode.path_of(project.dir, session.episode_name)
+        is_pruned = not os.path.isdir(session.dir) and os.path.exists(path)
+        is_known = not session.is_new or is_pruned or session.claude_id in self.archived[project.dir]
+        return KNOWN if is_known else ""
 
     def make(self, source: Source) -> str:
         """Record one session; what became of it."""
         project = self._project(source.cwd)
         lock = sessions.lock(project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
-            if not held or sessions.read_marker(project.dir, source.session_id):
-                return LIVE
-            since = self._forked_at(source)
-            session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
-            kind = KNOWN if self._is_known(project, session) else self._record(project, session, source, since)
-            lock.discard()
+            kind = (self._verdict(source) or self._record(project, source)) if held else LIVE
+            if kind != LIVE:
+                lock.discard()
         return kind
 
-    def _is_known(self, project: Project, session: Session) -> bool:
-        """Recorded, pruned to its episode, or archived. A directory without a record is a killed run's."""
-        path = os.path.join(project.dir, settings.EPISODES_DIR, session.episode_name)
-        is_pruned = not os.path.isdir(session.dir) and os.path.exists(path)
-        return not session.is_new or is_pruned or session.claude_id in self.archived[project.dir]
-
-    def _record(self, project: Project, session: Session, source: Source, since: float) -> str:
+    def _record(self, project: Project, source: Source) -> str:
         files.ensure_private(self.root)
         if project.dir not in self.made and (os.path.isdir(source.cwd) or not os.path.isdir(project.dir)):
             identity.record(project, clock.iso(self.now))
-        context = Context(self.root, project.dir, project.root, project.remote, _FOREVER)
+        context = Context(self.root, project.dir, project.root, project.remote, float("inf"))
         context.folders = []  # a checkpoint there is a running session's
+        since = self._forked_at(source)
+        session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
         session.meta.update(transcript=source.path, channel=source.channel, pid=None)
         capture.save(session.dir, capture.Capture(since))
-        gathered = None
-        try:
-            gathered = record.gather(context, session, is_over=True)
-        finally:
-            if gathered is None or gathered.episode is None:
-                files.remove_tree(session.dir)
-                files.remove_if_empty(os.path.dirname(session.dir))
+        gathered = record.gather(context, session, is_over=True)
         if gathered.episode is None:
+            files.remove_tree(session.dir)
+            files.remove_if_empty(os.path.dirname(session.dir))
             return EMPTY
         session.meta.update(status=settings.COMPLETED, ended=gathered.episode["ended"], reason=REASON)
         record.publish(context, session, gathered)
         session.save()  # last: a session without a record is read again
-        self.made.setdefault(project.dir, []).append(session.episode_name)
+        self.made.add(project.dir)
         return MADE
-
-    def finish(self) -> None:
-        """Show the new episodes in the views."""
-        for project_dir in self.made:
-            views.refresh(project_dir)
 
     def _forked_at(self, source: Source) -> float:
         """When a fork began to be a session of its own; 0 for a session that is not the fork of an earlier one."""
         parent = self.forks.setdefault(source.root, source.path) if source.root else source.path
         if parent == source.path:
             return 0.0
-        inherited = {_uuid(line) for line in _lines(parent)}
-        own = (_entry(line) for line in _lines(source.path) if _uuid(line) not in inherited)
+        inherited = {uuid for uuid, _ in _lines(parent)}
+        own = (_entry(line) for uuid, line in _lines(source.path) if uuid not in inherited)
         instants = (clock.parse(entry.get("timestamp")) for entry in own if entry)
         return next((instant for instant in instants if instant is not None), 0.0)
 
-
-def _lines(path: str) -> Iterator[bytes]:
-    try:
-        with open(path, "rb") as file:
-            for line in file:
-                if len(line) <= settings.TRANSCRIPT_LINE_MAX_BYTES and b'"uuid":"' in line:
-                    yield line
-    except OSError:
-        return
+    def finish(self) -> None:
+        """Show the new episodes in the views."""
+        for project_dir in self.made:
+            views.refresh(project_dir)
 
 
-def _uuid(line: bytes) -> bytes:
-    return line.partition(b'"uuid":"')[2].partition(b'"')[0]
+def _lines(path: str) -> Iterator[tuple[bytes, bytes]]:
+    with open(path, "rb") as file:
+        for line in file:
+            if len(line) <= settings.TRANSCRIPT_LINE_MAX_BYTES and b'"uuid":"' in line:
+                yield line.partition(b'"uuid":"')[2].partition(b'"')[0], line

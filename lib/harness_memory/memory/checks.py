@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from fnmatch import fnmatchcase
 
 from ..audit import verify as chain
@@ -21,7 +20,6 @@ from . import archive, rebuild, tasks, threads, views
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any
 
     from ..notes.shelf import Shelf
 
@@ -30,6 +28,7 @@ if TYPE_CHECKING:
 DAMAGED, MODE, STRAY, VIEW = "damaged", "mode", "stray", "view"
 REBUILD = "run: harness memory rebuild"
 
+_UNKNOWN = "is not a file of the store"
 _REPAIR = "correct it, or move it out of the store"
 _FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattributes", ".git", ".stfolder", ".stignore")
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
@@ -44,48 +43,36 @@ class Finding:
         self.remedy = remedy
         self.kind = kind
 
-    def as_json(self) -> dict[str, Any]:
-        return {"file": self.path, "what": self.what, "remedy": self.remedy, "kind": self.kind}
 
-
-def check_store(root: str) -> Iterator[Finding]:
+def check_store(root: str, now: float) -> Iterator[Finding]:
     """The files that belong to no project."""
     if os.path.lexists(root):
         top = os.path.realpath(root)  # the store itself may be a link
-        yield from _check(top, (), lambda name: not identity.is_project_id(name))
+        yield from _check(top, (), now, lambda name: not identity.is_project_id(name))
         yield from _check_notes_index(notebook.user_shelf(root))
 
 
-def check_project(project_dir: str) -> Iterator[Finding]:
-    yield from check_files(project_dir)
-    if os.path.isdir(project_dir):
-        for name, what in views.stale(project_dir):
-            yield Finding(os.path.join(project_dir, name), what, REBUILD, VIEW)
-        yield from _check_notes_index(notebook.Shelf("project", project_dir))
-
-
-def check_files(project_dir: str) -> Iterator[Finding]:
+def check_project(project_dir: str, now: float, *, with_views: bool = True) -> Iterator[Finding]:
     if not os.path.lexists(project_dir):
         return
-    lost = {episode.path_of(project_dir, name) for name in rebuild.lost_episodes(project_dir)}
-    for finding in _check(project_dir, (), lambda name: True):
+    lost = {episode.path_of(project_dir, session.episode_name) for session in rebuild.lost(project_dir, now)}
+    for finding in _check(project_dir, (), now):
         finding.remedy = REBUILD if finding.path in lost else finding.remedy
         yield finding
     for path in sorted(lost):
         if not os.path.lexists(path):
             yield Finding(path, "is missing, though its session is there", REBUILD)
-    yield from check_audit(project_dir)
-
-
-def check_audit(project_dir: str) -> Iterator[Finding]:
     try:
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
+        if trail.problem:
+            yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
     except OSError as error:
         path = error.filename or os.path.join(project_dir, settings.SECURITY_DIR)
         yield Finding(path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read")
-        return
-    if trail.problem:
-        yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
+    if with_views and os.path.isdir(project_dir):
+        for name, what in views.stale(project_dir):
+            yield Finding(os.path.join(project_dir, name), what, REBUILD, VIEW)
+        yield from _check_notes_index(notebook.Shelf("project", project_dir))
 
 
 def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
@@ -94,7 +81,9 @@ def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
         yield Finding(shelf.index, "is stale" if os.path.lexists(shelf.index) else "is missing", REBUILD, VIEW)
 
 
-def _check(path: str, parts: tuple[str, ...], is_wanted: Callable[[str], bool]) -> Iterator[Finding]:
+def _check(
+    path: str, parts: tuple[str, ...], now: float, is_wanted: Callable[[str], bool] = lambda name: True
+) -> Iterator[Finding]:
     """A file or a directory; `parts` is its path below the store or the project."""
     try:
         info = os.lstat(path)
@@ -110,7 +99,7 @@ def _check(path: str, parts: tuple[str, ...], is_wanted: Callable[[str], bool]) 
     if os.name == "posix" and info.st_mode & 0o077:
         what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
         yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
-    is_old = info.st_mtime < time.time() - settings.STRAY_FILE_SECONDS  # else a hook may be writing there
+    is_old = info.st_mtime < now - settings.STRAY_FILE_SECONDS  # else a hook may be writing there
     if is_file and parts[-1].startswith(".") and parts[-1].endswith(settings.TEMP_SUFFIX):
         if is_old:
             yield Finding(path, "is a temporary file that nothing writes any more", "delete it", STRAY)
@@ -120,20 +109,17 @@ def _check(path: str, parts: tuple[str, ...], is_wanted: Callable[[str], bool]) 
         yield Finding(path, "has no %s" % settings.META_FILE, "move it away; its episode, if any, stays")
     for name in entries:
         if name not in _FOREIGN and is_wanted(name):
-            yield from _check(os.path.join(path, name), (*parts, name), lambda name: True)
+            yield from _check(os.path.join(path, name), (*parts, name), now)
 
 
 def _check_content(path: str, parts: tuple[str, ...]) -> Iterator[Finding]:
-    read, remedy = next((row[1:] for row in _FORMATS if any(_fits(parts, each) for each in row[0].split())), (None, ""))
-    if read is None:
-        yield Finding(path, "is not a file of the store", "move it elsewhere", STRAY)
-        return
+    read, remedy = next(row[1:] for row in _FORMATS if any(_fits(parts, pattern) for pattern in row[0].split()))
     try:
         what = read(path)
     except (OSError, ValueError) as error:
         what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
     if what and os.path.lexists(path):
-        yield Finding(path, what, remedy)
+        yield Finding(path, what, remedy, STRAY if what == _UNKNOWN else DAMAGED)
 
 
 def _fits(parts: tuple[str, ...], pattern: str) -> bool:
@@ -186,12 +172,6 @@ def _note(path: str) -> str:
     return _page(path) or next(("%s (line %d)" % (what, line) for line, what in problems), "")
 
 
-def _archive(path: str) -> str:
-    for _ in archive.members(path):
-        pass
-    return ""
-
-
 # The first pattern that fits decides; "**" stands for any folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("**/*.lock", lambda path: "", ""),
@@ -209,9 +189,14 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("**/LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
     ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] **/archive/notes/*.md", _page, _REPAIR),
-    ("archive/*/*.tar.gz", _archive, "take it from a backup; sessions before the damage can be restored"),
+    (
+        "archive/*/*.tar.gz",
+        lambda path: "".join("" for _ in archive.members(path)),
+        "take it from a backup; sessions before the damage can be restored",
+    ),
     ("WORK/*/*/artifacts/* WORK/*/*/*.md STATE/* **/STATE/*/* STATE/*/*/*", lambda path: "", ""),
     ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* health/*/* guard/*/*", lambda path: "", ""),
     ("SECURITY/*/*/audit.jsonl triggers", lambda path: "", ""),  # the trail is checked as a chain
     ("*.json", _json({}), _REPAIR),
+    ("**/*", lambda path: _UNKNOWN, "move it elsewhere"),
 )

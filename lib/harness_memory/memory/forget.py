@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 _WAIT_SECONDS = 3.0
 _BUSY = "a session is writing there. Run this again"
 _SHORT_CHARS = 11  # a shorter phrase may stand in any sentence: it must be all that a line says
-_UNTOUCHED = (settings.PROJECT_FILE, settings.FORGOTTEN_FILE)
-_VIEWS = (settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE)
-_RECEIPTS = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
+_UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
+_VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE}
 
 
 # Sessions and notes -------------------------------------------------------------------------------
@@ -44,94 +43,91 @@ def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived:
     claude_ids = {each.claude_id for each in selected} | {each.session_id for each in archived}
     ids = claude_ids | {each.id for each in selected} | {each.id for each in archived}
     values = [episode.load(project_dir, each.episode) for each in selected] + [each.episode for each in archived]
-    tombstones.add(project_dir, now, sessions=claude_ids)
-    drop_derived(project_dir)
-    # While a second run can still find the sessions by their names.
+    phrases = []  # what other sessions may have been shown
+    for value in filter(None, values):
+        phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
+        phrases += [str(each) for task in value["tasks"] for each in (task["title"], *(task.get("remaining") or ()))]
     tasks = os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
     records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_paths(tasks, files.names(tasks))]
-    phrases = [phrase for value in values if value for phrase in _phrases(value)]
-    _rewrite([*_receipts(project_dir), *records], _mentions(ids, phrases), project_dir)
-    for each in selected:
-        lock = _session_lock(project_dir, each.claude_id or each.id)
-        with lock:
+    tombstones.add(project_dir, now, sessions=claude_ids)
+    with _writers_stopped(root, project_dir) as locks:
+        _drop_derived(project_dir)
+        # Mentions go first, while a second run can still find the sessions by their names.
+        _rewrite([*_receipts(project_dir), *records], _without_mentions(ids, phrases))
+        for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
-            sessions.unmark_live(project_dir, each.claude_id)
-            for path in (each.directory, episode.path_of(project_dir, each.episode) if each.episode else ""):
+            thread = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json")
+            marker = sessions.marker_path(project_dir, each.claude_id or each.id)
+            paths = [episode.path_of(project_dir, each.episode)] if each.episode else []
+            for path in (each.directory, thread, marker, *paths):
                 files.erase(path)
-            lock.discard()
-        files.erase(os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json"))
+            if marker in locks:
+                locks[marker].discard()
     try:
         archive.rewrite(root, project_dir, lambda each: {} if ids & {each.id, each.session_id} else each.files, now)
     finally:
-        rebuild(root, project_dir)
+        _rebuild(root, project_dir)
 
 
-def forget_note(shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
+def forget_note(root: str, shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
-    phrases = ["/%s.md)" % note.slug, whole.description, *(fact.text for fact in whole.facts)]
+    phrases = [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
-        _rewrite(_receipts(project_dir), _mentions({note.slug}, phrases), project_dir)
+        with _writers_stopped(root, project_dir):
+            _rewrite(_receipts(project_dir), _without_mentions({note.slug}, phrases))
     with notebook.Writing(shelf):
         files.erase(shelf.path(note.slug))
         files.erase(shelf.used(note.slug))
     for home in {each.home for each in (shelf, *reach) if each.home}:
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
-        names = [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)]
         folder = notebook.Shelf("", home).archive
+        paths = _paths(drafts, [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)])
         versions = [name for name in files.names(folder) if notebook.archived_slug(name) == note.slug]
-        for path in (*_paths(drafts, names), *_paths(folder, versions)):
+        for path in (*paths, *_paths(folder, versions)):
             files.erase(path)
 
 
-def _paths(folder: str, names: Iterable[str]) -> list[str]:
-    return [os.path.join(folder, name) for name in names]
-
-
-def _phrases(value: dict[str, Any]) -> list[str]:
-    """What other sessions may have been shown of an episode."""
-    phrases = [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
-    for task in value["tasks"]:
-        phrases += [str(task["title"]), *map(str, task.get("remaining") or ())]
-    return [phrase for phrase in phrases if phrase]
-
-
 def _receipts(project_dir: str) -> list[str]:
-    return [path for folder in sessions.all_directories(project_dir) for path in _paths(folder, _RECEIPTS)]
+    names = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
+    return [path for folder in sessions.all_directories(project_dir) for path in _paths(folder, names)]
 
 
-def _mentions(names: set[str], phrases: list[str]) -> Change:
+def _without_mentions(names: set[str], phrases: list[str]) -> Change:
     """Drop the lines of a page that hold a phrase, and the items of a list that carry a name."""
+    marks = [mark % name for name in names for mark in ("/%s.md)", "] %s: ")]
+    marks += [phrase for phrase in phrases if len(phrase) > _SHORT_CHARS]
+    endings = tuple(head + phrase for phrase in phrases if phrase for head in ("] ", "next: "))
 
     def is_named(item: object) -> bool:
         if isinstance(item, dict):
             return any(is_named(value) for value in item.values() if isinstance(value, str))
-        name = item if isinstance(item, str) else ""
-        return name in names or (sessions.is_episode_name(name) and sessions.day_and_id(name)[1] in names)
+        is_episode = isinstance(item, str) and sessions.is_episode_name(item)
+        return isinstance(item, str) and (sessions.day_and_id(item)[1] if is_episode else item) in names
 
     def without(value: Any) -> Any:
         if isinstance(value, list):
             return [without(item) for item in value if not is_named(item)]
         return {key: without(item) for key, item in value.items()} if isinstance(value, dict) else value
 
-    def is_mention(line: str) -> bool:
-        endings = tuple(head + phrase for phrase in phrases for head in ("] ", "next: "))
-        long = any(phrase in line for phrase in phrases if len(phrase) > _SHORT_CHARS)
-        return long or line.endswith(endings) or any("] %s: " % name in line for name in names)
-
     def change(path: str, data: bytes) -> bytes | None:
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
         try:
-            if path.endswith(".json"):
+            if path.endswith(".jsonl"):
+                lines = [line for line in lines if not line or not is_named(jsontext.loads(line))]
+            elif path.endswith(".json"):
                 value = jsontext.loads(data)
                 after = without(value)
-                text = jsontext.pretty(after).encode("utf-8", "replace")
-                return data if after == value else text if after.get("sessions", True) else None
-            is_record = path.endswith(".jsonl")
-            lines = data.decode("utf-8", "surrogateescape").split("\n")
-            is_dropped = (lambda row: bool(row) and is_named(jsontext.loads(row))) if is_record else is_mention
-            return "\n".join(line for line in lines if not is_dropped(line)).encode("utf-8", "surrogateescape")
+                lines = lines if after == value else jsontext.pretty(after).split("\n")
+                if not after.get("sessions", True):
+                    return None  # a task that only these sessions worked on
+            else:
+                lines = [
+                    line for line in lines if not line.endswith(endings) and not any(mark in line for mark in marks)
+                ]
         except ValueError:
             return data  # damaged: `verify` names it
+        return "\n".join(lines).encode("utf-8", "surrogateescape")
 
     return change
 
@@ -160,17 +156,13 @@ def forget_text(
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
-    live = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
-    for path in _paths(live, files.names(live)):
-        if path.endswith(settings.LOCK_SUFFIX):  # wait for hooks that read the text before now
-            with Lock(path, _WAIT_SECONDS, _BUSY):
-                pass
-    drop_derived(project_dir)
-    _rewrite(_fact_files(tops), lambda path, data: strike.strike(path, data, is_hit), project_dir)
+    with _writers_stopped(root, project_dir):
+        _drop_derived(project_dir)
+        _rewrite(_fact_files(tops), lambda path, data: strike.strike(path, data, is_hit))
     try:
         archive.rewrite(root, project_dir, lambda each: _struck(each, is_hit), now)
     finally:
-        rebuild(root, project_dir)
+        _rebuild(root, project_dir)
 
 
 def _struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
@@ -194,16 +186,32 @@ def in_audit_trail(project_dir: str, is_hit: Matcher) -> list[str]:
 # Files --------------------------------------------------------------------------------------------
 
 
-def drop_derived(project_dir: str) -> None:
+@contextlib.contextmanager
+def _writers_stopped(root: str, project_dir: str) -> Iterator[dict[str, Lock]]:
+    """Hold every lock under which facts are written; the locks of sessions by the path of their marker."""
+    live = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+    paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]
+    locks = {path[: -len(settings.LOCK_SUFFIX)] + ".json": Lock(path, _WAIT_SECONDS, _BUSY) for path in paths}
+    shared = [views.lock(project_dir, _WAIT_SECONDS)]
+    shared += [notebook.Writing(each, _WAIT_SECONDS).lock for each in notebook.shelves(root, project_dir)]
+    shared += [Lock(os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX, _WAIT_SECONDS, _BUSY)]
+    with contextlib.ExitStack() as stack:
+        for lock in (*locks.values(), *shared):
+            if os.path.isdir(os.path.dirname(lock.path)):
+                stack.enter_context(lock)
+        yield locks
+
+
+def _drop_derived(project_dir: str) -> None:
     """Delete views and caches first, so that a crash cannot leave the text in them."""
-    for folder in (project_dir, os.path.join(project_dir, settings.STATE_DIR)):
-        for path in _paths(folder, _VIEWS):
-            files.erase(path)
-    files.remove_tree(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR))
+    state = os.path.join(project_dir, settings.STATE_DIR)
+    for path in (*_paths(project_dir, _VIEWS), *_paths(state, _VIEWS)):
+        files.erase(path)
+    files.remove_tree(os.path.join(state, settings.RECALL_DIR))
 
 
-def rebuild(root: str, project_dir: str) -> None:
-    for shelf in (notebook.Shelf("project", project_dir), notebook.user_shelf(root)):
+def _rebuild(root: str, project_dir: str) -> None:
+    for shelf in notebook.shelves(root, project_dir):
         if os.path.isdir(shelf.folder):
             with notebook.Writing(shelf):
                 pass
@@ -212,49 +220,27 @@ def rebuild(root: str, project_dir: str) -> None:
 
 
 def _fact_files(tops: list[str], *, with_views: bool = False) -> Iterator[str]:
-    skipped = _UNTOUCHED if with_views else (*_UNTOUCHED, *_VIEWS)
+    skipped = _UNTOUCHED if with_views else _UNTOUCHED | _VIEWS
     for top in tops:
         for folder, folders, names in os.walk(top):
             folders[:] = sorted({*folders} - {settings.SECURITY_DIR, settings.RECALL_DIR})
-            for path in _paths(folder, sorted({*names}.difference(skipped))):
+            for path in _paths(folder, sorted({*names} - skipped)):
                 if not path.endswith(settings.LOCK_SUFFIX) and not os.path.islink(path):
                     yield path
 
 
-def _rewrite(paths: Iterable[str], change: Change, project_dir: str) -> None:
-    """Change each file under the lock of its writers; an unchanged file is not locked."""
+def _paths(folder: str, names: Iterable[str]) -> list[str]:
+    return [os.path.join(folder, name) for name in names]
+
+
+def _rewrite(paths: Iterable[str], change: Change) -> None:
     for path in paths:
         data = _read(path)
-        if data and change(path, data) != data:
-            with _lock_of(path, project_dir):
-                data = _read(path) or b""
-                after = change(path, data)
-                if after is None:
-                    files.erase(path)
-                elif after != data:
-                    files.write(path, after, durable=True)
-
-
-def _lock_of(path: str, project_dir: str) -> contextlib.AbstractContextManager[object]:
-    parts = os.path.relpath(path, project_dir).split(os.sep)
-    if parts[0] == settings.WORK_DIR and len(parts) > 3:
-        session = sessions.load(os.path.join(project_dir, *parts[:3]))
-        return _session_lock(project_dir, session.claude_id if session else parts[2])
-    if parts[0] == settings.EPISODES_DIR:
-        value = episode.load(project_dir, parts[-1]) or {}
-        return _session_lock(project_dir, str(value.get("session_id") or sessions.day_and_id(parts[-1])[1]))
-    if parts[:2] == [settings.STATE_DIR, settings.PROGRESS_DIR]:
-        return views.lock(project_dir, _WAIT_SECONDS)
-    if settings.TOPICS_DIR in parts:
-        folder = os.path.dirname(os.path.dirname(path))
-        return Lock(os.path.join(folder, settings.NOTES_LOCK), _WAIT_SECONDS, _BUSY)
-    if path.endswith(".jsonl"):
-        return Lock(path + settings.LOCK_SUFFIX, _WAIT_SECONDS, _BUSY)
-    return contextlib.nullcontext()
-
-
-def _session_lock(project_dir: str, claude_id: str) -> Lock:
-    return Lock(sessions.lock(project_dir, claude_id, 0).path, _WAIT_SECONDS, _BUSY)
+        after = change(path, data) if data else data
+        if data and after is None:
+            files.erase(path)
+        elif after is not None and after != data:
+            files.write(path, after, durable=True)
 
 
 def _read(path: str) -> bytes | None:

@@ -25,7 +25,12 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
     with health.noted(context.store_root, _EVENT):
-        _sweep(context, claude_id, process, now, config)
+        markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != claude_id]
+        names = [name for folder in context.folders for name in files.names(folder)]
+        if markers or any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names):
+            from ..session import sweep
+
+            sweep.sweep(context, claude_id, process, now, config)
     with health.noted(context.store_root, _EVENT):
         _retire_episodes(context.project_dir, now, config)
     with health.noted(context.store_root, _EVENT):
@@ -44,17 +49,6 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
     return max((day for day in days if day < week_ago), default=week_ago) >= year_ago
 
 
-def _sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
-    """Record sessions that died, and checkpoints without a session."""
-    markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != claude_id]
-    names = [name for folder in context.folders for name in files.names(folder)]
-    if not markers and not any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names):
-        return
-    from ..session import sweep
-
-    sweep.sweep(context, claude_id, process, now, config)
-
-
 def _retire_episodes(project_dir: str, now: float, config: Config) -> None:
     """Delete episodes older than `retention_days` or beyond `retention_episodes`."""
     folder = os.path.join(project_dir, settings.EPISODES_DIR)
@@ -65,11 +59,9 @@ def _retire_episodes(project_dir: str, now: float, config: Config) -> None:
     excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
     # A session that began long ago may have gone on until yesterday.
     aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
-    retired = sorted({*excess, *aged})
-    if not retired or not is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
-        return
-    for name in retired:
-        files.remove(os.path.join(folder, name))
+    if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
+        for name in {*excess, *aged}:
+            files.remove(os.path.join(folder, name))
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:
@@ -107,9 +99,8 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
 def _remove_async_tasks(context: Context, now: float, config: Config) -> None:
     before = now - config["async_task_days"] * settings.DAY_SECONDS
     folders = [os.path.join(folder, settings.ASYNC_TASKS_DIR) for folder in context.folders]
-    paths = [
-        os.path.join(folder, name) for folder in folders if not os.path.islink(folder) for name in files.names(folder)
-    ]
+    own = [folder for folder in folders if not os.path.islink(folder)]
+    paths = [os.path.join(folder, name) for folder in own for name in files.names(folder)]
     stale = [path for path in paths if path.endswith(".json") and 0 < files.modified(path) < before]
     episodes = files.names(os.path.join(context.project_dir, settings.EPISODES_DIR)) if stale else []
     if is_clock_plausible([sessions.day_and_id(name)[0] for name in episodes], now):

@@ -1,13 +1,14 @@
-"""Episodes that are missing or damaged though their session's directory is there, and how they are recorded again."""
+"""Sessions whose episode is missing or damaged, and how it is recorded again from what they captured."""
 
 from __future__ import annotations
 
 import os
 
-from ..base import files, settings
+from ..base import clock, config, files, settings
 from ..project import identity
 from ..project.context import Context
-from ..session import capture, episode, record, sessions
+from ..session import capture, episode, record, sessions, tombstones
+from . import archive
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,35 +17,30 @@ if TYPE_CHECKING:
 _REPLACED = "episode.json" + settings.DAMAGED_SUFFIX
 
 
-def lost_episodes(project_dir: str) -> list[str]:
-    """Names of the episodes that can be recorded again; a missing one is lost when INDEX.md still names it."""
-    names = {*episode.names(project_dir)}
-    data = files.read_part(os.path.join(project_dir, settings.INDEX_FILE), settings.FILE_MAX_BYTES)
-    lines = [line for line in data.decode("utf-8", "replace").split("\n") if line.startswith("- `")]
-    listed = {line.partition("/")[2].partition("`")[0] for line in lines}
-    damaged = {name for name in names if _is_damaged(episode.path_of(project_dir, name))}
-    return sorted(name for name in (listed - names) | damaged if _source(project_dir, name))
+def lost(project_dir: str, now: float) -> list[Session]:
+    """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
+    root, names = os.path.dirname(project_dir), {*episode.names(project_dir)}
+    limits, forgotten = config.load(root), tombstones.forgotten_sessions(project_dir)
+    oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
+    is_full = len(names) >= limits["retention_episodes"]
+    missing, damaged = [], []
+    for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
+        is_forgotten = tombstones.covers(forgotten, session.claude_id, str(session.meta.get("ended") or ""))
+        problem = files.read_json(episode.path_of(project_dir, session.episode_name), episode.SPEC)[1]
+        is_retired = is_full or session.started < oldest
+        if is_forgotten or not capture.load(session.dir).has_substance():
+            continue
+        if session.episode_name not in names and not is_retired:
+            missing.append(session)
+        elif problem and "newer version" not in problem:
+            damaged.append(session)
+    archived = {each.session_id for each in archive.load_all(root, project_dir, [])} if missing else set()
+    return [*damaged, *(session for session in missing if session.claude_id not in archived)]
 
 
-def _is_damaged(path: str) -> bool:
-    problem = files.read_json(path, episode.SPEC)[1]
-    return bool(problem) and "newer version" not in problem
-
-
-def _source(project_dir: str, name: str) -> Session | None:
-    """The session that an episode can be recorded from."""
-    session = sessions.find_short(project_dir, sessions.day_and_id(name)[1])
-    if not session or session.episode_name != name:
-        return None
-    is_transcript = os.path.isfile(str(session.meta.get("transcript") or ""))
-    return session if is_transcript or capture.load(session.dir).has_substance() else None
-
-
-def record_again(root: str, project_dir: str, name: str) -> bool:
+def record_again(root: str, project_dir: str, session: Session) -> bool:
     """False when nothing came of it, or a process works on the session; the views are left to the caller."""
-    session = _source(project_dir, name)
-    if not session:
-        return False
+    path = episode.path_of(project_dir, session.episode_name)
     lock = sessions.lock(project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
         if not held:
@@ -53,7 +49,7 @@ def record_again(root: str, project_dir: str, name: str) -> bool:
         context.folders = []  # a checkpoint there is a running session's
         gathered = record.gather(context, session, is_over=session.meta["status"] != settings.ACTIVE)
         if gathered.episode is not None:
-            damaged = files.read(episode.path_of(project_dir, name))
+            damaged = files.read(path)
             if damaged:
                 files.write(os.path.join(session.dir, _REPLACED), damaged)
             session.save()

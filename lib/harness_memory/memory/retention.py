@@ -16,15 +16,19 @@ from . import archive, threads, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from .archive import Archived
 
     Reasons = dict[str, str]  # short id to why the session stays; "" when it does not
 
+# What becomes of a session, in a plan and in a restore.
+KEEP, THIN, RETIRE, WHOLE = "keep", "thin", "retire", "whole"
+RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
+
 _LOCK_SECONDS = 5.0
-_STATE_FILES = (settings.META_FILE, settings.CAPTURE_FILE)
-_ARTIFACTS = (settings.ARTIFACTS_DIR, settings.LOCAL_DIR)
+_STATE_FILES = {settings.META_FILE, settings.CAPTURE_FILE}
+_ARTIFACTS = {settings.ARTIFACTS_DIR, settings.LOCAL_DIR}
 
 
 class Aged:
@@ -41,24 +45,20 @@ class Aged:
         self.last_seen = last_seen
         self.id = os.path.basename(directory) if directory else sessions.day_and_id(episode_name)[1]
 
-    def removable(self) -> list[str]:
-        """What `prune` may take from the directory."""
-        state_files = _STATE_FILES if self.episode else ()
-        return [name for name in files.names(self.directory) if name not in state_files]
-
-
-KEEP, THIN, RETIRE = "keep", "thin", "retire"
+    def removable(self, kind: str) -> set[str]:
+        """The names in the directory that go when the session is thinned or retired."""
+        names = {*files.names(self.directory)} if self.directory else set()
+        return names & _ARTIFACTS if kind == THIN else names - _STATE_FILES if self.episode else names
 
 
 def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Aged]]:
     """What `prune` would do: sessions that stay, that lose their artifacts, and that are archived or deleted."""
     result: dict[str, list[Aged]] = {KEEP: [], THIN: [], RETIRE: []}
     for aged in _every(project_dir):
-        names = aged.removable() if aged.directory else []
         age = (now - aged.last_seen) / settings.DAY_SECONDS
-        is_thinned = age > min(whole_days, days) and not {*_ARTIFACTS}.isdisjoint(names)
+        kind = RETIRE if age > days else THIN if age > whole_days else KEEP
         if aged.directory:
-            result[RETIRE if age > days and names else THIN if is_thinned else KEEP].append(aged)
+            result[kind if kind != KEEP and aged.removable(kind) else KEEP].append(aged)
     return result
 
 
@@ -97,51 +97,32 @@ def _aged(directory: str, episode_name: str) -> Aged:
 # Removing -----------------------------------------------------------------------------------------
 
 
-def thin(project_dir: str, thinned: list[Aged], done: Callable[[], None]) -> Reasons:
-    """Delete the artifacts of sessions."""
-    return {aged.id: _remove(project_dir, aged, _ARTIFACTS, done) for aged in thinned}
-
-
-def delete(project_dir: str, retired: list[Aged], done: Callable[[], None]) -> Reasons:
-    return {aged.id: _remove(project_dir, aged, aged.removable(), done) for aged in retired}
-
-
 def archive_sessions(
-    root: str, project_dir: str, retired: list[Aged], now: float, done: Callable[[], None], with_episodes: bool = False
+    root: str, project_dir: str, retired: list[Aged], kind: str, now: float, done: Callable[[], None]
 ) -> tuple[str, Reasons]:
-    """Archive sessions, then remove those that did not go on; the archive. The caller holds the archive's lock."""
-    reasons: Reasons = {}
-    name = archive.write(root, project_dir, _groups(project_dir, retired, reasons), now)
-    for aged in retired:
-        if aged.id not in reasons:
-            names = [] if with_episodes else aged.removable()
-            reasons[aged.id] = _remove(project_dir, aged, names, done, is_whole=with_episodes)
-    views.refresh(project_dir)
-    return name, reasons
+    """Archive sessions, then remove them as `remove` does; the archive. The caller holds the archive's lock."""
+    unread: Reasons = {}
 
+    def groups() -> Iterator[dict[str, bytes]]:
+        for aged in retired:
+            try:
+                yield _contents(project_dir, aged)
+            except OSError as error:
+                unread[aged.id] = "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror)
 
-def _groups(project_dir: str, retired: list[Aged], reasons: Reasons) -> Iterator[dict[str, bytes]]:
-    """The files of each session; those of sessions that could not be restored stay."""
-    forgotten = tombstones.forgotten_sessions(project_dir)
-    for aged in retired:
-        try:
-            group = _contents(project_dir, aged)
-        except OSError as error:
-            reasons[aged.id] = "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror)
-            continue
-        if tombstones.covers(forgotten, aged.claude_id, clock.iso(aged.last_seen)):
-            reasons[aged.id] = "it was forgotten"
-        else:
-            yield group
+    name = archive.write(root, project_dir, groups(), now)
+    reasons = remove(project_dir, [aged for aged in retired if aged.id not in unread], kind, done)
+    return name, {**unread, **reasons}
 
 
 def _contents(project_dir: str, aged: Aged) -> dict[str, bytes]:
+    """The files of a session; OSError for one that could not be restored."""
     paths = [os.path.join(folder, name) for folder, _, names in os.walk(aged.directory) for name in sorted(names)]
     paths += [episode.path_of(project_dir, aged.episode)] if aged.episode else []
     contents = {}
     for path in paths:
         name = os.path.relpath(path, project_dir).replace(os.sep, "/")
-        if not archive.is_ours(name):
+        if not archive.owner(name):
             raise OSError(errno.EINVAL, "a file of this name cannot be restored", path)
         data = files.read(path)
         if data is not None and not name.endswith(settings.TEMP_SUFFIX):
@@ -149,33 +130,37 @@ def _contents(project_dir: str, aged: Aged) -> dict[str, bytes]:
     return contents
 
 
-def _remove(
-    project_dir: str, aged: Aged, names: Iterable[str], done: Callable[[], None], *, is_whole: bool = False
-) -> str:
-    """Remove files from a session's directory, or the session, unless it went on; why it stays, or ""."""
-    lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
-    with lock as held:
+def remove(project_dir: str, selected: list[Aged], kind: str, done: Callable[[], None]) -> Reasons:
+    """THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode."""
+    reasons = {}
+    for aged in selected:
+        lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+        with lock as held:
+            reasons[aged.id] = _remove(project_dir, aged, kind) if held else "it is running"
+            if held and not reasons[aged.id]:
+                lock.discard()
+        files.remove_if_empty(os.path.dirname(aged.directory))
         done()
-        if not held or sessions.read_marker(project_dir, aged.claude_id):
-            return "it is running"
-        current = _aged(aged.directory, aged.episode) if aged.directory else aged
-        if current.last_seen != aged.last_seen:
-            return "it was resumed in between"
-        for name in names:
-            files.remove_tree(os.path.join(aged.directory, name))
-            files.remove(os.path.join(aged.directory, name))
-        if aged.directory and (is_whole or not aged.episode):
-            files.remove_tree(aged.directory, last=settings.META_FILE)
-        if is_whole and aged.episode:
-            files.remove(episode.path_of(project_dir, aged.episode))
-        lock.discard()
-    files.remove_if_empty(os.path.dirname(aged.directory))
+    views.refresh(project_dir)
+    return reasons
+
+
+def _remove(project_dir: str, aged: Aged, kind: str) -> str:
+    """Why the session stays, or ""; the caller holds its lock."""
+    current = _aged(aged.directory, aged.episode) if aged.directory else aged
+    if current.last_seen != aged.last_seen or sessions.read_marker(project_dir, aged.claude_id):
+        return "it was resumed in between"
+    for name in aged.removable(kind) if kind != WHOLE else ():
+        files.remove_tree(os.path.join(aged.directory, name))
+        files.remove(os.path.join(aged.directory, name))
+    if aged.directory and (kind == WHOLE or (kind == RETIRE and not aged.episode)):
+        files.remove_tree(aged.directory, last=settings.META_FILE)
+    if aged.episode and kind == WHOLE:
+        files.remove(episode.path_of(project_dir, aged.episode))
     return ""
 
 
 # Restoring ----------------------------------------------------------------------------------------
-
-RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
 
 
 def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) -> dict[str, str]:
@@ -214,10 +199,8 @@ def _put_back(project_dir: str, session: Archived) -> str:
 
 def _went_on(project_dir: str, session: Archived) -> bool:
     """Whether a session of this id runs here, or began here at another time."""
-    if sessions.read_marker(project_dir, session.session_id):
-        return True
     directories = [path for path in sessions.all_directories(project_dir) if os.path.basename(path) == session.id]
-    starts = [other.started for other in map(sessions.load, directories) if other]
+    starts = {other.started for other in map(sessions.load, directories) if other}
     names = [name for name in episode.names(project_dir) if sessions.day_and_id(name)[1] == session.id]
-    starts += [clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) for name in names]
-    return any(started != session.started for started in starts)
+    starts |= {clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) for name in names}
+    return bool(sessions.read_marker(project_dir, session.session_id) or starts - {session.started})
