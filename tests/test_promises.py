@@ -245,8 +245,6 @@ def neighbours(top: Path) -> list[Path]:
         repository(top / "you" / "shop", "git@example.org:you/shop.git"),
         outer,
         repository(outer / "vendor" / "inner"),
-        repository(top / "src" / "app", "https://example.org/team/app"),
-        repository(top / "src" / "app-2", "https://example.org/team/app-2"),
         top / "notes",
         top / "notes" / "sub",
         repository(top / "moved" / "site"),

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 TYPE_CHECKING = False
@@ -119,16 +118,11 @@ class FakeApi:
         with self._changed:
             return [r for r in self._requests if prompt in (None, r.prompt) and kind in (None, r.kind)]
 
-    def wait_for(self, prompt: str, count: int = 1, seconds: float = 300.0) -> Request:
-        """The count-th request of a scene, once it has come in."""
-        deadline = time.monotonic() + seconds
+    def wait_for(self, prompt: str, count: int) -> None:
+        """Until so many requests of a scene have come in."""
         with self._changed:
-            while True:
-                seen = [r for r in self._requests if r.prompt == prompt]
-                if len(seen) >= count:
-                    return seen[count - 1]
-                if not self._changed.wait(max(0.0, deadline - time.monotonic())) and time.monotonic() >= deadline:
-                    raise AssertionError("request %d of %r never came; %d did" % (count, prompt, len(seen)))
+            has_come = self._changed.wait_for(lambda: sum(r.prompt == prompt for r in self._requests) >= count, 300)
+        assert has_come, "request %d of %r never came" % (count, prompt)
 
     def take(self, body: dict[str, Any], headers: dict[str, str]) -> Answer:
         kind = classify(body, headers)
@@ -144,13 +138,10 @@ class FakeApi:
         return say('{"title": "A title"}') if kind == SIDE else Answer([], status=400)
 
     def _scene_of(self, body: dict[str, Any]) -> str | None:
-        for message in reversed(body.get("messages") or []):
-            if message.get("role") == "user":
-                text = text_of(message.get("content"))
-                for prompt in sorted(self._scenes, key=len, reverse=True):
-                    if prompt in text:
-                        return prompt
-        return None
+        users = [m for m in body.get("messages") or [] if m.get("role") == "user"]
+        texts = [text_of(message.get("content")) for message in reversed(users)]
+        prompts = sorted(self._scenes, key=len, reverse=True)
+        return next((prompt for text in texts for prompt in prompts if prompt in text), None)
 
     def message(self, answer: Answer, model: str) -> dict[str, Any]:
         with self._changed:
@@ -161,16 +152,9 @@ class FakeApi:
             for i, block in enumerate(answer.blocks)
         ]
         uses_tools = any(block["type"] == "tool_use" for block in blocks)
-        return {
-            "id": "msg_%06d" % number,
-            "type": "message",
-            "role": "assistant",
-            "model": model,
-            "content": blocks,
-            "stop_reason": "tool_use" if uses_tools else "end_turn",
-            "stop_sequence": None,
-            "usage": {"input_tokens": 100, "output_tokens": 20},
-        }
+        message = {"id": "msg_%06d" % number, "type": "message", "role": "assistant", "model": model, "content": blocks}
+        reason = {"stop_reason": "tool_use" if uses_tools else "end_turn", "stop_sequence": None}
+        return {**message, **reason, "usage": {"input_tokens": 100, "output_tokens": 20}}
 
 
 def stream(message: dict[str, Any]) -> Iterator[dict[str, Any]]:

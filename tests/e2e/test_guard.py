@@ -87,20 +87,15 @@ def assert_refused(outcome: str, tool: str, words: tuple[str, ...]) -> None:
     assert not [text for text in words if text not in outcome], outcome
 
 
-def assert_key_refused(found: list[str]) -> None:
-    assert len(found) == 3
-    for outcome, tool in zip(found, ("Read", "Bash", "Grep")):
+def assert_key_refused(read: str, bashed: str, grepped: str) -> None:
+    for outcome, tool in ((read, "Read"), (bashed, "Bash"), (grepped, "Grep")):
         assert_refused(outcome, tool, KEY_REFUSED)
 
 
-def trail(memory: Path) -> list[dict[str, Any]]:
-    from harness_memory.audit import trail as audit
-
-    return list(audit.events(str(memory)))
-
-
 def events(world: World, session: str) -> list[dict[str, Any]]:
-    return [event for event in trail(world.memory(session)) if event["session"] == session]
+    """The audit trail's events of a session."""
+    lines = [line for path in world.memory(session).glob("SECURITY/*/*/audit.jsonl") for line in path.open("rb")]
+    return [event for event in map(json.loads, lines) if event["session"] == session]
 
 
 def summary(events: list[dict[str, Any]]) -> list[tuple[str, str, str, str, bool]]:
@@ -151,8 +146,8 @@ def test_refusals_reach_the_model_its_subagents_and_the_audit_trail(world: World
     assert tips(project) == before
     assert_home_is_whole(world)
     (inside,) = world.api.requests(errand, SUBAGENT)[1:]
-    assert_key_refused(keys)
-    assert_key_refused(outcomes(inside))
+    assert_key_refused(*keys)
+    assert_key_refused(*outcomes(inside))
     assert not [request for request in world.api.requests() if KEY in json.dumps(request.body)]
     secret = [
         ("path_access_denied", "path.secret", tool, "deny", is_agent)
@@ -167,16 +162,15 @@ def test_refusals_reach_the_model_its_subagents_and_the_audit_trail(world: World
 
 def test_bypassing_permissions_lifts_no_refusal(world: World) -> None:
     project = world.project("bypassed")
-    answers = (together(*everyday(project, "plain.txt")), together(bash(DELETE), bash(PUSH), *read_key(world)))
+    tried = together(bash(DELETE), bash(PUSH), *read_key(world))
     # For root the client bypasses nothing without the word that this is a sandbox.
     how: dict[str, Any] = {"options": ("--permission-mode", "bypassPermissions"), "env": {"IS_SANDBOX": "1"}}
-    session = world.run(project, "Work without permissions", *answers, say("Done."), tools=("Grep",), **how).session
-    _, harmless, last = world.api.requests("Work without permissions", MAIN)
-    assert_undisturbed(harmless, project, "plain.txt")
+    session = world.run(project, "Work without permissions", tried, say("Done."), tools=("Grep",), **how).session
+    _, last = world.api.requests("Work without permissions", MAIN)
     deletion, push, *keys = outcomes(last)
     assert_refused(deletion, "Bash", HOME_REFUSED)
     assert_refused(push, "Bash", PUSH_REFUSED)
-    assert_key_refused(keys)
+    assert_key_refused(*keys)
     assert_home_is_whole(world)
     assert len(events(world, session)) == 5
 
@@ -204,17 +198,3 @@ def test_terminal_asks_about_a_forced_push_and_obeys_the_answer(world: World) ->
     assert "(forced update)" in push
     asked = [("confirm_prompted", "git.force-push", "Bash", "ask", False)] * 2
     assert summary(events(world, session)) == [*asked, *[("tool_blocked", "delete.home", "Bash", "deny", False)] * 2]
-
-
-def test_unreadable_rules_leave_the_default_rules_in_force(world: World) -> None:
-    project = world.project("misruled")
-    store = world.base / "misruled-store"
-    store.mkdir(mode=0o700)
-    (store / "guard.json").write_text('{"tiers": {"delete.home": "off"}', encoding="utf-8")
-    answers = (together(bash(DELETE), bash("echo two")), say("Done."))
-    world.run(project, "Work under broken rules", *answers, env={"HARNESS_MEMORY_HOME": str(store)})
-    first, last = world.api.requests("Work under broken rules", MAIN)
-    deletion, echo = outcomes(last)
-    assert_refused(deletion, "Bash", HOME_REFUSED)
-    assert echo == "two"
-    assert str(store / "guard.json") in first.text()

@@ -146,6 +146,12 @@ def test_model_leaves_a_checkpoint_without_being_asked_for_permission(world: Wor
     assert episode["what_remains"] == ["Build the walls"]
 
 
+def own(world: World, session: str) -> set[str]:
+    """The sessions in the memory of a session."""
+    memory = world.memory(session)
+    return {id for id, (folder, _) in world.metas().items() if memory in folder.parents}
+
+
 def test_terminal_session_survives_clear_interruption_and_a_closed_window(world: World) -> None:
     project = world.project("terminal")
     first, terminal = world.terminal(project)
@@ -169,12 +175,6 @@ def test_terminal_session_survives_clear_interruption_and_a_closed_window(world:
     assert (one["asked"], one["what_was_done"]) == (["Describe the first part"], "The first part is described.")
     assert (two["outcome"], two["files_changed"]) == ("interrupted", ["half.txt"])
     assert "Start what will be interrupted" in json.dumps(two["what_remains"])
-
-
-def own(world: World, session: str) -> set[str]:
-    """The sessions in the memory of a session."""
-    memory = world.memory(session)
-    return {id for id, (folder, _) in world.metas().items() if memory in folder.parents}
 
 
 def test_switched_off_it_leaves_no_trace_and_backfill_finds_the_session(world: World) -> None:

@@ -81,20 +81,14 @@ class World:
         )  # fmt: skip
 
     def environment(self, **more: str) -> dict[str, str]:
-        return {
-            "HOME": str(self.home),
-            "PATH": self.path,
-            "LANG": "C.UTF-8",
-            "TERM": "xterm-256color",
-            "ANTHROPIC_API_KEY": "dummy",
-            "ANTHROPIC_BASE_URL": self.api.url,
+        own = {"HOME": str(self.home), "PATH": self.path, "LANG": "C.UTF-8", "TERM": "xterm-256color"}
+        api = {"ANTHROPIC_API_KEY": "dummy", "ANTHROPIC_BASE_URL": self.api.url, "CLAUDE_CODE_MAX_RETRIES": "0"}
+        quiet = {
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-            "CLAUDE_CODE_MAX_RETRIES": "0",
-            "CLAUDE_CODE_TMPDIR": str(self.base),
             "DISABLE_AUTOUPDATER": "1",
             "GIT_CONFIG_NOSYSTEM": "1",
-            **more,
         }
+        return {**own, **api, **quiet, "CLAUDE_CODE_TMPDIR": str(self.base), **more}
 
     # Sessions
     def run(self, project: Path, prompt: str, *answers: Answer, **how: Any) -> Ended:
@@ -174,8 +168,7 @@ class World:
         return self.metas()[session][1]
 
     def status(self, session: str) -> str:
-        found = self.metas()
-        return str(found[session][1]["status"]) if session in found else ""
+        return str(self.metas().get(session, (None, {"status": ""}))[1]["status"])
 
     def memory(self, session: str) -> Path:
         """The memory of the project that a session belongs to."""
