@@ -118,6 +118,7 @@ def test_sessions_of_the_same_branch_and_folder_come_first(life: Life) -> None:
     for branch, folder in (("main", "docs"), ("feature", "web"), ("main", "web"), ("other", "docs")):
         support.git(life.cwd, "checkout", "-q", "-B", branch)
         each = another(life)
+        each.transcript.branch = branch
         each.turn("work", "Worked on %s in %s, and it took some time." % (branch, folder), folder + "/x.py")
         each.end()
     support.git(life.cwd, "checkout", "-q", "main")

@@ -244,13 +244,14 @@ INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 DIRS_IN_INDEX = 3
 
 # Recall ----------------------------------------------------------------------------------------
-RECALL_FORMAT = 4  # of the cache: another version is replaced
+RECALL_FORMAT = 5  # of the cache: another version is replaced
 TRIGGERED_NOTES = 3
 RECALL_UNITS = 1200
 RECALL_LINE_CHARS = 200
 RECALL_FILES_SHOWN = 4
 RECALL_FILES_KEPT = 12
 RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
+RECALL_TAKEN_AT_PROMPT = 16  # new documents; a start or `search` takes in the rest
 RECALL_REFRESH_SECONDS = 0.3  # for a prompt to take in new documents
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 

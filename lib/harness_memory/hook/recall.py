@@ -48,11 +48,11 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
         return None
     part, injection = Part("recall", "Possibly related earlier work", []), None
     for record in records:
-        before = [*part.lines]
+        whole = len(part.lines)
         _add(part, record)
         trial = compose([part], settings.RECALL_UNITS, context.project.name)
         if not trial.shown or trial.shown[0][1] < len(part.lines):
-            part.lines = before  # only whole items
+            del part.lines[whole:]  # only whole items
             break
         injection = trial
         injected.recalled.append(record.id)

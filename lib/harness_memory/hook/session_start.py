@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, config, health, settings
+from ..base import clock, config, files, health, invocation, settings
 from ..base.text import brief
 from ..inject import receipt, sections
 from ..inject.compose import compose
@@ -38,8 +38,8 @@ def handle(run: Run) -> dict[str, Any] | None:
     problems = [*options.problems, *_guard_problems(context)]
     failures = health.unmentioned(run.root)
     problems += ["%d hook run%s failed" % (failures, "" if failures == 1 else "s")] if failures else []
-    is_due = run.event.source != "compact"
-    due = consolidation.due(context.project_dir, run.now, options) if is_due else ""
+    is_compacted = run.event.source == "compact"
+    due = "" if is_compacted else consolidation.due(context.project_dir, run.now, options)
     message = "\n".join(filter(None, [_health_line(problems), due]))
     with context as session:
         text = _inject(context, session, problems, int(options["injection_units"]))
@@ -64,36 +64,37 @@ def _is_fork(run: Run) -> bool:
 
 
 def _refresh_recall(context: HookContext) -> None:
-    """Bring recall's index up to date when it is missing or its log is long; a prompt does the rest."""
-    folder = os.path.join(context.project_dir, settings.STATE_DIR, settings.RECALL_DIR)
+    """Bring recall's index up to date when a prompt cannot: its log is long, or it is missing with much to read."""
+    root, project_dir = context.store_root, context.project_dir
+    folder = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     log = os.path.join(folder, settings.RECALL_LOG)
-    is_long = os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
-    if is_long or not os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
+    is_due = os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
+    if not is_due and not os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
+        is_archived = os.path.isdir(os.path.join(root, settings.ARCHIVE_DIR, os.path.basename(project_dir)))
+        episodes = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
+        is_due = is_archived or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
+    if is_due:
         from ..recall import cache
 
-        with health.noted(context.store_root, "recall"):
-            cache.open_source(context.store_root, context.project_dir, context.run.now, context.ends, is_whole=True)
+        with health.noted(root, "recall"):
+            cache.open_source(root, project_dir, context.run.now, context.ends, is_whole=True)
 
 
 def _guard_problems(context: HookContext) -> list[str]:
-    event = context.run.event
-    launch = event.launch_dir or event.cwd
-    folders = (context.store_root, os.path.join(launch, settings.CLAUDE_DIR))
+    root, launch, run = context.store_root, context.launch, context.run
+    folders = (root, os.path.join(launch, settings.CLAUDE_DIR))
     if not any(os.path.lexists(os.path.join(folder, settings.GUARD_FILE)) for folder in folders):
         return []
     from ..guard import degraded
 
-    return degraded.note(context.store_root, launch, context.project_dir, event.session_id, context.run.now)
+    return degraded.note(root, launch, context.project_dir, run.event.session_id, run.now)
 
 
 def _health_line(problems: list[str]) -> str:
-    if not problems:
-        return ""
-    from ..base import invocation
-
     shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[: settings.PROBLEMS_SHOWN]]
     shown += ["%d more" % (len(problems) - len(shown))] if len(problems) > len(shown) else []
-    return "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command())
+    text = "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command())
+    return text if problems else ""
 
 
 def _inject(context: HookContext, session: Session, problems: list[str], cap: int) -> str:
@@ -140,7 +141,7 @@ def _parts(context: HookContext, session: Session, own_ids: set[str], problems: 
     """In order of priority. Reading the files may add to `problems`, so health is made last."""
     project, event = context.project, context.run.event
     captured = capture.load(session.dir)
-    own_ids = {*own_ids, captured.thread}
+    own_ids.add(captured.thread)
     known = sections.auto_memory(event.transcript_path)
     parts = [
         *([sections.state(captured)] if event.source == "compact" else []),

@@ -30,7 +30,6 @@ _WHOLE_BYTES = 1024 * 1024  # a smaller index is read in one go, and its checksu
 _HEADER_BYTES = 64 * 1024  # more than magic and state take
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
 _CHANGING_SECONDS = 2 * 86400  # a prompt looks for changes in sessions that started since
-_TAKEN_AT_PROMPT = 16  # documents; a start or `search` takes in the rest
 _PROMPT_LOG_BYTES = 4 * settings.RECALL_LOG_BYTES
 # What reading a damaged cache raises: it is dropped, and the next reader starts over.
 DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError)
@@ -94,7 +93,8 @@ class _Cache:
             self.recent.pop(id, None)
             self.stamps.pop(id, None)
         is_due = self.log_bytes > (settings.RECALL_LOG_BYTES if is_whole else _PROMPT_LOG_BYTES)
-        is_due = is_due or len(self.added) > _TAKEN_AT_PROMPT or (is_whole and bool(self.recent) and not self.base)
+        is_due = is_due or len(self.added) > settings.RECALL_TAKEN_AT_PROMPT
+        is_due = is_due or (is_whole and bool(self.recent) and not self.base)
         if is_due or self.added or self.gone or self.state != before:
             self._save(is_due=is_due)
 
@@ -114,8 +114,8 @@ class _Cache:
                 stamp = _stamp(os.path.join(directory, name))
                 changed += [(name, stamp)] if stamp != self.stamps.get(name) else []
         changed.sort(reverse=True)
-        is_complete = is_whole or len(changed) <= _TAKEN_AT_PROMPT
-        for name, stamp in changed if is_whole else changed[:_TAKEN_AT_PROMPT]:
+        is_complete = is_whole or len(changed) <= settings.RECALL_TAKEN_AT_PROMPT
+        for name, stamp in changed if is_whole else changed[: settings.RECALL_TAKEN_AT_PROMPT]:
             if name[:-5].rpartition("Z-")[2] in own or time.monotonic() > ends:
                 is_complete = False
             else:
