@@ -71,10 +71,10 @@ PACKAGES = {
     "session": 1838,
     "notes": 1153,
     "memory": 2262,
-    "recall": 1094,
+    "recall": 996,
     "inject": 519,
     "guard": 7346,
-    "hook": 941,
+    "hook": 935,
     "cli": 4607,
     "setup": 1184,
 }
