@@ -88,15 +88,13 @@ def test_a_slug_names_a_file_on_every_system(name: str, slug: str) -> None:
 
 def test_the_nearer_scope_overrides_the_wider() -> None:
     scopes = [made("editor", "Nano", scope="local"), made("editor", "Emacs"), made("editor", "Vim", scope="user")]
-    book = notebook.Book(scopes)
-    assert [note.ref for note in book.holding] == ["local/editor"]
-    assert book.fate(book.notes[2]) == "overridden by local/editor"
+    assert [note.fate for note in notebook.judged(scopes)] == ["", *["overridden by local/editor"] * 2]
 
 
 @pytest.mark.parametrize(("edges", "holding"), table("superseded.json"))
 def test_a_superseded_note_does_not_hold(edges: dict[str, list[str]], holding: list[str]) -> None:
     some = [made(slug, "Fact of " + slug, supersedes=edges.get(slug, [])) for slug in "abc"]
-    assert [note.slug for note in notebook.Book(some).holding] == holding
+    assert [note.slug for note in notebook.judged(some) if not note.fate] == holding
 
 
 # The index -----------------------------------------------------------------------------------------

@@ -83,7 +83,7 @@ def forget(argv: list[str]) -> int:
         selection = _choose(at, args)
         report = {  # while the sessions can still be read
             "sessions": [record.brief() for record in selection.sessions],
-            "notes": [described(note, "") for note in selection.notes],
+            "notes": [described(note) for note in selection.notes],
             "archived": sorted(each.id for each in selection.archived),
             "files": [{"file": path, "removed": gone, "passages": shown} for path, gone, shown in selection.files],
         }
@@ -125,7 +125,7 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
         else:
             selection.notes.append(_note(at, word))
     if not args.words:
-        selection.notes += [note for note, _ in at.select(args)]
+        selection.notes += at.select(args)
         if not (args.type or args.scope or args.session):
 
             def is_between(item: Record | Archived) -> bool:

@@ -153,7 +153,7 @@ def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     """The note of a shelf that is about the same things as some facts; its name and description count twice."""
     subject = similar.topic_words(" ".join(facts))
     best, most = None, 0
-    for note in notebook.Book(shelf.read()).holding:
+    for note in notebook.holding([shelf]):
         title = subject & similar.topic_words(note.name + " " + note.description)
         shared = title | (subject & similar.topic_words(" ".join(note.body)))
         is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(subject))
@@ -199,10 +199,10 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
     writing.put(made)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
-    pairs = lint.check_pairs(notebook.open_book(scopes.shelves), last=saved.ref)
+    pairs = lint.check_pairs(notebook.read_all(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
     is_redacted = MARK in notes.render(saved)
-    value = {**described(saved, ""), "redacted": is_redacted, "fixed": fixed}
+    value = {**described(saved), "redacted": is_redacted, "fixed": fixed}
     value["findings"] = [finding._asdict() for finding in findings]
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
     rows += ["Secrets in it were redacted."] if is_redacted else []
@@ -306,25 +306,24 @@ def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
     matches = scopes.select(args)
     shown = matches[: getattr(args, "limit", None)]
     rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
-    for note, fate in shown:
-        about = line(note.description) + (" (%s)" % fate if fate else "")
+    for note in shown:
+        about = line(note.description) + (" (%s)" % note.fate if note.fate else "")
         rows.append([line(note.ref), note.type, note.day or "-", about])
     lines = table(rows, is_cut=True) if shown else ['No notes match. Make one: harness memory remember "FACT"']
     lines += ["%d more: --limit %d" % (len(matches) - len(shown), len(matches))] if len(matches) > len(shown) else []
-    return answer(args.json, [described(note, fate) for note, fate in shown], lines)
+    return answer(args.json, [described(note) for note in shown], lines)
 
 
 def show_note(scopes: Scopes, note: Note, is_json: bool) -> int:
     scopes.shelf(note.scope).mark_used(note.slug)
-    fate = notebook.open_book(scopes.shelves).fate(note)
     stale = note.stale_files(scopes.project.root)
     if is_json:
-        return answer(True, {**described(note, fate), "stale_files": stale}, ())
+        return answer(True, {**described(note), "stale_files": stale}, ())
     if note.is_unreadable:
         raise Refusal("%s %s. See: harness memory lint" % (note.ref, note.problems[0][1]))
     emit_stored(files.read(note.path) or b"")
-    if fate:
-        complain("%s is %s" % (note.ref, fate))
+    if note.fate:
+        complain("%s is %s" % (note.ref, note.fate))
     if stale:
         complain("%s may no longer hold: changed or missing: %s" % (note.ref, ", ".join(stale)))
     return 0

@@ -7,8 +7,8 @@ import time
 
 from ..base import clock, settings
 from ..notes import index, lint
-from ..notes import note as notes
 from ..notes import shelf as notebook
+from ..notes.note import slug_of
 from ..project import identity
 from ..session import sessions
 from . import arguments, resolve
@@ -52,12 +52,12 @@ class Scopes:
             identity.record(self.project, clock.iso(self.now))
         return notebook.Writing(self.shelf(scope))
 
-    def matching(self, word: str, scope: str | None = None) -> list[tuple[Shelf, str]]:
-        """The shelf and slug of notes of that very name or file, else of those whose name begins so."""
-        nearest: dict[str, tuple[Shelf, str]] = {}
-        for shelf in self.shelves:
-            for slug in shelf.slugs() if scope in (None, shelf.scope) else ():
-                nearest.setdefault(slug, (shelf, slug))
+    def matching(self, word: str, scope: str | None = None) -> list[Note]:
+        """The nearest notes of that very name or file, else those whose name begins so."""
+        nearest: dict[str, Note] = {}
+        for note in notebook.read_all(self.shelves):
+            if scope in (None, note.scope):
+                nearest.setdefault(note.slug, note)
         return resolve.matches(_slug(word), nearest.values(), _ids)
 
     def find(self, word: str, scope: str | None = None, what: str = "note", *, is_readable: bool = False) -> Note:
@@ -65,17 +65,14 @@ class Scopes:
         named, _, rest = word.partition("/")
         if named in settings.NOTE_SCOPES and rest:
             scope, word = named, rest
-        items = self.matching(word, scope)
-        shelf, slug = resolve.one(_slug(word), items, _ids, what, lambda each: each[1], "list --notes")
-        note = shelf.note(slug)
-        if note is None:
-            raise Refusal("%s/%s was just removed" % (shelf.scope, slug))
+        notes = self.matching(word, scope)
+        note = resolve.one(_slug(word), notes, _ids, what, lambda each: each.slug, "list --notes")
         if is_readable and note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
         return note
 
-    def select(self, args: argparse.Namespace) -> list[tuple[Note, str]]:
-        """Notes that the options of a verb ask for, best rank first, each with why it does not hold, or ""."""
+    def select(self, args: argparse.Namespace) -> list[Note]:
+        """Notes that the options of a verb ask for, best rank first."""
         type, scope, word, since, until, unused = [
             getattr(args, name, None) for name in ("type", "scope", "session", "since", "until", "unused")
         ]
@@ -92,17 +89,16 @@ class Scopes:
                 and (not unused or lint.is_unused(self.shelf(note.scope), note, self.now))
             )
 
-        book = notebook.open_book(self.shelves)
-        order = sorted(book.notes, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
-        return [(note, book.fate(note)) for note in order if is_asked_for(note)]
+        asked = filter(is_asked_for, notebook.read_all(self.shelves))
+        return sorted(asked, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
 
 
 def _slug(word: str) -> str:
-    return notes.slug_of(os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word)
+    return slug_of(os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word)
 
 
-def _ids(note: tuple[Shelf, str]) -> tuple[str]:
-    return (notes.slug_of(note[1]),)  # a file made by hand may have a name that is not a slug
+def _ids(note: Note) -> tuple[str]:
+    return (slug_of(note.slug),)  # a file made by hand may have a name that is not a slug
 
 
 def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:
@@ -118,10 +114,18 @@ def relative(file: str, root: str) -> str:
     return inside
 
 
-def described(note: Note, fate: str) -> dict[str, Any]:
-    """A note for scripts; `fate` is why it does not hold, or ""."""
+def described(note: Note) -> dict[str, Any]:
+    """A note for scripts."""
     about = {"name": note.name, "description": note.description, "type": note.type, "scope": note.scope}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
     lists = {"supersedes": note.supersedes, "files": [path for path, _ in note.files]}
     lists.update(triggers=list(note.fields.get("triggers") or ()), facts=[fact.text for fact in note.facts])
-    return {"note": note.ref, "file": note.path, **about, **fields, **lists, "holds": not fate, "why_not": fate or None}
+    return {
+        "note": note.ref,
+        "file": note.path,
+        **about,
+        **fields,
+        **lists,
+        "holds": not note.fate,
+        "why_not": note.fate or None,
+    }

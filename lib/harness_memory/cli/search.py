@@ -191,7 +191,7 @@ def _note(note: Note) -> Hit:
 
 def _all(scopes: Scopes) -> Iterator[Hit]:
     """All notes that hold and all sessions of the project, newest first."""
-    for note in notebook.open_book(scopes.shelves).holding:
+    for note in notebook.holding(scopes.shelves):
         yield _note(note)
     for name in reversed(episode.names(scopes.project.dir)):
         yield from _session(scopes.project.dir, name)

@@ -80,7 +80,7 @@ def _local_notes(session_dir: str) -> list[str]:
         return []
     from ..notes import index, shelf
 
-    return [index.render_line(note) for note in shelf.open_book([shelf.Shelf("local", session_dir)]).holding]
+    return [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:

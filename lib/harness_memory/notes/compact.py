@@ -21,14 +21,10 @@ _SHOWN_CHARS = 100
 
 def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
     """What changes by slug, and the notes that are left, as they are then."""
-    book = notebook.open_book([shelf])
-    left = {note.slug: note for note in book.notes if note.ref not in book.superseded}
-    changes = {
-        note.slug: ["removed: superseded by %s" % book.superseded[note.ref].slug]
-        for note in book.notes
-        if note.slug not in left
-    }
-    facts = sorted(lint.statements(book), key=lambda each: (index.rank(each[0]), each[1].first))
+    all_notes = notebook.read_all([shelf])
+    changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
+    left = {note.slug: note for note in all_notes if note.slug not in changes}
+    facts = sorted(lint.statements(all_notes), key=lambda each: (index.rank(each[0]), each[1].first))
     gone: dict[int, tuple[Note, Fact]] = {}
     for pair in similar.pairs([fact.text for _, fact in facts]):
         if pair.spare >= 0 and not {pair.first, pair.second} & gone.keys():

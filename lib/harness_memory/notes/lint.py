@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from .note import Fact, Note
-    from .shelf import Book, Shelf
+    from .shelf import Shelf
 
 _CODE_LINES = 12  # a longer listing belongs into the repository
 _SHOWN_CHARS = 80
@@ -119,17 +119,16 @@ def _meaning(match: re.Match[str], day: str) -> str:
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     """All findings in the notes of these shelves; `root` is the project's directory."""
-    book = notebook.open_book(places)
-    findings = [finding for note in book.notes for finding in check_note(note, root)]
-    findings += check_pairs(book)
+    all_notes = notebook.read_all(places)
+    findings = [finding for note in all_notes for finding in check_note(note, root)]
+    findings += check_pairs(all_notes)
     for shelf in places:
-        own = [note for note in book.notes if note.scope == shelf.scope and shelf.home]
-        missing = index.render(notebook.Book(own).holding)[1]
-        if missing:
+        missing = index.render(notebook.holding([shelf]))[1]
+        if missing and shelf.home:
             what = "is full: %d notes are not listed" % missing
             findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))
-        for note in own:
-            if is_unused(shelf, note, now):
+        for note in all_notes:
+            if note.scope == shelf.scope and is_unused(shelf, note, now):
                 day = clock.iso(shelf.last_used(note))[:10]
                 findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
     return findings
@@ -181,14 +180,14 @@ def _check_wording(note: Note, line: int, text: str) -> Iterator[Finding]:
         yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
 
 
-def statements(book: Book) -> list[tuple[Note, Fact]]:
+def statements(all_notes: list[Note]) -> list[tuple[Note, Fact]]:
     """Every fact of notes that are not superseded, with its note."""
-    return [(note, fact) for note in book.notes if note.ref not in book.superseded for fact in note.facts]
+    return [(note, fact) for note in all_notes if note.fate[:10] != "superseded" for fact in note.facts]
 
 
-def check_pairs(book: Book, last: str = "") -> Iterator[Finding]:
+def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
     """Of two alike facts the later is the finding; `last` is the note that counts as the latest."""
-    facts = sorted(statements(book), key=lambda each: each[0].ref == last)
+    facts = sorted(statements(all_notes), key=lambda each: each[0].ref == last)
     for pair in similar.pairs([fact.text for _, fact in facts]):
         (one, first), (other, second) = facts[pair.first], facts[pair.second]
         if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other

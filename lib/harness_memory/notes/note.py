@@ -60,7 +60,7 @@ class Fact:
 class Note:
     """`fields` holds the valid part of the frontmatter, `body` the lines below it."""
 
-    __slots__ = ("body", "fields", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
+    __slots__ = ("body", "fate", "fields", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
 
     def __init__(self, slug: str, fields: dict[str, Any], body: list[str]) -> None:
         self.slug = slug
@@ -68,6 +68,7 @@ class Note:
         self.body = body
         self.scope = "project"
         self.path = ""
+        self.fate = ""  # why it does not hold
         self.head_lines = 0
         self.is_unreadable = False
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)

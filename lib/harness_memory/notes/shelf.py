@@ -66,7 +66,7 @@ class Shelf:
                 raise
             what = error.strerror if isinstance(error, OSError) else "not UTF-8 at byte %d" % error.start
             note = Note(slug, {}, [])
-            note.is_unreadable = True
+            note.is_unreadable, note.fate = True, "unreadable"
             note.problems.append((1, "cannot be read: %s" % what))
         note.scope, note.path = self.scope, path
         return note
@@ -84,11 +84,10 @@ class Shelf:
         written = clock.parse(note.day + "T00:00:00Z") or files.modified(note.path)
         return max(written, files.modified(self.used(note.slug)))
 
-    def expected_index(self, own: list[Note] | None = None) -> bytes | None:
+    def expected_index(self) -> bytes | None:
         """What MEMORY.md must hold, b"" when it must be missing; None where we leave it alone."""
-        own = self.read() if own is None else own
-        if own and self.home:
-            return index.render(Book(own).holding)[0].encode("utf-8", "replace")
+        if self.home and self.slugs():
+            return index.render(holding([self]))[0].encode("utf-8", "replace")
         return b"" if self.home and index.is_ours(files.read_part(self.index, 64)) else None
 
 
@@ -102,41 +101,30 @@ def shelves(store_root: str, project_dir: str, session_dir: str = "") -> list[Sh
     return [*local, Shelf("project", project_dir), user_shelf(store_root)]
 
 
-class Book:
-    """Notes of several shelves, the nearest first; each holds unless another overrides or supersedes it."""
-
-    __slots__ = ("notes", "overridden", "superseded")
-
-    def __init__(self, all_notes: list[Note]) -> None:
-        self.notes = all_notes
-        self.overridden: dict[str, Note] = {}  # ref of a note → the note that wins
-        self.superseded: dict[str, Note] = {}
-        nearest: dict[str, Note] = {}
-        readable = {note.ref: note for note in all_notes if not note.is_unreadable}
-        targets = {
-            ref: [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.supersedes]
-            for ref, note in readable.items()
-        }
-        for ref, note in readable.items():
-            if nearest.setdefault(note.slug, note) is not note:
-                self.overridden[ref] = nearest[note.slug]
-            # Of two that supersede each other both hold.
-            self.superseded.update({each: note for each in targets[ref] if ref not in targets.get(each, ())})
-
-    @property
-    def holding(self) -> list[Note]:
-        return [note for note in self.notes if not self.fate(note)]
-
-    def fate(self, note: Note) -> str:
-        """Why a note does not hold; "" when it does."""
-        for verb, winners in (("superseded", self.superseded), ("overridden", self.overridden)):
-            if note.ref in winners:
-                return "%s by %s" % (verb, winners[note.ref].ref)
-        return "unreadable" if note.is_unreadable else ""
+def judged(all_notes: list[Note]) -> list[Note]:
+    """The same notes, the nearest scope first, each with its `fate`: why it does not hold, or ""."""
+    readable = {note.ref: note for note in all_notes if not note.is_unreadable}
+    targets = {
+        ref: [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.supersedes]
+        for ref, note in readable.items()
+    }
+    nearest: dict[str, Note] = {}
+    for ref, note in readable.items():
+        first = nearest.setdefault(note.slug, note)
+        if first is not note and not note.fate:
+            note.fate = "overridden by " + first.ref
+        for each in targets[ref]:
+            if each in readable and ref not in targets[each]:  # of two that supersede each other both hold
+                readable[each].fate = "superseded by " + ref
+    return all_notes
 
 
-def open_book(places: list[Shelf]) -> Book:
-    return Book([note for shelf in places for note in shelf.read()])
+def read_all(places: list[Shelf]) -> list[Note]:
+    return judged([note for shelf in places for note in shelf.read()])
+
+
+def holding(places: list[Shelf]) -> list[Note]:
+    return [note for note in read_all(places) if not note.fate]
 
 
 class Writing:
@@ -191,8 +179,8 @@ class Writing:
 
     def refresh(self) -> bool:
         """Bring MEMORY.md up to date; True when its text changed."""
-        shelf, own = self.shelf, self.shelf.read()
-        text = shelf.expected_index(own)
+        shelf = self.shelf
+        text = shelf.expected_index()
         if text is None:
             return False
         is_changed = not files.is_same(shelf.index, text)
@@ -203,7 +191,7 @@ class Writing:
         if text:
             # Also when unchanged: triggers and housekeeping compare the time of the index with that of the notes.
             files.write(shelf.index, text)
-            if any(note.triggers for note in own):
+            if any(note.triggers for note in shelf.read()):
                 files.touch(os.path.join(os.path.dirname(shelf.home), settings.TRIGGERS_MARK))
         else:
             files.remove(shelf.index)

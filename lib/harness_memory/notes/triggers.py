@@ -48,7 +48,7 @@ def _load(shelf: Shelf) -> list[dict[str, str]]:
     if cache is None or cache["index"] != written:
         rows = [
             {"kind": kind, "pattern": pattern, "note": note.ref, "line": "%s: %s" % (note.name, note.description)}
-            for note in notebook.open_book([shelf]).holding
+            for note in notebook.holding([shelf])
             for kind, pattern in note.triggers
         ]
         cache = {"schema": settings.SCHEMA, "index": written, "triggers": rows}

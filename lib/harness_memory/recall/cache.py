@@ -146,7 +146,7 @@ class _Cache:
         from ..notes import shelf
         from .documents import of_note
 
-        notes = shelf.open_book(shelf.shelves(self.store_root, self.project_dir)).holding
+        notes = shelf.holding(shelf.shelves(self.store_root, self.project_dir))
         for note in notes:
             if stamps.get(note.ref) != self.stamps.get(note.ref):
                 self._add(of_note(note, files.modified(note.path)), stamps.get(note.ref, 0))
