@@ -33,7 +33,7 @@ def parse(text: object) -> float | None:
     """Seconds since 1970 of `2026-11-16T01:58:08.754Z`; None for anything else."""
     if not isinstance(text, str) or not 20 <= len(text) < 40 or text[10] != "T" or text[-1] != "Z":
         return None
-    days = _days.get(text[:10]) or _count_days(text[:10])
+    days = _count_days(text[:10])
     hour, minute, second = text[11:13], text[14:16], text[17:-1]
     digits = hour + minute + second.replace(".", "", 1)
     if days is None or not (digits.isascii() and digits.isdigit()):
@@ -46,12 +46,13 @@ def is_day(name: str) -> bool:
     return len(name) == 10 and name[4] == name[7] == "-" and name.isascii() and name.replace("-", "").isdigit()
 
 
-_DAYS_MAX = 64
 _days: dict[str, int] = {}  # a transcript names the same day on every line
 
 
 def _count_days(day: str) -> int | None:
     """Days since 1970 in the Gregorian calendar, counting years from March."""
+    if day in _days:
+        return _days[day]
     if not is_day(day):
         return None
     year, month, number = int(day[:4]), int(day[5:7]), int(day[8:])
@@ -59,7 +60,5 @@ def _count_days(day: str) -> int | None:
         return None
     year -= month <= 2
     of_year = (153 * (month + (-3 if month > 2 else 9)) + 2) // 5 + number - 1
-    if len(_days) >= _DAYS_MAX:
-        _days.clear()
     _days[day] = year * 365 + year // 4 - year // 100 + year // 400 + of_year - 719468
     return _days[day]

@@ -41,22 +41,15 @@ def load(root: str) -> Config:
     if problem:
         config.problems.append("%s: %s; the defaults are used" % (path, problem))
     for key, value in (chosen or {}).items():
-        problem = _problem(key, value)
-        if problem:
-            config.problems.append("%s: %s" % (path, problem))
-        else:
+        choices, least = settings.CHOICES.get(key), settings.MINIMUMS.get(key, 1)
+        is_count = isinstance(value, int) and not isinstance(value, bool) and least <= value < 1_000_000
+        if key not in settings.DEFAULTS:
+            problem = 'unknown key "%.40s" (known: %s)' % (key, ", ".join(sorted(settings.DEFAULTS)))
+        elif value in choices if choices else is_count:
             config.values[key] = value
+            continue
+        else:
+            wanted = '"%s"' % '" or "'.join(choices) if choices else "a whole number, %d or more" % least
+            problem = '"%s" must be %s; %s is used' % (key, wanted, settings.DEFAULTS[key])
+        config.problems.append("%s: %s" % (path, problem))
     return config
-
-
-def _problem(key: str, value: object) -> str:
-    if key not in settings.DEFAULTS:
-        return 'unknown key "%.40s" (known: %s)' % (key, ", ".join(sorted(settings.DEFAULTS)))
-    choices = settings.CHOICES.get(key)
-    if choices:
-        words = " or ".join('"%s"' % choice for choice in choices)
-        return "" if value in choices else '"%s" must be %s; "%s" is used' % (key, words, settings.DEFAULTS[key])
-    least = settings.MINIMUMS.get(key, 1)
-    if isinstance(value, bool) or not isinstance(value, int) or not least <= value < 1_000_000:
-        return '"%s" must be a whole number, %d or more; %s is used' % (key, least, settings.DEFAULTS[key])
-    return ""

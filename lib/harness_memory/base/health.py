@@ -46,13 +46,8 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
 
         detail = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         error = "%s: %s" % (type(error).__name__, error)
-    record = {
-        "schema": settings.SCHEMA,
-        "at": clock.iso(time.time()),
-        "event": event,
-        "error": redact(error)[:1000],
-        "detail": redact(detail)[-4000:],
-    }
+    record = {"schema": settings.SCHEMA, "at": clock.iso(time.time()), "event": event}
+    record.update(error=redact(error)[:1000], detail=redact(detail)[-4000:])
     directory = failures_dir(root)
     name = "%020d-%d.json" % (max(0, time.time_ns()), os.getpid())  # of one length, so that they sort by time
     try:
@@ -75,23 +70,12 @@ def unmentioned(root: str) -> int:
     """How many failures are new since the last call."""
     shown = os.path.join(root, settings.HEALTH_DIR, settings.SHOWN_FILE)
     mentioned = files.made(shown)
-    fresh = sum(1 for name in files.names(failures_dir(root)) if _instant(name) > mentioned)
+    instants = [name.partition("-")[0] for name in files.names(failures_dir(root))]
+    fresh = sum(1 for text in instants if text.isdecimal() and int(text) / 1e9 > mentioned)
     if fresh:
         files.touch(shown)
     return fresh
 
 
-def forget_runs(root: str) -> None:
-    """Remove the stamps of runs; the folder stays as a sign that there is a memory."""
-    folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
-    for name in files.names(folder):
-        files.remove(os.path.join(folder, name))
-
-
 def failures_dir(root: str) -> str:
     return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)
-
-
-def _instant(name: str) -> float:
-    head = name.partition("-")[0]
-    return int(head) / 1e9 if head.isdecimal() else 0.0

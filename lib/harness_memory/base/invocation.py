@@ -35,9 +35,7 @@ def quote(path: str) -> str:
     """Quoted for a shell only if necessary, in double quotes if they suffice: what a model would type itself."""
     if path and _PLAIN.issuperset(path):
         return path
-    if path and not _LIVE_IN_DOUBLE_QUOTES & set(path):
-        return '"%s"' % path
-    return single_quotes(path)
+    return '"%s"' % path if path and not _LIVE_IN_DOUBLE_QUOTES & set(path) else single_quotes(path)
 
 
 def single_quotes(path: str) -> str:

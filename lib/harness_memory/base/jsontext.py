@@ -32,17 +32,19 @@ def _refuse(value: object) -> NoReturn:
 
 _scan: Any = None
 _encode: Any = None
-_quote: Any = None
+_quote: Any
 try:
-    from _json import encode_basestring, make_encoder, make_scanner
+    from _json import encode_basestring as _quote
+    from _json import make_encoder, make_scanner
 
     _scan = make_scanner(_Context)  # type: ignore[arg-type]
-    _encode = make_encoder(None, _refuse, encode_basestring, None, ": ", ", ", False, False, False)
-    _quote = encode_basestring
+    _encode = make_encoder(None, _refuse, _quote, None, ": ", ", ", False, False, False)
     if _scan('{"a": [1]}', 0) != ({"a": [1]}, 10) or "".join(_encode({"a": ["é"]}, 0)) != '{"a": ["é"]}':
         raise ValueError("another interface")
 except Exception:  # noqa: BLE001  (not CPython, or a private interface that has changed: do without)
-    _scan = _encode = _quote = None
+    from json.encoder import py_encode_basestring as _quote  # type: ignore[attr-defined,no-redef,unused-ignore]
+
+    _scan = _encode = None
 
 
 def loads(data: bytes | str) -> Any:
@@ -78,15 +80,6 @@ def pretty(value: Any) -> str:
     return _render(value, "\n", 0) + "\n"
 
 
-def quote(text: str) -> str:
-    if _quote is None:
-        import json
-
-        return json.dumps(text, ensure_ascii=False)
-    quoted: str = _quote(text)
-    return quoted
-
-
 def _loads_slowly(text: str) -> Any:
     import json
 
@@ -95,7 +88,7 @@ def _loads_slowly(text: str) -> Any:
 
 def _render(value: Any, newline: str | None, depth: int) -> str:
     if isinstance(value, str):
-        return quote(value)
+        return str(_quote(value))
     if value is None or isinstance(value, bool):
         return _WORDS[value]
     if isinstance(value, int):
@@ -106,7 +99,7 @@ def _render(value: Any, newline: str | None, depth: int) -> str:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
         left, right = "{", "}"
-        items = [quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
+        items = [_quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
     elif isinstance(value, (list, tuple)):
         left, right = "[", "]"
         items = [_render(v, newline, depth + 1) for v in value]

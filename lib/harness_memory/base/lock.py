@@ -35,9 +35,7 @@ class Lock:
     __slots__ = ("busy", "fd", "is_discarded", "path", "seconds")
 
     def __init__(self, path: str, seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = "") -> None:
-        self.path = path
-        self.seconds = seconds
-        self.busy = busy
+        self.path, self.seconds, self.busy = path, seconds, busy
         self.fd = -1
         self.is_discarded = False
 
@@ -52,7 +50,7 @@ class Lock:
                 if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
                     return True
                 raise
-            if _try(fd) and self._is_current(fd):
+            if _try(fd) and _is_current(fd, self.path):
                 self.fd = fd
                 return True
             os.close(fd)
@@ -78,13 +76,6 @@ class Lock:
             if os.name != "nt":
                 files.remove(self.path)
 
-    def _is_current(self, fd: int) -> bool:
-        # The holder may have removed the file between our open and our lock.
-        try:
-            return os.name == "nt" or os.path.samestat(os.stat(self.path), os.fstat(fd))
-        except FileNotFoundError:
-            return False
-
 
 def _try(fd: int) -> bool:
     try:
@@ -97,3 +88,11 @@ def _try(fd: int) -> bool:
     except OSError as error:
         return error.errno not in _BUSY
     return True
+
+
+def _is_current(fd: int, path: str) -> bool:
+    # The holder may have removed the file between our open and our lock.
+    try:
+        return os.name == "nt" or os.path.samestat(os.stat(path), os.fstat(fd))
+    except FileNotFoundError:
+        return False

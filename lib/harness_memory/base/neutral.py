@@ -29,39 +29,27 @@ def line(text: str) -> str:
     text = one_line_of(text)
     bare = text.lstrip(_MARKERS)
     before = text[: len(text) - len(bare)]
-    plain = _folded(bare).lower()
-    if _is_command(bare):
+    word = bare.partition(" ")[0]
+    if word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word:  # a command, not a path
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
-    if plain.partition(":")[0].strip(_MARKERS) in _ROLES and ":" in plain:
-        return before + _QUOTED + bare
-    if any(all(word in plain for word in words) for words in _ORDERS):
+    plain = _folded(bare).lower()
+    is_role = ":" in plain and plain.partition(":")[0].strip(_MARKERS) in _ROLES
+    if is_role or any(all(word in plain for word in words) for words in _ORDERS):
         return before + _QUOTED + bare
     return text
 
 
 def one_line_of(text: str) -> str:
     """Indentation and words of a line, without control characters and with its tags disarmed."""
-    indent = text[: len(text) - len(text.lstrip(" "))]
-    words = one_line(text).replace("＜", "<").replace("﹤", "<")
-    return indent[:8] + (_disarmed(words) if "<" in words or "`" in words else words)
+    indent = text[: len(text) - len(text.lstrip(" "))][:8]
+    head, *parts = one_line(text).replace("＜", "<").replace("﹤", "<").split("<")
+    return indent + (head + "".join([("‹" if _is_tag(part) else "<") + part for part in parts])).replace("```", "'''")
 
 
 def undone(text: str) -> str:
     """A text with its tags and fences as they were, to compare what was injected with what was recorded."""
     return text.replace("＜", "<").replace("﹤", "<").replace("‹", "<").replace("'''", "```")
-
-
-def _is_command(bare: str) -> bool:
-    word = bare.partition(" ")[0]
-    return word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word  # else a path
-
-
-def _disarmed(text: str) -> str:
-    head, *parts = text.split("<")
-    for number, part in enumerate(parts):
-        parts[number] = ("‹" if _is_tag(part) else "<") + part
-    return (head + "".join(parts)).replace("```", "'''")
 
 
 def _is_tag(part: str) -> bool:
@@ -70,8 +58,7 @@ def _is_tag(part: str) -> bool:
         return True
     head = _folded(part[:_TAG_CHARS]).lower()
     at = next((number for number, char in enumerate(head) if char.isascii() and char not in _TAG_SIGNS), len(head))
-    before = head[:at].strip(" ")
-    return not _TAG_MARKS.isdisjoint(before) or head[at:].startswith(_TAG_NAMES)
+    return not _TAG_MARKS.isdisjoint(head[:at]) or head[at:].startswith(_TAG_NAMES)
 
 
 def _folded(text: str) -> str:

@@ -106,14 +106,9 @@ WITNESS_ENTRIES_SCANNED = 2000
 IDENTITY_ITEMS_KEPT = 50
 
 # Life of a session -----------------------------------------------------------------------------
-ACTIVE = "ACTIVE"
-COMPLETED = "COMPLETED"
-ABANDONED = "ABANDONED"
-STATUSES = (ACTIVE, COMPLETED, ABANDONED)
+STATUSES = ACTIVE, COMPLETED, ABANDONED = ("ACTIVE", "COMPLETED", "ABANDONED")
 DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
-
-# Short ids: as many characters of Claude's id as it takes to be unique in its day.
-SHORT_ID_CHARS = (8, 13, 18, 23, 36)
+SHORT_ID_CHARS = (8, 13, 18, 23, 36)  # as many of Claude's id as it takes to be unique in its day
 
 # Input -----------------------------------------------------------------------------------------
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
@@ -195,12 +190,7 @@ SECURITY_DIR = "SECURITY"
 AUDIT_FILE = "audit.jsonl"
 AUDIT_LOCK = "audit.lock"
 AUDIT_EVENTS = (
-    "tool_blocked",
-    "confirm_prompted",
-    "path_access_denied",
-    "tool_noted",
-    "memory_forgotten",
-    "guard_degraded",
+    *("tool_blocked", "confirm_prompted", "path_access_denied", "tool_noted", "memory_forgotten", "guard_degraded"),
     "settings_changed",
 )
 AUDIT_COMMAND_CHARS = 500
@@ -212,16 +202,9 @@ AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 # Injection -------------------------------------------------------------------------------------
 INJECTION_MAX_UNITS = 9500  # at 10,001 the client shows a file preview instead
 INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
-    "health": 400,
-    "state": 1800,
-    "briefing": 2400,
-    "open": 1200,
-    "notes": 1200,
-    "menu": 1600,
-    "profile": 2400,
-    "recall": 1200,
-    "usage": 700,
-}
+    "health": 400, "state": 1800, "briefing": 2400, "open": 1200, "notes": 1200, "menu": 1600, "profile": 2400,
+    "recall": 1200, "usage": 700,
+}  # fmt: skip
 PROBLEMS_SHOWN = 3
 BRIEFING_LINES = 80
 PROFILE_LINES = 30

@@ -23,43 +23,34 @@ _FAR = 1e12  # seconds; a transcript may name the year 9999
 
 def problem(value: object, spec: Any, where: str = "") -> str:
     """What is wrong with a value, with the path of the field; "" when it has the shape."""
+    expected = ""
+    parts: list[tuple[object, Any, str]] = []  # what is inside: value, spec, path
     if isinstance(spec, str):
-        return "" if _is_kind(value, spec) else _wrong(where, spec)
-    if isinstance(spec, (set, frozenset)):
-        return "" if isinstance(value, str) and value in spec else _wrong(where, "one of " + ", ".join(sorted(spec)))
-    if isinstance(spec, dict):
-        return _problem_of_mapping(value, spec, where)
-    if not isinstance(value, list):
-        return _wrong(where, "a list")
-    if isinstance(spec, tuple):
-        if len(value) != len(spec):
-            return _wrong(where, "a list of %d" % len(spec))
-        kinds = list(spec)
-    else:
-        kinds = spec * len(value)
-    for at, (item, kind) in enumerate(zip(value, kinds)):
-        wrong = "" if kind == "text" and isinstance(item, str) else problem(item, kind, "%s[%d]" % (where, at))
-        if wrong:
-            return wrong
-    return ""
-
-
-def _problem_of_mapping(value: object, spec: dict[str, Any], where: str) -> str:
-    if not isinstance(value, dict):
-        return _wrong(where, "an object")
-    if "*" in spec:
-        problems = (problem(item, spec["*"], _join(where, str(key))) for key, item in value.items())
-        return next(filter(None, problems), "")
-    for field, kind in spec.items():
-        name = field.rstrip("?")
-        if value.get(name) is None:
-            if name == field:
-                return '"%s" is missing' % _join(where, name)
-            continue
-        wrong = problem(value[name], kind, _join(where, name))
-        if wrong:
-            return wrong
-    return ""
+        expected = "" if _is_kind(value, spec) else spec
+    elif isinstance(spec, (set, frozenset)):
+        expected = "" if isinstance(value, str) and value in spec else "one of " + ", ".join(sorted(spec))
+    elif isinstance(spec, dict):
+        if not isinstance(value, dict):
+            expected = "an object"
+        elif "*" in spec:
+            parts = [(item, spec["*"], _join(where, str(key))) for key, item in value.items()]
+        else:
+            for field, kind in spec.items():
+                name = field.rstrip("?")
+                if value.get(name) is not None:
+                    parts.append((value[name], kind, _join(where, name)))
+                elif name == field:
+                    return '"%s" is missing' % _join(where, name)
+    elif not isinstance(value, list):
+        expected = "a list"
+    elif isinstance(spec, tuple) and len(value) != len(spec):
+        expected = "a list of %d" % len(spec)
+    elif spec != ["text"] or not all(isinstance(item, str) for item in value):
+        kinds = spec if isinstance(spec, tuple) else spec * len(value)
+        parts = [(item, kind, "%s[%d]" % (where, at)) for at, (item, kind) in enumerate(zip(value, kinds))]
+    if expected:
+        return "%s must be %s" % ('"%s"' % where if where else "it", expected)
+    return next(filter(None, (problem(*part) for part in parts)), "")
 
 
 def _is_kind(value: object, kind: str) -> bool:
@@ -79,7 +70,3 @@ def _is_kind(value: object, kind: str) -> bool:
 
 def _join(where: str, name: str) -> str:
     return "%s.%s" % (where, name) if where else name
-
-
-def _wrong(where: str, expected: str) -> str:
-    return "%s must be %s" % ('"%s"' % where if where else "it", expected)

@@ -96,12 +96,8 @@ def _redacted(value: str, limit: int) -> str:
     # Neither a hidden character inside a token nor a colour before it may shield it.
     if "\x1b" in value or "\x9b" in value:
         head, *rest = value.replace("\x9b", "\x1b[").split("\x1b")
-        value = head + "".join([" " + _after_escape(part) for part in rest])
+        for part in rest:  # an escape sequence may end in a letter
+            rest_of_it = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
+            head += " " + rest_of_it[1:]
+        value = head
     return redact(value if value.isascii() else value.translate(_HIDDEN))
-
-
-def _after_escape(text: str) -> str:
-    """What follows an escape sequence: the sequence may end in a letter."""
-    if text[:1] == "[":
-        return text[1:].lstrip("0123456789;:?<=>")[1:]
-    return text.lstrip(" #%()*+-./")[1:]

@@ -7,7 +7,7 @@ import time
 from typing import NamedTuple
 
 from .. import __version__
-from ..base import files, health
+from ..base import files, settings
 from . import merge, registry, settingsfile, skills
 from .jsonedit import Invalid, parse
 from .settingsfile import Refused, Target, document
@@ -93,7 +93,9 @@ def uninstall(target: Target, removal: Change, memory: Memory | None = None) -> 
         memory.delete()  # before the record of the install, by which a second attempt knows the memory
     registry.drop(target.store, target.settings)
     if not registry.load(target.store):
-        health.forget_runs(target.store)  # else they would look like a plugin's
+        runs = os.path.join(target.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+        for name in files.names(runs):  # else they would look like a plugin's
+            files.remove(os.path.join(runs, name))
     for path in (target.store, skills.folder(target.settings), os.path.dirname(target.settings)):
         try:
             os.rmdir(path)
