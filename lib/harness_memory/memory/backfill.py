@@ -119,7 +119,6 @@ class Backfill:
         self.only = only  # the store directory of one project; "" for all
         self.now = now
         self.oldest = now - config["retention_days"] * settings.DAY_SECONDS
-        self.most = int(config["retention_episodes"])
         self.projects: dict[str, Project] = {}
         self.made: set[str] = set()  # directories of projects with new episodes
         self.forks: dict[str, str] = {}
@@ -127,26 +126,16 @@ class Backfill:
 
     def survey(self, transcripts: list[str], done: Callable[[], None]) -> tuple[list[Source], dict[str, int]]:
         """The transcripts to read, oldest first, and how many there are of each other kind."""
-        kinds: list[str] = []
-        wanted: dict[str, Source] = {}
+        kinds, wanted = [], []
         for path in transcripts:
             done()
             source = open_source(path)
-            kind = self._verdict(source) if source else EMPTY
-            if source and not kind:
-                copy = wanted.get(source.session_id, source)
-                kind = KNOWN if copy is not source else ""
-                wanted[source.session_id] = max(source, copy, key=lambda each: each.size)
-            kinds.append(kind)
-        rooms: dict[str, int] = {}
-        recent = []  # those whose episodes the next session start would keep
+            kinds.append(self._verdict(source) if source else EMPTY)
+            if source and not kinds[-1]:
+                wanted.append(source)
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
-        for source in sorted(wanted.values(), key=lambda source: (source.started, source.modified), reverse=True):
-            directory = self._project(source.cwd).dir
-            rooms[directory] = rooms.get(directory, self.most - len(episode.names(directory))) - 1
-            recent += [source] if rooms[directory] >= 0 else []
-        kinds += [OLD] * (len(wanted) - len(recent))
-        return recent[::-1], {kind: kinds.count(kind) for kind in kinds if kind}
+        wanted.sort(key=lambda source: (source.started, source.modified))
+        return wanted, {kind: kinds.count(kind) for kind in kinds if kind}
 
     def _project(self, cwd: str) -> Project:
         if cwd not in self.projects:

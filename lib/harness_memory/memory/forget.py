@@ -50,8 +50,7 @@ def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived:
     tasks = os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
     records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_paths(tasks, files.names(tasks))]
     tombstones.add(project_dir, now, sessions=claude_ids)
-    with _writers_stopped(root, project_dir) as locks:
-        _drop_derived(project_dir)
+    with _facts_changing(root, project_dir) as locks:
         # Mentions go first, while a second run can still find the sessions by their names.
         _rewrite([*_receipts(project_dir), *records], _without_mentions(ids, phrases))
         for each in selected:
@@ -63,29 +62,24 @@ def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived:
                 files.erase(path)
             if marker in locks:
                 locks[marker].discard()
-    try:
         archive.rewrite(root, project_dir, lambda each: {} if ids & {each.id, each.session_id} else each.files, now)
-    finally:
-        _rebuild(root, project_dir)
 
 
 def forget_note(root: str, shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
     phrases = [whole.description, *(fact.text for fact in whole.facts)]
-    for project_dir in project_dirs:
-        with _writers_stopped(root, project_dir):
-            _rewrite(_receipts(project_dir), _without_mentions({note.slug}, phrases))
-    with notebook.Writing(shelf):
-        files.erase(shelf.path(note.slug))
-        files.erase(shelf.used(note.slug))
+    paths = [shelf.path(note.slug), shelf.used(note.slug)]
     for home in {each.home for each in (shelf, *reach) if each.home}:
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
-        folder = notebook.Shelf("", home).archive
-        paths = _paths(drafts, [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)])
-        versions = [name for name in files.names(folder) if notebook.archived_slug(name) == note.slug]
-        for path in (*paths, *_paths(folder, versions)):
-            files.erase(path)
+        paths += _paths(drafts, [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)])
+        versions = notebook.Shelf("", home).archive
+        paths += _paths(versions, [each for each in files.names(versions) if notebook.archived_slug(each) == note.slug])
+    for project_dir in project_dirs:
+        with _facts_changing(root, project_dir):
+            _rewrite(_receipts(project_dir), _without_mentions({note.slug}, phrases))
+            for path in paths:
+                files.erase(path)
 
 
 def _receipts(project_dir: str) -> list[str]:
@@ -156,13 +150,9 @@ def forget_text(
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
-    with _writers_stopped(root, project_dir):
-        _drop_derived(project_dir)
+    with _facts_changing(root, project_dir):
         _rewrite(_fact_files(tops), lambda path, data: strike.strike(path, data, is_hit))
-    try:
         archive.rewrite(root, project_dir, lambda each: _struck(each, is_hit), now)
-    finally:
-        _rebuild(root, project_dir)
 
 
 def _struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
@@ -187,36 +177,32 @@ def in_audit_trail(project_dir: str, is_hit: Matcher) -> list[str]:
 
 
 @contextlib.contextmanager
-def _writers_stopped(root: str, project_dir: str) -> Iterator[dict[str, Lock]]:
-    """Hold every lock under which facts are written; the locks of sessions by the path of their marker."""
-    live = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+def _facts_changing(root: str, project_dir: str) -> Iterator[dict[str, Lock]]:
+    """Hold every lock under which facts are written, without views and caches, which are rebuilt afterwards.
+
+    Views go first, so that a crash cannot leave the text in them. The locks of sessions, by their marker's path."""
+    state, shelves = os.path.join(project_dir, settings.STATE_DIR), notebook.shelves(root, project_dir)
+    recall, live = os.path.join(state, settings.RECALL_DIR), os.path.join(state, settings.LIVE_DIR)
     paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]
     locks = {path[: -len(settings.LOCK_SUFFIX)] + ".json": Lock(path, _WAIT_SECONDS, _BUSY) for path in paths}
-    shared = [views.lock(project_dir, _WAIT_SECONDS)]
-    shared += [notebook.Writing(each, _WAIT_SECONDS).lock for each in notebook.shelves(root, project_dir)]
+    shared = [views.lock(project_dir, _WAIT_SECONDS), *(notebook.Writing(each, _WAIT_SECONDS).lock for each in shelves)]
     shared += [Lock(os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX, _WAIT_SECONDS, _BUSY)]
-    with contextlib.ExitStack() as stack:
-        for lock in (*locks.values(), *shared):
-            if os.path.isdir(os.path.dirname(lock.path)):
-                stack.enter_context(lock)
-        yield locks
-
-
-def _drop_derived(project_dir: str) -> None:
-    """Delete views and caches first, so that a crash cannot leave the text in them."""
-    state = os.path.join(project_dir, settings.STATE_DIR)
-    for path in (*_paths(project_dir, _VIEWS), *_paths(state, _VIEWS)):
-        files.erase(path)
-    files.remove_tree(os.path.join(state, settings.RECALL_DIR))
-
-
-def _rebuild(root: str, project_dir: str) -> None:
-    for shelf in notebook.shelves(root, project_dir):
-        if os.path.isdir(shelf.folder):
-            with notebook.Writing(shelf):
-                pass
-    files.remove_tree(os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR))
-    views.rebuild(project_dir, _WAIT_SECONDS)
+    try:
+        with contextlib.ExitStack() as stack:
+            for lock in (*locks.values(), *shared):
+                if os.path.isdir(os.path.dirname(lock.path)):
+                    stack.enter_context(lock)
+            for path in (*_paths(project_dir, _VIEWS), *_paths(state, _VIEWS)):
+                files.erase(path)
+            files.remove_tree(recall)
+            yield locks
+    finally:
+        files.remove_tree(recall)
+        for shelf in shelves:
+            if os.path.isdir(shelf.folder):
+                with notebook.Writing(shelf):
+                    pass
+        views.rebuild(project_dir, _WAIT_SECONDS)
 
 
 def _fact_files(tops: list[str], *, with_views: bool = False) -> Iterator[str]:

@@ -103,61 +103,49 @@ def archive_sessions(
     """Archive sessions, then remove them as `remove` does; the archive. The caller holds the archive's lock."""
     unread: Reasons = {}
 
-    def groups() -> Iterator[dict[str, bytes]]:
-        for aged in retired:
-            try:
-                yield _contents(project_dir, aged)
-            except OSError as error:
-                unread[aged.id] = "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror)
+    def contents(aged: Aged) -> dict[str, bytes]:
+        paths = [os.path.join(folder, name) for folder, _, names in os.walk(aged.directory) for name in sorted(names)]
+        paths += [episode.path_of(project_dir, aged.episode)] if aged.episode else []
+        paths = [path for path in paths if not path.endswith(settings.TEMP_SUFFIX)]
+        names = {path: os.path.relpath(path, project_dir).replace(os.sep, "/") for path in paths}
+        try:
+            for path, name in names.items():
+                if not archive.owner(name):
+                    raise OSError(errno.EINVAL, "a file of this name cannot be restored", path)
+            return {name: files.read(path) or b"" for path, name in names.items()}
+        except OSError as error:
+            unread[aged.id] = "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror)
+            return {}
 
-    name = archive.write(root, project_dir, groups(), now)
+    name = archive.write(root, project_dir, map(contents, retired), now)
     reasons = remove(project_dir, [aged for aged in retired if aged.id not in unread], kind, done)
     return name, {**unread, **reasons}
-
-
-def _contents(project_dir: str, aged: Aged) -> dict[str, bytes]:
-    """The files of a session; OSError for one that could not be restored."""
-    paths = [os.path.join(folder, name) for folder, _, names in os.walk(aged.directory) for name in sorted(names)]
-    paths += [episode.path_of(project_dir, aged.episode)] if aged.episode else []
-    contents = {}
-    for path in paths:
-        name = os.path.relpath(path, project_dir).replace(os.sep, "/")
-        if not archive.owner(name):
-            raise OSError(errno.EINVAL, "a file of this name cannot be restored", path)
-        data = files.read(path)
-        if data is not None and not name.endswith(settings.TEMP_SUFFIX):
-            contents[name] = data
-    return contents
 
 
 def remove(project_dir: str, selected: list[Aged], kind: str, done: Callable[[], None]) -> Reasons:
     """THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode."""
     reasons = {}
     for aged in selected:
+        done()
+        reasons[aged.id] = "it went on"
         lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
-            reasons[aged.id] = _remove(project_dir, aged, kind) if held else "it is running"
-            if held and not reasons[aged.id]:
-                lock.discard()
+            current = _aged(aged.directory, aged.episode) if aged.directory else aged
+            is_running = not held or sessions.read_marker(project_dir, aged.claude_id)
+            if is_running or current.last_seen != aged.last_seen:
+                continue
+            for name in aged.removable(kind) if kind != WHOLE else ():
+                files.remove_tree(os.path.join(aged.directory, name))
+                files.remove(os.path.join(aged.directory, name))
+            if aged.directory and (kind == WHOLE or (kind == RETIRE and not aged.episode)):
+                files.remove_tree(aged.directory, last=settings.META_FILE)
+            if aged.episode and kind == WHOLE:
+                files.remove(episode.path_of(project_dir, aged.episode))
+            lock.discard()
         files.remove_if_empty(os.path.dirname(aged.directory))
-        done()
+        reasons[aged.id] = ""
     views.refresh(project_dir)
     return reasons
-
-
-def _remove(project_dir: str, aged: Aged, kind: str) -> str:
-    """Why the session stays, or ""; the caller holds its lock."""
-    current = _aged(aged.directory, aged.episode) if aged.directory else aged
-    if current.last_seen != aged.last_seen or sessions.read_marker(project_dir, aged.claude_id):
-        return "it was resumed in between"
-    for name in aged.removable(kind) if kind != WHOLE else ():
-        files.remove_tree(os.path.join(aged.directory, name))
-        files.remove(os.path.join(aged.directory, name))
-    if aged.directory and (kind == WHOLE or (kind == RETIRE and not aged.episode)):
-        files.remove_tree(aged.directory, last=settings.META_FILE)
-    if aged.episode and kind == WHOLE:
-        files.remove(episode.path_of(project_dir, aged.episode))
-    return ""
 
 
 # Restoring ----------------------------------------------------------------------------------------

@@ -135,15 +135,11 @@ def _tree(value: Any, is_hit: Matcher, *, drops_empty: bool = True) -> Any:
 
 def passages(path: str, data: bytes) -> Iterator[str]:
     """What a file says: the texts in JSON and YAML, the lines of everything else."""
-    text = data.decode("utf-8", "replace")
-    name = os.path.basename(path)
-    is_value = name == settings.META_FILE or name.endswith(".json")
-    for part in [text] if is_value else text.split("\n"):
+    text, name = data.decode("utf-8", "replace"), os.path.basename(path)
+    is_meta = name == settings.META_FILE
+    for part in [text] if is_meta or name.endswith(".json") else text.split("\n"):
         try:
-            if name == settings.META_FILE:
-                yield from _leaves(yaml.load(part))
-            else:
-                yield from _leaves(jsontext.loads(part)) if ".json" in name and part else (part,)
+            yield from _leaves(yaml.load(part) if is_meta else jsontext.loads(part) if ".json" in name else part)
         except ValueError:
             yield part
 
