@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
+import pytest
 import support
 
 from harness_memory import cli
@@ -77,6 +78,32 @@ class World:
         finally:
             Lock.__enter__ = enter  # type: ignore[method-assign]
         assert not due
+
+    def assert_sound(self, **options: Any) -> None:
+        """Every file is valid, and a rebuild changes nothing."""
+        before = self.files()
+        checked = self.memory("verify", "--all-projects", **options)
+        assert checked.code == 0, checked.stdout
+        assert "rebuilt:" not in self.memory("rebuild", "--all-projects", **options).stdout
+        assert self.files() == before
+
+    def killed(self, calls: int, *words: str) -> None:
+        """Run a command that dies after so many changes of the disk."""
+        left = [calls]
+
+        def dying(function: Callable[..., object]) -> Callable[..., object]:
+            def run(*arguments: object, **options: object) -> object:
+                left[0] -= 1
+                if left[0] < 0:
+                    raise KeyboardInterrupt
+                return function(*arguments, **options)
+
+            return run
+
+        with pytest.MonkeyPatch.context() as patch:
+            for name in ("unlink", "rmdir", "replace", "fsync"):
+                patch.setattr(os, name, dying(getattr(os, name)))
+            self.memory(*words)
 
     def work(
         self,

@@ -15,12 +15,8 @@ from commandline import World
 from harness_memory.base import yaml
 from harness_memory.memory import backfill
 
+ASK, ANSWER = "Correct the totals", "Totals are rounded once, at the end."
 SECRET = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
 
 
 def left(
@@ -44,17 +40,9 @@ def headlines(world: World) -> set[str]:
     return {value["headline"] for value in support.episodes(world.root)}
 
 
-def assert_sound(world: World) -> None:
-    before = world.files()
-    checked = world.memory("verify", "--all-projects")
-    assert checked.code == 0, checked.stdout
-    assert "rebuilt:" not in world.memory("rebuild", "--all-projects").stdout
-    assert world.files() == before
-
-
 def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
-    seen = world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",))
-    missed = left(world, "Correct the totals", "Totals are rounded once, at the end.", files=("totals.py",))
+    seen = world.work(ASK, ANSWER, ("totals.py",))
+    missed = left(world, ASK, ANSWER, files=("totals.py",))
     report = world.json("backfill")
     assert (report["made"], report["left_alone"]) == (1, {"known": 1})
     ours, theirs = (next(v for v in support.episodes(world.root) if v["session_id"] == s.id) for s in (missed, seen))
@@ -68,25 +56,19 @@ def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
     assert meta["reason"] == backfill.REASON
     assert (world.session_dir(missed) / "summary.md").is_file()
     assert missed.id[:8] in (world.project / "INDEX.md").read_text("utf-8")
-    assert_sound(world)
-
-
-def test_backfill_again_records_nothing_twice(world: World) -> None:
-    left(world, "Correct the totals", "Totals are rounded once, at the end.")
-    assert world.json("backfill")["made"] == 1
-    before = world.files()
-    report = world.json("backfill")
-    assert (report["made"], report["left_alone"]) == (0, {"known": 1})
-    assert world.files() == before
+    world.assert_sound()
+    files_before = world.files()
+    assert world.json("backfill")["left_alone"] == {"known": 2}
+    assert world.files() == files_before
 
 
 def test_backfill_after_a_kill_goes_on(world: World) -> None:
-    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    session = left(world, ASK, ANSWER)
     world.json("backfill")
     (world.session_dir(session) / "META.yaml").unlink()  # the record is what is written last
     assert world.json("backfill")["made"] == 1
     assert len(support.episodes(world.root)) == 1
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) -> None:
@@ -102,7 +84,7 @@ def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) 
     assert headlines(world) == {"An answer that is given here, in the repository."}
     assert world.json("backfill", "--all")["made"] == 2
     assert len(support.project_dirs(world.root)) == 3
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_transcript_of_removed_work_tree_goes_to_its_project(world: World, tmp_path: Path) -> None:
@@ -123,24 +105,16 @@ def test_secrets_in_transcript_are_redacted(world: World) -> None:
     assert all(SECRET.encode() not in data for data in world.files().values())
 
 
-@pytest.mark.parametrize("after", ["archive", "delete"])
-def test_pruned_session_is_known(world: World, after: str) -> None:
-    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+@pytest.mark.parametrize("after", ["archive", "delete", "archive whole"])
+def test_pruned_or_archived_session_is_known(world: World, after: str) -> None:
+    left(world, ASK, ANSWER)
     assert world.json("backfill")["made"] == 1
-    (world.root / "config.json").write_text('{"work_after": "%s"}' % after, "utf-8")
-    world.json("prune", "--older-than", "1d")
+    (world.root / "config.json").write_text('{"work_after": "%s"}' % after.split()[0], "utf-8")
+    is_whole = after.endswith("whole")
+    world.json(*(("archive", "--before", "2099-01-01", "--open") if is_whole else ("prune", "--older-than", "1d")))
     report = world.json("backfill")
     assert (report["made"], report["left_alone"]) == (0, {"known": 1})
-    assert [value["session_id"] for value in support.episodes(world.root)] == [session.id]
-
-
-def test_archived_session_is_known(world: World) -> None:
-    left(world, "Correct the totals", "Totals are rounded once, at the end.")
-    assert world.json("backfill")["made"] == 1
-    assert world.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 1
-    report = world.json("backfill")
-    assert (report["made"], report["left_alone"]) == (0, {"known": 1})
-    assert support.episodes(world.root) == []
+    assert len(support.episodes(world.root)) == (0 if is_whole else 1)
 
 
 def skipped(world: World) -> Any:
@@ -151,7 +125,7 @@ def skipped(world: World) -> Any:
 
 
 def test_transcript_written_lately_is_skipped(world: World) -> None:
-    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    session = left(world, ASK, ANSWER)
     os.utime(session.transcript_path)
     assert skipped(world) == {"running": 1}
     told = world.memory("backfill").stdout
@@ -160,22 +134,15 @@ def test_transcript_written_lately_is_skipped(world: World) -> None:
 
 
 def test_running_session_is_skipped(world: World, client: support.Client) -> None:
-    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    session = left(world, ASK, ANSWER)
     env = session.environment(pid=client.pid)
     support.run_hook("session_start", session.start(), home=world.home, env=env)
     rest(session, 2)
     assert skipped(world) == {"running": 1}
 
 
-def test_forgotten_session_is_skipped(world: World) -> None:
-    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
-    assert world.json("backfill")["made"] == 1
-    assert world.memory("forget", session.id[:8], "--yes").code == 0
-    assert skipped(world) == {"forgotten": 1}
-
-
 def test_session_older_than_retention_is_skipped(world: World) -> None:
-    left(world, "Correct the totals", "Totals are rounded once, at the end.", days=100)
+    left(world, ASK, ANSWER, days=100)
     assert skipped(world) == {"too old": 1}
 
 
@@ -196,18 +163,8 @@ def test_file_that_is_not_a_transcript_is_skipped(world: World, data: bytes) -> 
     assert skipped(world) == {"without substance": 1}
 
 
-def test_backfill_records_only_what_retention_keeps(world: World) -> None:
-    for number in range(4):
-        left(world, "Ask", "Answer number %d is of some length." % number, days=2 + number)
-    world.root.mkdir(parents=True)
-    (world.root / "config.json").write_text('{"retention_episodes": 3}', "utf-8")
-    report = world.json("backfill")
-    assert (report["made"], report["left_alone"]) == (3, {"too old": 1})
-    assert headlines(world) == {"Answer number %d is of some length." % number for number in range(3)}
-
-
 def test_copy_of_a_transcript_is_one_session(world: World) -> None:
-    session = left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    session = left(world, ASK, ANSWER)
     path = Path(session.transcript_path)
     path.with_name("copy of it.jsonl").write_bytes(path.read_bytes())
     for found in path.parent.iterdir():
@@ -217,7 +174,7 @@ def test_copy_of_a_transcript_is_one_session(world: World) -> None:
 
 
 def test_fork_holds_only_its_own_part(world: World) -> None:
-    parent = left(world, "Correct the totals", "Totals are rounded once, at the end.", files=("totals.py",))
+    parent = left(world, ASK, ANSWER, files=("totals.py",))
     fork = support.Session(world.repo, world.home)
     inherited = Path(parent.transcript_path).read_bytes().replace(parent.id.encode(), fork.id.encode())
     Path(fork.transcript_path).write_bytes(inherited)
@@ -229,13 +186,13 @@ def test_fork_holds_only_its_own_part(world: World) -> None:
     mine = next(value for value in support.episodes(world.root) if value["session_id"] == fork.id)
     assert mine["asked"] == ["Try another way"]
     assert mine["parent"] == mine["thread"] == parent.id[:8]
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_start_in_the_future_is_dated_by_the_file(world: World) -> None:
     session = support.Session(world.repo, world.home)
     ahead = datetime(2099, 5, 1, tzinfo=timezone.utc)
-    session.transcript(at=ahead).turn("Correct the totals", "Totals are rounded once, at the end.")
+    session.transcript(at=ahead).turn(ASK, ANSWER)
     rest(session, 2)
     assert world.json("backfill")["made"] == 1
     (value,) = support.episodes(world.root)
@@ -244,7 +201,7 @@ def test_start_in_the_future_is_dated_by_the_file(world: World) -> None:
 
 
 def test_dry_run_records_nothing(world: World) -> None:
-    left(world, "Correct the totals", "Totals are rounded once, at the end.")
+    left(world, ASK, ANSWER)
     report = world.json("backfill", "--dry-run")
     assert (report["to_read"], report["made"]) == (1, 0)
     assert not world.root.exists() or support.episodes(world.root) == []
@@ -257,7 +214,7 @@ def test_missing_transcripts_are_said(world: World) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes")
 def test_unwritable_memory_stops_the_run(world: World) -> None:
-    world.work("Correct the totals", "Totals are rounded once, at the end.")
+    world.work(ASK, ANSWER)
     left(world, "Add a form", "Added a form that asks for the name.")
     folders = [world.root, *(path for path in world.root.rglob("*") if path.is_dir())]
     for folder in folders:

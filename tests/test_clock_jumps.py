@@ -60,19 +60,6 @@ def begin(home: Path, repo: Path, client: support.Client) -> Callable[..., Timed
     return make
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
-def assert_sound(world: World, zone: str | None = None) -> None:
-    checked = world.memory("verify", env={"TZ": zone})
-    assert checked.code == 0, checked.stdout
-    before = world.files()
-    assert world.memory("rebuild", env={"TZ": zone}).code == 0
-    assert world.files() == before
-
-
 NOW = time.time()
 JUMPS = {
     "hours back": (NOW, NOW - 3 * 3600),
@@ -104,7 +91,7 @@ def test_a_session_over_a_jump_is_one_record(begin: Callable[..., Timed], world:
     assert len(support.meta_files(life.store)) == 1
     assert life.episode["asked"] == ["one", "two", "three"]
     assert failures(life.store) == []
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Timed], world: World) -> None:
@@ -118,7 +105,7 @@ def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Tim
     assert all(life.has_episode for life in lives)
     listed = world.json("list")
     assert [entry["id"] for entry in listed] == [lives[n].session.id[:8] for n in (3, 5, 4, 2, 0, 1)]
-    assert_sound(world)
+    world.assert_sound()
     for life in lives:  # also what lies in the future
         assert life.session.id[:8] in world.memory("search", "matter", "number").stdout
     told = begin(NOW).start().context
@@ -158,7 +145,7 @@ def test_a_day_is_a_day_in_every_zone(begin: Callable[..., Timed], world: World,
     (current,) = life.store.glob("*/STATE/current-work.json")
     done = [each["completed"] for each in json.loads(current.read_text("utf-8"))["completed_today"]]
     assert done == [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) for at in (second, first)]
-    assert_sound(world, zone)
+    world.assert_sound(env={"TZ": zone})
 
 
 # What is old -----------------------------------------------------------------------------------------
@@ -183,7 +170,7 @@ def test_years_ahead_for_some_sessions_deletes_nothing(begin: Callable[..., Time
     begin(NOW).start()
     assert known < {path.name for path in support.episode_files(life.store)}
     assert (tasks / "fresh.json").exists()
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_episodes_older_than_retention_go_at_a_start(begin: Callable[..., Timed], store_root: Path) -> None:
@@ -250,7 +237,7 @@ def test_files_of_the_future_are_in_nobodys_way(begin: Callable[..., Timed], wor
     with Lock(str(life.project / "STATE" / "views.lock"), 0) as held:
         assert held
     assert failures(life.store) == []
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_a_session_seen_last_in_the_future_is_buried_when_its_process_is_gone(begin: Callable[..., Timed]) -> None:

@@ -7,7 +7,6 @@ import os
 import tarfile
 import time
 from pathlib import Path
-from typing import Callable
 
 import full_memory
 import pytest
@@ -19,11 +18,6 @@ from harness_memory.base import files as store
 from harness_memory.memory import strike
 
 ASK, ANSWER = "Plan the Zanzibar trip for me", "The Zanzibar contract ends in March, so book early. Wrote a letter."
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
 
 
 def contents(world: World) -> dict[str, str]:
@@ -46,11 +40,6 @@ def lived(world: World, client: support.Client, ask: str = ASK, answer: str = AN
     life.start()
     life.turn(ask, answer, *names)
     return life
-
-
-def assert_sound(world: World) -> None:
-    assert world.json("rebuild")[0]["changed"] == []
-    assert world.json("verify")["findings"] == []
 
 
 def archived(world: World, client: support.Client) -> str:
@@ -88,7 +77,7 @@ def test_forgotten_session_goes_from_everywhere(world: World, client: support.Cl
     assert holding(world, "zanzibar") == []
     assert holding(world, first.session.id[:8]) == ["%s/STATE/forgotten.json" % world.project.name]
     assert [value["session_id"] for value in support.episodes(world.root)] == [second.session.id]
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_forgotten_session_that_goes_on_keeps_only_what_comes_after(world: World, client: support.Client) -> None:
@@ -99,7 +88,7 @@ def test_forgotten_session_that_goes_on_keeps_only_what_comes_after(world: World
     life.end()
     assert holding(world, "zanzibar") == []
     assert life.episode["asked"] == ["Say goodbye"]
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_forgotten_session_does_not_come_back_from_its_transcript(world: World, client: support.Client) -> None:
@@ -160,7 +149,7 @@ def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: su
     assert len(holding(world, "zanzibar")) > 2
     assert world.memory("forget", "billing", "--yes").code == 0
     assert holding(world, "zanzibar") == []
-    assert_sound(world)
+    world.assert_sound()
 
 
 def test_removed_note_can_be_forgotten(world: World) -> None:
@@ -190,7 +179,7 @@ def test_text_goes_with_its_sentence_and_the_rest_stays(world: World, client: su
     assert world.json("note", "show", "billing")["facts"] == ["Invoices go out on Fridays"]
     assert "Wrote a letter." in life.episode["what_was_done"]
     assert life.episode["files_changed"] == ["letter.md"]
-    assert_sound(world)
+    world.assert_sound()
     assert world.memory("forget", "--text", "zanzibar").code == 1
 
 
@@ -298,36 +287,19 @@ def test_session_that_is_writing_is_waited_for_or_named(world: World, client: su
 
 
 @pytest.mark.parametrize("calls", range(1, 40, 9))
-@pytest.mark.parametrize("is_text", [True, False])
+@pytest.mark.parametrize("words", [("--text", "zanzibar"), ("--since", "1d")])
 def test_killed_run_is_finished_by_the_next(
-    world: World, client: support.Client, monkeypatch: pytest.MonkeyPatch, calls: int, is_text: bool
+    world: World, client: support.Client, calls: int, words: tuple[str, str]
 ) -> None:
     archived(world, client)
-    life = lived(world, client)
-    life.end()
-    words = ("--text", "zanzibar") if is_text else ("--since", "1d")
-    left = [calls]
-
-    def dying(function: Callable[..., object]) -> Callable[..., object]:
-        def run(*arguments: object, **options: object) -> object:
-            left[0] -= 1
-            if left[0] < 0:
-                raise KeyboardInterrupt
-            return function(*arguments, **options)
-
-        return run
-
-    with monkeypatch.context() as patch:
-        for name in ("unlink", "rmdir", "replace"):
-            patch.setattr(os, name, dying(getattr(os, name)))
-        world.memory("forget", *words, "--yes")
+    lived(world, client).end()
+    world.killed(calls, "forget", *words, "--yes")
     world.memory("forget", *words, "--yes")
     for path in world.root.rglob("*.tmp"):
         path.unlink()  # what a killed writer left, housekeeping removes
     assert holding(world, "zanzibar") == []
-    life = lived(world, client, "Say goodbye", "Bye, and see you soon.")
-    life.end()
-    assert_sound(world)
+    lived(world, client, "Say goodbye", "Bye, and see you soon.").end()
+    world.assert_sound()
 
 
 def test_damaged_tombstones_stop_what_would_bring_sessions_back(world: World, client: support.Client) -> None:
