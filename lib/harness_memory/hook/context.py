@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..session.capture import Capture
     from ..session.sessions import Session
     from .runner import Run
 
@@ -24,26 +23,21 @@ class HookContext(Context):
     __slots__ = ("_lock", "launch", "project", "run")
 
     def __init__(self, run: Run) -> None:
-        event = run.event
-        self.run = run
+        self.run, event = run, run.event
         self.launch = event.launch_dir or event.cwd
-        self.project = project = self._project()
+        # A session stays in the project that it was launched in: its marker knows which. A start looks for itself.
+        is_start = event.name == "SessionStart"
+        directory, marker = ("", {}) if is_start else sessions.find_marker(run.root, event.session_id)
+        if self.launch and marker.get("launch") == self.launch:
+            name, root, remote = (str(marker.get(key) or "") for key in ("name", "root", "remote"))
+            self.project = project = Project(directory, name, root, remote, branch="")
+        else:
+            from ..project import identity
+
+            self.project = project = identity.locate(run.root, event.launch_dir, event.cwd)
         ends = run.ends - settings.WRITE_RESERVE_SECONDS
         super().__init__(run.root, project.dir, project.root, project.remote, ends, (self.launch,))
-        wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, run.left() / 2))
-        self._lock = sessions.lock(project.dir, event.session_id, wait, is_needed=True)
-
-    def _project(self) -> Project:
-        """The project that the session was launched in, by its marker if it has one; a start looks for itself."""
-        run, event = self.run, self.run.event
-        if event.name != "SessionStart":
-            directory, marker = sessions.find_marker(run.root, event.session_id)
-            if self.launch and marker.get("launch") == self.launch:
-                name, root, remote = (str(marker.get(key) or "") for key in ("name", "root", "remote"))
-                return Project(directory, name, root, remote, branch="")
-        from ..project import identity
-
-        return identity.locate(run.root, event.launch_dir, event.cwd)
+        self._lock = sessions.lock(project.dir, event.session_id, self._patience(), is_needed=True)
 
     def __enter__(self) -> Session:
         self._lock.__enter__()
@@ -54,20 +48,15 @@ class HookContext(Context):
     def __exit__(self, *exc: object) -> None:
         self._lock.__exit__(*exc)
 
-    def marker(self) -> dict[str, Any]:
-        return sessions.read_marker(self.project_dir, self.run.event.session_id)
+    def activate(self, session: Session, process: dict[str, Any] | None = None) -> None:
+        """Make the session ACTIVE, run by `process`, else as marked before while the client's number is the same."""
+        event, marker = self.run.event, sessions.read_marker(self.project_dir, session.claude_id)
+        process = process or marker.get("process") or {}
+        if not event.client_pid or process.get("pid") != event.client_pid:
+            from ..session import liveness
 
-    def process(self, marker: dict[str, Any]) -> dict[str, Any]:
-        """The client's process; as marked before, while its number is the same."""
-        pid, marked = self.run.event.client_pid, marker.get("process") or {}
-        if pid and marked.get("pid") == pid:
-            return dict(marked)
-        from ..session import liveness
-
-        return liveness.client_process(pid)
-
-    def activate(self, session: Session, process: dict[str, Any], marker: dict[str, Any]) -> None:
-        event, branch = self.run.event, brief(self.project.branch, settings.NAME_CHARS)
+            process = liveness.client_process(event.client_pid)
+        branch = brief(self.project.branch, settings.NAME_CHARS)
         facts = {"transcript": event.transcript_path, "branch": branch, "model": event.model, "channel": event.channel}
         sessions.activate(self.project, session, process, self.launch, marker, **facts)
 
@@ -77,35 +66,31 @@ class HookContext(Context):
 
         event = self.run.event
         if session.is_new:  # its start was missed
-            self.activate(session, self.process({}), {})
+            self.activate(session)
         session.meta.update(facts, transcript=event.transcript_path or session.meta.get("transcript"))
         now, message, title = self.run.now if event.name == "Stop" else 0.0, event.last_message, event.title
-        gathered = record.update(self, session, message=message, title=title, now=now, is_over=is_over)
-        if gathered.is_changed:
+        updated = record.update(self, session, message=message, title=title, now=now, is_over=is_over)
+        if updated.is_changed:
             from ..memory import views
 
-            wait = min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
-            views.refresh(self.project_dir, wait, changed=session.episode_name)
-        if gathered.state.notes_read:
-            self._mark_notes(session, gathered.state)
+            views.refresh(self.project_dir, self._patience(), changed=session.episode_name)
+        if updated.state.notes_read:
+            from ..notes import shelf
+
+            for each in shelf.shelves(self.store_root, self.project_dir):
+                for folder, name in map(os.path.split, updated.state.notes_read):
+                    if folder == each.folder:
+                        each.mark_used(name[: -len(".md")])
         injected = os.path.join(session.dir, settings.INJECTED_FILE)
         if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
             from ..inject import usefulness
 
-            usefulness.settle(session.dir, gathered.state, message)
-        return gathered.is_whole
-
-    def _mark_notes(self, session: Session, state: Capture) -> None:
-        from ..notes import shelf as notebook
-        from ..session import capture
-
-        for shelf in notebook.shelves(self.store_root, self.project_dir):
-            for folder, name in map(os.path.split, state.notes_read):
-                if folder == shelf.folder:
-                    shelf.mark_used(name[: -len(".md")])
-        state.notes_read = []
-        capture.save(session.dir, state)
+            usefulness.settle(session.dir, updated.state, message)
+        return updated.is_whole
 
     def close(self, session: Session) -> None:
         sessions.close(self.project_dir, session)
         self._lock.discard()
+
+    def _patience(self) -> float:
+        return min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))

@@ -50,7 +50,7 @@ def _register(context: HookContext, session: Session, process: dict[str, Any]) -
     if context.run.event.source == "compact" and not session.is_new:
         return  # the same session in the middle of its life
     is_fork = session.is_new and _is_fork(context.run)
-    context.activate(session, process, context.marker())
+    context.activate(session, process)
     if is_fork:
         state = capture.load(session.dir, is_owner=True)
         state.since = context.run.now

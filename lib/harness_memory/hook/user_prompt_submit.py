@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 def handle(run: Run) -> dict[str, Any] | None:
     context, prompt = HookContext(run), run.event.prompt
     with context as session:
-        marker = context.marker()
-        context.activate(session, context.process(marker), marker)
+        context.activate(session)
         state = capture.load(session.dir, is_owner=True)
         is_set_back = state.since > run.now + settings.CLOCK_DOUBT_SECONDS
         if is_set_back:

@@ -183,15 +183,12 @@ class Backfill:
         since = self._forked_at(source)
         session = sessions.open_session(project.dir, source.session_id, since or source.started, project.name)
         session.meta.update(transcript=source.path, channel=source.channel, pid=None)
+        session.meta.update(status=settings.COMPLETED, reason=REASON)
         capture.save(session.dir, capture.Capture(since))
-        gathered = record.gather(context, session, is_over=True)
-        if gathered.episode is None:
+        if record.update(context, session, is_over=True).episode is None:
             files.remove_tree(session.dir)
             files.remove_if_empty(os.path.dirname(session.dir))
             return EMPTY
-        session.meta.update(status=settings.COMPLETED, ended=gathered.episode["ended"], reason=REASON)
-        record.publish(context, session, gathered)
-        session.save()  # last: a session without a record is read again
         self.made.add(project.dir)
         return MADE
 

@@ -47,13 +47,10 @@ def record_again(root: str, project_dir: str, session: Session) -> bool:
             return False
         context = Context(root, project_dir, *identity.last_seen(project_dir), float("inf"))
         context.folders = []  # a checkpoint there is a running session's
-        gathered = record.gather(context, session, is_over=session.meta["status"] != settings.ACTIVE)
-        if gathered.episode is not None:
-            damaged = files.read(path)
-            if damaged:
-                files.write(os.path.join(session.dir, _REPLACED), damaged)
-            session.save()
-            record.publish(context, session, gathered)
+        damaged = files.read(path)
+        updated = record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
+        if damaged and updated.episode is not None:
+            files.write(os.path.join(session.dir, _REPLACED), damaged)
         if not sessions.read_marker(project_dir, session.claude_id):
             lock.discard()
-    return gathered.episode is not None
+    return updated.episode is not None

@@ -30,7 +30,7 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **dict.fromkeys(("files?", "failed?", "skills?", "outside?", "notes_read?", "looked?"), _TEXTS),
+    **dict.fromkeys(("files?", "failed?", "skills?", "outside?", "looked?"), _TEXTS),
     **dict.fromkeys(("asks?", "announced?", "fixed?"), _PAIRS),
     "earlier?": [("text", "count")],
     "cursor?": "any",
@@ -49,9 +49,9 @@ _DONE_STATUSES = ("completed", "deleted", "cancelled")
 
 
 class Capture:
-    """The state of one session; each attribute but `said` is a field of the file."""
+    """The state of one session; each attribute but `said` and `notes_read` is a field of the file."""
 
-    __slots__ = (*(field[:-1] for field in SPEC), "said")
+    __slots__ = (*(field[:-1] for field in SPEC), "notes_read", "said")
 
     def __init__(self, since: float = 0.0) -> None:
         self.since = since  # earlier entries are a fork's inherited history, or forgotten
@@ -73,7 +73,7 @@ class Capture:
         self.thread = ""
         self.wrote_checkpoint = False
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → its words
-        self.notes_read: list[str] = []
+        self.notes_read: list[str] = []  # paths of notes read in this run
         self.looked: list[str] = []  # what our own commands were asked to show
         self._reset()
 

@@ -141,20 +141,29 @@ def waiting(context: Context) -> list[str]:
 
 def _is_mine(context: Context, session: Session, state: Capture, path: str) -> bool:
     """Whether an unclaimed checkpoint file was written by this session."""
-    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
-    if isinstance(named, str) and named:
-        return named in (session.id, session.claude_id)
+    named = named_session(path)
     middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(settings.CHECKPOINT_SUFFIX)].strip(".-_")
-    pid = int(middle) if middle.isascii() and middle.isdigit() and len(middle) < 10 else 0
-    if pid and pid == session.meta.get("pid"):
-        return True
-    markers = sessions.live_markers(context.project_dir)
-    others = [each["process"] for each in markers if each["claude_session"] != session.claude_id]
-    living = [process for process in others if liveness.is_alive(process) is not False]
-    if pid and any(process.get("pid") == pid for process in living):
-        return False
-    is_later = files.modified(path) >= (clock.parse(session.started) or 0.0)
-    return state.wrote_checkpoint or (is_later and not living)
+    if named or middle == str(session.meta.get("pid")):
+        return not named or named in (session.id, session.claude_id)
+    written = files.modified(path)
+    is_later = written >= (clock.parse(session.started) or 0.0)
+    return state.wrote_checkpoint or (is_later and not may_be_of_living(context, written, session.claude_id))
+
+
+def named_session(path: str) -> str:
+    """The session that a checkpoint file names as its own; "" for most."""
+    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
+    return named if isinstance(named, str) else ""
+
+
+def may_be_of_living(context: Context, written: float, other_than: str = "") -> bool:
+    """Whether a session that may be alive had begun when a checkpoint file was written: its own Stop takes it."""
+    for marker in sessions.live_markers(context.project_dir):
+        if marker["claude_session"] != other_than and liveness.is_alive(marker["process"]) is not False:
+            session = sessions.at_marker(context.project_dir, marker)
+            if not session or (clock.parse(session.started) or 0.0) <= written:
+                return True
+    return False
 
 
 def _archive(path: str, session: Session, since: float, root: str) -> bool:

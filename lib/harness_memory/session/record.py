@@ -1,6 +1,6 @@
 """Bringing one session's record up to date.
 
-    transcript + checkpoints + payload → capture.json → META, summary.md, episode
+    transcript + checkpoints + payload → capture.json → summary.md, episode, META
 
 Run at every Stop, PreCompact and SessionEnd, by the command line after a checkpoint, and by the sweep for a session
 that died. The caller holds the session's lock. Each step can be repeated: the next run completes what a killed
@@ -25,33 +25,25 @@ if TYPE_CHECKING:
     from .sessions import Session
 
 
-class Gathered:
-    """What a session's record will say. Its META has it already; `publish` writes the episode."""
+class Update:
+    """What came of it."""
 
-    __slots__ = ("claims", "episode", "is_changed", "is_whole", "state")
+    __slots__ = ("episode", "is_changed", "is_whole", "state")
 
-    def __init__(self, state: Capture, episode: dict[str, Any] | None, claims: list[str], is_whole: bool) -> None:
+    def __init__(self, state: Capture, is_whole: bool) -> None:
         self.state = state
-        self.episode = episode  # None for a session without substance
-        self.claims = claims  # files of checkpoints that it holds
         self.is_whole = is_whole  # False: time ran out before the transcript's end, the next run goes on
+        self.episode: dict[str, Any] | None = None  # None for a session without substance
         self.is_changed = False  # the episode was written and views are behind
 
 
 def update(
     context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
-) -> Gathered:
-    """Gather, save META, publish; the caller refreshes the views."""
-    gathered = gather(context, session, message=message, title=title, now=now, is_over=is_over)
-    session.save(durable=is_over)
-    publish(context, session, gathered)
-    return gathered
+) -> Update:
+    """Take in what is new, then write it. `message` is the closing answer a Stop brings, at `now`.
 
-
-def gather(
-    context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
-) -> Gathered:
-    """Take in what is new. `message` is the closing answer a Stop brings, at `now`."""
+    The caller refreshes the views.
+    """
     project_dir, meta = context.project_dir, session.meta
     state = capture.load(session.dir, is_owner=True)
     last, forgotten = state.last, 0.0
@@ -60,7 +52,7 @@ def gather(
 
         forgotten = tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
         state.since = max(state.since, forgotten)
-    is_whole = _read(context, str(meta.get("transcript") or ""), state, message)
+    updated = Update(state, _read(context, str(meta.get("transcript") or ""), state, message))
     claims = _collect(context, session, state)
     state.answer_with(message)
     if not forgotten:  # nothing dates a title
@@ -72,32 +64,34 @@ def gather(
         state.thread = parent["thread"] if parent else session.id
         meta["parent"] = parent["id"] if parent else None
     capture.save(session.dir, state)
-    if not state.has_substance():
+    if state.has_substance():
+        _publish(context, session, updated, is_over)
+    else:
         meta["summary"] = next(iter(state.prompts()), meta.get("summary"))
-        return Gathered(state, None, claims, is_whole)
-    head = ""
-    if os.path.isdir(os.path.join(project_dir, settings.SECURITY_DIR)):
+    if is_over and not meta.get("ended"):
+        meta["ended"] = state.ended
+    session.save(durable=is_over)  # last: backfill reads a session without META again
+    for claim in claims:
+        files.remove(claim)
+    return updated
+
+
+def _publish(context: Context, session: Session, updated: Update, is_over: bool) -> None:
+    """Write the episode and its summary, and into META what they say."""
+    head, path = "", episode.path_of(context.project_dir, session.episode_name)
+    if os.path.isdir(os.path.join(context.project_dir, settings.SECURITY_DIR)):
         from ..audit import trail
 
-        vouched = (episode.load(project_dir, session.episode_name) or {}).get("audit_head") or ""
-        head = trail.next_head(project_dir, vouched)
-    value = episode.build(session, state, context.root, context.remote, is_over, head)
-    meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
-    meta.update({key: value[key] for key in ("branch", "model") if value[key]})
-    return Gathered(state, value, claims, is_whole)
-
-
-def publish(context: Context, session: Session, gathered: Gathered) -> None:
-    """Write the summary and the episode, after META."""
-    if gathered.episode is not None:
-        path = episode.path_of(context.project_dir, session.episode_name)
-        data = episode.render(gathered.episode)
-        gathered.is_changed = not files.is_same(path, data)
-        if gathered.is_changed:
-            files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(gathered.episode))
-            files.write(path, data, durable=True)
-    for claim in gathered.claims:
-        files.remove(claim)
+        vouched = (episode.load(context.project_dir, session.episode_name) or {}).get("audit_head") or ""
+        head = trail.next_head(context.project_dir, vouched)
+    value = episode.build(session, updated.state, context.root, context.remote, is_over, head)
+    session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
+    session.meta.update({key: value[key] for key in ("branch", "model") if value[key]})
+    data = episode.render(value)
+    updated.episode, updated.is_changed = value, not files.is_same(path, data)
+    if updated.is_changed:
+        files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(value))
+        files.write(path, data, durable=True)
 
 
 def _read(context: Context, path: str, state: Capture, message: str) -> bool:
@@ -148,8 +142,8 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
 
 def _collect(context: Context, session: Session, state: Capture) -> list[str]:
     """Take in checkpoints; nothing is loaded for it where there are none."""
-    waiting = [name for folder in context.folders for name in files.names(folder)]
-    is_waiting = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in waiting)
+    names = [name for folder in context.folders for name in files.names(folder)]
+    is_waiting = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names)
     claims: list[str] = []
     if is_waiting or state.wrote_checkpoint or files.names(session.artifacts):
         from ..base import health

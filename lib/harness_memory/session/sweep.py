@@ -1,8 +1,8 @@
 """What a crash left behind: sessions whose process is gone, and checkpoints without an owner.
 
 A dead session is recorded from its transcript and becomes ABANDONED with the evidence; when it speaks again it
-is ACTIVE again. A checkpoint file that no living session can have written goes to the session that was
-running when it was written.
+is ACTIVE again. It takes the checkpoint files that no living session can have written; those that are left get a
+record of their own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..base.config import Config
-    from .sessions import Session
 
 _EVENT = "recovery"  # the name of its failures
 
@@ -35,7 +34,7 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
     for path in checkpoint.waiting(context):
         if context.left() > 0:
             with health.noted(context.store_root, _EVENT):
-                _adopt(context, path, claude_id, now)
+                _adopt(context, path, now)
 
 
 def _evidence(
@@ -82,57 +81,30 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
         lock.discard()
 
 
-def _adopt(context: Context, path: str, claude_id: str, now: float) -> None:
-    """Archive a checkpoint file, or a claim, that no living session will take."""
+def _adopt(context: Context, path: str, now: float) -> None:
+    """Archive a checkpoint file, or a claim, that no living session will take, to its owner or a record of its own."""
     name, written, project_dir = os.path.basename(path), min(files.modified(path), now), context.project_dir
-    short_id, markers = checkpoint.claim_owner(name), sessions.live_markers(project_dir)
-    if short_id:
-        if any(sessions.safe_id(marker["claude_session"]).startswith(short_id) for marker in markers):
+    short_id = checkpoint.claim_owner(name)
+    owner = sessions.find_short(project_dir, short_id) if short_id else None
+    if owner:
+        path = ""  # it has its claim already
+        if sessions.read_marker(project_dir, owner.claude_id):
             return
-        owner = sessions.find_short(project_dir, short_id)
-        if owner:
-            _record(context, owner, "")
-            return
-    elif not name.endswith(settings.CHECKPOINT_SUFFIX):
-        return
     else:
-        for marker in markers:  # one that may have written the file takes it at its own Stop
-            session = sessions.at_marker(project_dir, marker)
-            began = (clock.parse(session.started) or 0.0) if session else 0.0
-            is_just_begun = marker["claude_session"] == claude_id and now - began <= 1  # not resumed, not compacted
-            if written >= began and not is_just_begun:
-                return
-    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
-    if isinstance(named, str) and written < tombstones.since(project_dir, named, written):
-        files.remove(path)
-    elif written:
+        is_free = bool(short_id) or name.endswith(settings.CHECKPOINT_SUFFIX)
+        if not is_free or not written or checkpoint.may_be_of_living(context, written):
+            return
+        named = checkpoint.named_session(path)
+        if named and written < tombstones.since(project_dir, named, written):
+            files.remove(path)
+            return
         orphan = "orphan-" + hexdigest("%s %d" % (name.partition(".json")[0], written * 1e9))[:12]
-        owner = _running_at(context, written, claude_id)
-        _record(context, owner or sessions.open_session(project_dir, orphan, written, ""), path)
-
-
-def _running_at(context: Context, written: float, claude_id: str) -> Session | None:
-    """The last session begun before an instant and not clearly ended, other than the one that is starting."""
-    directories = sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]
-    loaded = [session for session in map(sessions.load, directories) if session and session.claude_id != claude_id]
-    for session in sorted(loaded, key=lambda each: each.started, reverse=True):
-        ended = clock.parse(session.meta.get("ended"))
-        is_begun = (clock.parse(session.started) or 0.0) <= written
-        if is_begun and (ended is None or written <= ended + settings.CLAIM_STALE_SECONDS):
-            return session
-    return None
-
-
-def _record(context: Context, session: Session, path: str) -> None:
-    """Archive to `session` its leftover claims, and `path` unless it is ""."""
-    with sessions.lock(context.project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
-        if not held:
+        owner = sessions.open_session(project_dir, orphan, written, "")
+    with sessions.lock(project_dir, owner.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
+        if not held or (path and not checkpoint.claim(path, owner.id, context.store_root)):
             return
-        session = sessions.load(session.dir) or session
-        if path and not checkpoint.claim(path, session.id, context.store_root):
-            return
-        if session.is_new:
+        if owner.is_new:
             reason = "a checkpoint was found without its session"
-            session.meta.update(status=settings.ABANDONED, ended=session.started, reason=reason)
-            session.save(durable=True)  # owns the claim from here on
-        record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
+            owner.meta.update(status=settings.ABANDONED, ended=owner.started, reason=reason)
+            owner.save(durable=True)  # owns the claim from here on
+        record.update(context, owner, is_over=owner.meta["status"] != settings.ACTIVE)

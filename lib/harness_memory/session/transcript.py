@@ -3,9 +3,9 @@
 It is JSON Lines, one entry a line, and most of its bytes are entries that say nothing about the work (request
 snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
 
-A place in a transcript is kept in the session's capture file: [offset, length of head, CRC of head, CRC of tail].
-`offset` is where the next unread line starts; head and tail are the first bytes of the file and the bytes before
-`offset`, which a rewritten file does not have.
+A place in a transcript is kept in the session's capture file: [offset, CRC of the bytes before it]. `offset` is where
+the next unread line starts. A file with other bytes there was rewritten and is read from its start, as it is after
+any other value (older versions had other forms).
 """
 
 from __future__ import annotations
@@ -26,9 +26,7 @@ if TYPE_CHECKING:
     from .capture import Capture
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
-_HEAD_BYTES = 512
-_TAIL_BYTES = 64
-_START = [0, 0, 0, 0]
+_TAIL_BYTES = 512
 _TITLES = ("custom-title", "ai-title", "summary")
 _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
 
@@ -52,10 +50,8 @@ class Reading:
         """Raises OSError when the file is missing, not a plain file, or another user's."""
         self.fd = files.open_plain(path, _O_READ)
         self.size = os.fstat(self.fd).st_size
-        is_place = not shape.problem(place, ("count",) * len(_START))
-        offset, head_size, *_ = self.place = list(place if is_place else _START)
-        if not is_place or offset > self.size or self.place != self._place(offset, head_size):
-            self.place = list(_START)
+        is_place = not shape.problem(place, ("count", "count"))
+        self.place = list(place) if is_place and place == self._place(min(place[0], self.size)) else [0, 0]
         self.is_restart = bool(place) and self.place != place
 
     def close(self) -> None:
@@ -71,7 +67,7 @@ class Reading:
                     continue
                 if isinstance(entry, dict):
                     yield entry
-        self.place = self._place(self.place[0], _HEAD_BYTES)
+        self.place = self._place(self.place[0])
 
     def _lines(self, has_time: Callable[[], bool]) -> Iterator[bytes]:
         os.lseek(self.fd, self.place[0], os.SEEK_SET)
@@ -93,14 +89,10 @@ class Reading:
                 skipped += len(rest)
                 rest = b""
 
-    def _place(self, offset: int, head_size: int) -> list[int]:
-        head_size = min(_HEAD_BYTES, head_size, offset)
-        tail_size = min(_TAIL_BYTES, offset)
-        return [offset, head_size, self._crc(0, head_size), self._crc(offset - tail_size, tail_size)]
-
-    def _crc(self, offset: int, length: int) -> int:
-        os.lseek(self.fd, offset, os.SEEK_SET)
-        return zlib.crc32(os.read(self.fd, length))
+    def _place(self, offset: int) -> list[int]:
+        size = min(_TAIL_BYTES, offset)
+        os.lseek(self.fd, offset - size, os.SEEK_SET)
+        return [offset, zlib.crc32(os.read(self.fd, size))]
 
 
 def is_read(path: str, place: object) -> bool:
