@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from pathlib import Path
-from typing import Any, Callable, Iterator, List
+from typing import Any, Callable, Iterator
 
 import pytest
 import support
@@ -27,20 +27,6 @@ def _no_waiting_for_the_disk() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(os, "fsync", lambda descriptor: None)
         yield
-
-
-_TOLD = pytest.StashKey[List[str]]()
-
-
-@pytest.fixture
-def tell(request: pytest.FixtureRequest) -> Callable[[str], None]:
-    """A line for the end of the run; `run.py` shows those that begin with "guard corpus"."""
-    return request.config.stash.setdefault(_TOLD, []).append
-
-
-def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    for line in config.stash.get(_TOLD, []):
-        terminalreporter.write_line(line)
 
 
 def pytest_make_parametrize_id(val: object) -> str | None:
@@ -121,7 +107,7 @@ def client() -> Iterator[support.Client]:
 
 @pytest.fixture
 def run_hook(home: Path) -> Callable[..., support.Result]:
-    """`support.run_hook` with this test's HOME: `run_hook("stop", payload, env=…, cwd=…, interpreter=…)`."""
+    """`support.run_hook` with this test's HOME: `run_hook("stop", payload, env=…, cwd=…)`."""
 
     def run(script: str, payload: Any, **options: Any) -> support.Result:
         return support.run_hook(script, payload, home=home, **options)

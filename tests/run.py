@@ -38,7 +38,7 @@ TYPED = ("lib", "hooks", "install.py", "harness")
 GROUPS = 6  # pytest processes a full run is split into
 JOBS = max(2, min(8, 3 * (os.cpu_count() or 1)))  # tests wait now and then, and other programs take their share
 BETWEEN = ("smoke", "text", "json", "yaml", "clock", "redact", "life", "capture", "digest", "guard_hook", "git")
-SHOWN = ("SKIPPED", "guard corpus")  # lines of a passing run that are printed
+SHOWN = "SKIPPED"  # lines of a passing run that are printed
 NO_TESTS_COLLECTED = 5
 
 RUNNING: set[subprocess.Popen[bytes]] = set()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import time
@@ -111,7 +110,6 @@ def run_hook(
     home: Path | str,
     env: Mapping[str, str | None] | None = None,
     cwd: Path | str | None = None,
-    interpreter: str = sys.executable,
     timeout: float = 120,
     fresh: bool = False,
 ) -> Result:
@@ -124,17 +122,12 @@ def run_hook(
         cwd = named if isinstance(named, str) and os.path.isdir(named) else home
     data, surroundings = encode(payload), clean_environment(home, env)
     began = time.perf_counter()
-    if FORK_SERVERS and not fresh and interpreter == sys.executable and len(data) < PIPE_BYTES:
+    if FORK_SERVERS and not fresh and len(data) < PIPE_BYTES:
         outcome = FORK_SERVERS[-1].run(HOOKS / (script + ".py"), data, surroundings, str(cwd), timeout)
         return Result(*outcome, time.perf_counter() - began)
+    command = hook_command(script)
     done = subprocess.run(
-        hook_command(script, interpreter),
-        input=data,
-        capture_output=True,
-        env=surroundings,
-        cwd=str(cwd),
-        timeout=timeout,
-        check=False,
+        command, input=data, capture_output=True, env=surroundings, cwd=str(cwd), timeout=timeout, check=False
     )
     return Result(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
 
@@ -146,9 +139,7 @@ class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 
     def __init__(self, seconds: int = 3600) -> None:
-        sleeping = "import time; time.sleep(%d)" % seconds
-        idle = ["sleep", str(seconds)] if os.name == "posix" else [sys.executable, "-c", sleeping]
-        self._process = subprocess.Popen(idle)
+        self._process = subprocess.Popen(["sleep", str(seconds)])
         self.pid = self._process.pid
 
     def __enter__(self) -> Client:
@@ -158,11 +149,7 @@ class Client:
         self.kill()
 
     def kill(self) -> None:
-        if self._process.poll() is None:
-            if os.name == "nt":
-                self._process.kill()
-            else:
-                self._process.send_signal(signal.SIGKILL)
+        self._process.kill()
         self._process.wait()
 
 
@@ -195,18 +182,11 @@ for _role in ("AUTHOR", "COMMITTER"):
 
 def git(directory: Path | str, *arguments: str) -> str:
     """Run git without the user's own configuration."""
-    done = subprocess.run(
-        ["git", *arguments],
-        cwd=str(directory),
-        env=clean_environment(directory, _GIT_ENV),
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        check=False,
-    )
-    output = done.stdout.decode("utf-8", "replace")
-    if done.returncode:
-        raise RuntimeError("git %s: %s" % (" ".join(arguments), output))
-    return output.strip()
+    environment = clean_environment(directory, _GIT_ENV)
+    done = subprocess.run(["git", *arguments], cwd=str(directory), env=environment, capture_output=True, check=False)
+    output = (done.stdout + done.stderr).decode("utf-8", "replace").strip()
+    assert done.returncode == 0, output
+    return output
 
 
 def make_repo(path: Path, remote: str | None = None) -> Path:

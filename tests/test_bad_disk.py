@@ -17,12 +17,10 @@ from typing import Any, Callable, Iterator
 import full_memory
 import pytest
 import support
-from commandline import World, run_here
+from commandline import World
 from full_memory import READING, WRITING, Memory
 from image import Image
 from life import Life, failures
-
-from harness_memory.setup import command
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="mounts, links and modes of POSIX")
 as_root = pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() != 0, reason="needs root")
@@ -192,18 +190,6 @@ def test_linked_claude_folder_of_a_project_is_left_alone(life: Life, tmp_path: P
     assert not any(b"secret of the other" in data for data in support.snapshot(life.store).values())
 
 
-def test_purge_removes_links_and_leaves_their_targets(field: Field) -> None:
-    memory = field.reset()
-    for path in field.paths(P + "WORK", P + "LEARNING", STORE + "archive/*"):
-        link(field, path)
-    before = state(field.outside)
-    words, env = ["--uninstall", "--purge", "--yes"], support.clean_environment(memory.home)
-    code, _, err = run_here(command.main, words, b"", env, str(memory.repo), "utf-8")
-    assert (code, err) == (0, b"")
-    assert state(field.outside) == before
-    assert not [path for path in memory.root.rglob("*") if path.is_file() and not path.is_symlink()]
-
-
 # A disk that fails -----------------------------------------------------------------------------------
 def events(life: Life) -> Iterator[tuple[str, support.Result]]:
     """Every hook once, run for `life`; a new session starts beside it."""
@@ -316,18 +302,6 @@ def test_full_disk_loses_no_turn(disk: Path, repo: Path, client: support.Client,
     Life(disk, repo, pid=client.pid).start()
     findings = world.json("verify", code=world.memory("verify").code)["findings"]
     assert [each for each in findings if each["kind"] != "stray"] == []
-
-
-def test_store_without_write_permission_is_left_as_it_is(life: Life) -> None:
-    life.store.mkdir(parents=True)
-    life.store.chmod(0o500)
-    environment = support.clean_environment(life.home, life.session.environment(pid=life.pid))
-    command_line = [*support.bound_by_modes(), *support.hook_command("stop")]
-    payload = support.encode(life.session.stop("Hello."))
-    done = subprocess.run(command_line, input=payload, env=environment, cwd=life.cwd, capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    assert not list(life.store.iterdir())
-    life.store.chmod(0o700)
 
 
 HOMES: dict[str, Callable[[Path], str | None]] = {
