@@ -88,11 +88,6 @@ def test_content_is_redacted_cut_and_typed(tmp_path: Path, fields: dict[str, Any
     assert state(tmp_path) == ("", 1, 0)
 
 
-def test_an_unknown_event_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match="unknown event"):
-        write(tmp_path, 0, event="something")
-
-
 def test_a_clock_set_back_goes_on_in_the_later_month(tmp_path: Path) -> None:
     write(tmp_path, 1, 0, 2)
     assert [event["ts"][:7] for event in trail.events(str(tmp_path))] == ["2026-10", "2026-09", "2026-11"]
@@ -134,15 +129,11 @@ Change = Callable[["list[bytes]"], "list[bytes]"]
 # What is done to the four lines of September, the line that is named (in October from 5 on), and the problem.
 TAMPERED: dict[str, tuple[Change, int, str]] = {
     "a word changed": (lambda f: [f[0], f[1].replace(b"~", b"/"), *f[2:]], 2, "hash does not match"),
-    "a hash changed": (lambda f: [f[0][:-4] + b'0"}\n', *f[1:]], 1, "hash does not match"),
     "changed and sealed": (lambda f: [f[0], resealed(f[1], tool="X"), *f[2:]], 3, "does not follow event 2"),
     "the first removed": (lambda f: f[1:], 1, "event 2, but event 1"),
     "one removed": (lambda f: [f[0], *f[2:]], 2, "event 3, but event 2"),
     "the last of a month removed": (lambda f: f[:3], 5, "event 5, but event 4"),
-    "a line doubled": (lambda f: [f[0], *f], 2, "event 1, but event 2"),
-    "lines swapped": (lambda f: [f[0], f[2], f[1], f[3]], 2, "event 3, but event 2"),
     "a line made unreadable": (lambda f: [f[0], b"{}\n", *f[2:]], 3, "event 3, but event 2"),
-    "lines joined": (lambda f: [f[0], f[1][:-1], *f[2:]], 3, "event 4, but event 2"),
     "a month emptied": (lambda f: [], 5, "event 5, but event 1"),
 }
 

@@ -6,14 +6,11 @@ import errno
 import json
 import os
 import stat
-import subprocess
-import sys
 import threading
 from pathlib import Path
 from typing import Any
 
 import pytest
-import support
 
 from harness_memory.base import files
 
@@ -170,30 +167,6 @@ def test_a_torn_line_does_not_swallow_the_next(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes() + b'{"b": ')
     files.append_line(str(path), b'{"c": 3}')
     assert path.read_bytes() == b'{"a": 1}\n{"b": \n{"c": 3}\n'
-
-
-def test_many_writers_of_which_some_are_killed_leave_whole_lines(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from harness_memory.base import files, jsontext, lock\n"
-        "for number in range(40):\n"
-        "    line = jsontext.compact({'who': sys.argv[3], 'number': number, 'text': 'line\\n' * 50}).encode()\n"
-        "    with lock.Lock(sys.argv[2] + '.lock', 30, 'busy'): files.append_line(sys.argv[2], line)\n"
-        "    print(number, flush=True)\n"
-    )
-    path = tmp_path / "deep" / "log.jsonl"
-    command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB), str(path)]
-    writers = [subprocess.Popen([*command, str(who)], stdout=subprocess.PIPE) for who in range(4)]
-    for victim in writers[:2]:
-        assert victim.stdout is not None
-        victim.stdout.readline()
-        victim.kill()
-    acknowledged = {str(who): len(writer.communicate()[0].split()) for who, writer in enumerate(writers)}
-    lines = [line for line in path.read_text("utf-8").split("\n") if line.startswith('{"who"') and line.endswith("}")]
-    for who, count in acknowledged.items():
-        numbers = [record["number"] for record in map(json.loads, lines) if record["who"] == who]
-        assert numbers == list(range(len(numbers)))
-        assert len(numbers) >= count
 
 
 @posix

@@ -125,51 +125,16 @@ def test_an_odd_start_finds_nothing(start: str, tmp_path: Path, monkeypatch: pyt
 # Branch and origin -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("head", "expected"),
-    [
-        (b"ref: refs/heads/main", "main"),
-        ("ref:refs/heads/x/ünï\r\n".encode(), "x/ünï"),
-        (b"ref: refs/remotes/origin/x\n", "refs/remotes/origin/x"),
-        (b"ref: refs/heads/a\x1b[31m\xe2\x80\xae\x00b\n", "a[31mb"),
-        (b"ref: refs/heads/" + b"x" * 500, "x" * 200),
-        (b"ref: refs/heads/.invalid\n", ""),
-        (b"ab" * 20 + b"\n", "detached@" + "ab" * 6),
-        (b"abc\n", ""),
-        (b"\xff\xfe\x00", ""),
-    ],
-)
-def test_the_branch_is_what_head_names(tmp_path: Path, head: bytes, expected: str) -> None:
-    fake_git_dir(tmp_path / "r" / ".git", head=head)
+# In the data files bytes are written as Latin-1.
+@pytest.mark.parametrize(("head", "expected"), support.rows("git/heads.jsonl"))
+def test_the_branch_is_what_head_names(tmp_path: Path, head: str, expected: str) -> None:
+    fake_git_dir(tmp_path / "r" / ".git", head=head.encode("latin-1"))
     assert git.branch(find(tmp_path / "r")) == expected
 
 
-@pytest.mark.parametrize(
-    ("config", "expected"),
-    [
-        (b'[remote "origin"]\n\turl = u\n', "u"),
-        (b'[REMOTE "origin"] URL = u', "u"),
-        (b'[core]\nx = [remote\n[branch "b"]\n\tremote = o\n[Remote "origin"]\r\nurl="u" ; why\r\n', "u"),
-        (b'[remote "origin"]\n\tfetch = +refs/*:refs/*\n\turl = \\\n  u\n', "u"),
-        (b'[remote "origin"]\n\turl = u\n\turl = second\n', "u"),
-        (b'[remote "upstream"]\n\turl = other\n[remote "origin"]\n\tpushurl = p\n\turl = u\n', "u"),
-        (b'[core]\n\tx = "y # \\" "\n# [remote "origin"]\n[remote "origin"]\n\turl = u\n', "u"),
-        (b'[remote "origin"]\n\turl = a b  c \n', "a b  c"),
-        (b'[remote "origin"]\n\turl = a"#;"b # c\n', "a#;b"),
-        ('[remote "origin"]\n\turl = /srv/ünï\n'.encode(), "/srv/ünï"),
-        (b'[remote "origin"]\n\turl = /srv/\xe9\n', "/srv/\udce9"),
-        (b'[remote "origin"]\n\turl = x\\\\y\n', "x\\y"),
-        (b'[remote "Origin"]\n\turl = x\n', ""),
-        (b'[remote]\n\turl = x\n[remote.x "origin"]\n\turl = x\n', ""),
-        (b'[remote "origin"]\n\tpushurl = x\n\turls = x\n\turl\n', ""),
-        (b'[remote "origin"\n\turl = x\n', ""),
-        (b'[remote "origin"]\n\turl = x\n\turl =\n', ""),
-        (b'[core]\n\tx = [remote "origin"] url = x\n', ""),
-        (b"\0" * 1000 + b"[remote\0", ""),
-    ],
-)
-def test_the_origin_is_what_git_would_fetch_from(tmp_path: Path, config: bytes, expected: str) -> None:
-    fake_git_dir(tmp_path / "r" / ".git", config)
+@pytest.mark.parametrize(("config", "expected"), support.rows("git/origins.jsonl"))
+def test_the_origin_is_what_git_would_fetch_from(tmp_path: Path, config: str, expected: str) -> None:
+    fake_git_dir(tmp_path / "r" / ".git", config.encode("latin-1"))
     assert git.origin_url(find(tmp_path / "r")) == expected
 
 

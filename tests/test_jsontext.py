@@ -16,19 +16,7 @@ import support
 from harness_memory.base import jsontext, payload
 
 DOCUMENTS = [
-    *(
-        "null",
-        "true",
-        "-0",
-        "1e5",
-        "1.5E-3",
-        '""',
-        "[]",
-        "{}",
-        "12345678901234567890123",
-        "NaN",
-        "[Infinity, -Infinity]",
-    ),
+    *("null", "true", "-0", "1e5", "1.5E-3", '""', "[]", "{}", "12345678901234567890123", "NaN", "[-Infinity]"),
     *('"\\u00e9\\ud83d\\ude00\\n"', ' [1, {"a": [null]}] ', '{"a": 1, "a": 2}', '"é😀"', '"tab\tinside"'),
 ]
 BROKEN = [
@@ -49,9 +37,6 @@ def test_loads_reads_what_json_reads(text: str) -> None:
 def test_loads_refuses_what_json_refuses(text: str) -> None:
     with pytest.raises(ValueError):  # noqa: PT011
         jsontext.loads(text)
-
-
-def test_bytes_that_are_not_utf8_are_replaced() -> None:
     assert jsontext.loads(b'"\xff"') == "\ufffd"
 
 
@@ -82,15 +67,11 @@ def test_dumps_writes_what_json_writes() -> None:
         assert jsontext.loads(jsontext.compact(value)) == value
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_what_json_has_no_word_for_is_null(value: float) -> None:
-    assert jsontext.compact([value]) == "[null]"
-
-
-@pytest.mark.parametrize("value", [{1, 2}, b"x", object()])
-def test_other_values_are_refused(value: object) -> None:
-    with pytest.raises(TypeError):
-        jsontext.compact(value)
+def test_values_that_json_has_no_word_for_are_null_or_refused() -> None:
+    assert jsontext.compact([math.nan, math.inf, -math.inf]) == "[null, null, null]"
+    for value in ({1, 2}, b"x", object()):
+        with pytest.raises(TypeError):
+            jsontext.compact(value)
 
 
 def test_reading_and_writing_load_neither_json_nor_re() -> None:

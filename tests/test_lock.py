@@ -13,7 +13,6 @@ from typing import Callable
 import pytest
 import support
 from circumstances import NO_LOCKS, Circumstanced, Stopped, abreast
-from circumstances import run_hook as run_under
 from commandline import World
 from life import Life, failures
 
@@ -108,29 +107,6 @@ def test_a_file_system_without_locks_loses_nothing(home: Path, repo: Path, clien
     assert life.episode["asked"] == ["one", "two"]
     assert failures(life.store) == []
     assert World(home, repo).memory("verify").code == 0
-
-
-def test_many_sessions_at_once_without_locks_keep_their_facts(home: Path, repo: Path, client: support.Client) -> None:
-    lives = [Life(home, repo, pid=client.pid) for _ in range(4)]
-    for number, life in enumerate(lives):
-        life.transcript.turn("ask %d" % number, "Number %d is done." % number, files=["n%d.py" % number])
-
-    def stop(life: Life, number: int) -> Callable[[], support.Result]:
-        env, payload = life.session.environment(pid=life.pid), life.session.stop("Number %d is done." % number)
-        servers = support.FORK_SERVERS
-
-        def run() -> support.Result:
-            servers.clear()  # it is the parent's
-            return run_under("stop", payload, NO_LOCKS % errno.ENOLCK, home=home, env=env)
-
-        return run
-
-    results = abreast([stop(life, number) for number, life in enumerate(lives)])
-    assert [(result.code, result.stderr) for result in results] == [(0, "")] * 4
-    assert all(life.episode["asked"] == ["ask %d" % number] for number, life in enumerate(lives))
-    world = World(home, repo)
-    assert world.memory("rebuild").code == 0
-    assert len(world.json("list")) == 4
 
 
 SPOIL: dict[str, Callable[[Path], object]] = {

@@ -59,17 +59,8 @@ def test_ordinary_text_is_left_alone(text: str) -> None:
 def test_random_mixtures_are_stable_and_keep_their_frame() -> None:
     rng = random.Random(11)
     texts = [token for _, token in TOKENS] + [before for before, _ in CHANGED] + LEFT_ALONE
-    glue = [
-        *" \n\t:=\"'`\\,;()[]{}<>@/&?-_.$%",
-        "\\n",
-        "://",
-        "password",
-        "TOKEN",
-        "secret=",
-        "--",
-        "[redacted:x]",
-        "İ",
-    ]
+    words = ["\\n", "://", "password", "TOKEN", "secret=", "--", "[redacted:x]", "İ"]
+    glue = [*" \n\t:=\"'`\\,;()[]{}<>@/&?-_.$%", *words]
     for _ in range(1500):
         pieces = [rng.choice(texts) if rng.random() < 0.3 else rng.choice(glue) for _ in range(rng.randrange(1, 8))]
         text = "".join(piece[rng.randrange(len(piece) + 1) if rng.random() < 0.2 else 0 :] for piece in pieces)
@@ -124,39 +115,19 @@ def run_isolated(code: str, text: str) -> str:
 def test_hostile_repetition_ends() -> None:
     """A pattern that tries every way to read a text would not end: hence a process of its own."""
     units = rows("repeated.jsonl")
-    fillers = [
-        *"a1 \t\\'\"\n-=:./@é$[%;",
-        "a.",
-        "a ",
-        "-a ",
-        " Abc: x",
-        "\nAbc: x",
-        " -p",
-        "a=b; ",
-        BODIES["LINE"] + "\n ",
-    ]
+    words = ["a.", "a ", "-a ", " Abc: x", "\nAbc: x", " -p", "a=b; ", BODIES["LINE"] + "\n "]
+    fillers = [*"a1 \t\\'\"\n-=:./@é$[%;", *words]
     texts = [unit * (20_000 // len(unit)) for unit in units]
     texts += [unit + filler * (2000 // len(filler)) + "!" for unit in units for filler in fillers]
     code = "import json, sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.redact import redact\n"
-    assert (
-        run_isolated(code + "print(max(map(len, map(redact, json.load(sys.stdin)))) > 0)", json.dumps(texts)) == "True"
-    )
+    code += "print(max(map(len, map(redact, json.load(sys.stdin)))) > 0)"
+    assert run_isolated(code, json.dumps(texts)) == "True"
 
 
 def test_clean_text_does_not_load_re() -> None:
     # Tokens with a masked body, headers of keys and logins look real until a pattern has seen them.
-    odd = (
-        "PRIVATE KEY",
-        "\ud800",
-        "ghp_x",
-        "sk-loading",
-        "key-a",
-        "EXAMPLE",
-        "npm_config",
-        "Cookie: none",
-        "@",
-        "uthorization",
-    )
+    odd = ["PRIVATE KEY", "\ud800", "ghp_x", "sk-loading", "key-a", "EXAMPLE", "npm_config", "Cookie: none", "@"]
+    odd.append("uthorization")
     clean = "\n".join(text for text in LEFT_ALONE if not any(part in text for part in odd))
     code = "import sys; sys.path.insert(0, sys.argv[1]); from harness_memory.base.redact import redact\n"
     code += "text = sys.stdin.buffer.read().decode('utf-8'); print(redact(text) == text, 're' in sys.modules)"
