@@ -32,7 +32,7 @@ INVALID = {
 def test_invalid_json_is_refused_with_its_position(text: str) -> None:
     with pytest.raises(Invalid) as caught:
         parse(text)
-    assert "%d:%d" % (caught.value.line, caught.value.column) in INVALID[text].split("|")
+    assert str(caught.value).partition(": ")[0] in INVALID[text].split("|")
 
 
 APPENDED = [

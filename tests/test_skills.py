@@ -12,11 +12,19 @@ import pytest
 import support
 
 from harness_memory import cli
-from harness_memory.setup import registry, skills
-from harness_memory.setup.installation import Target
+from harness_memory.base import invocation
+from harness_memory.base.sha256 import hexdigest
+from harness_memory.setup import entries
+from harness_memory.setup.installation import (
+    PLUGIN_COMMAND,
+    Target,
+    install,
+    plan_install,
+    plan_uninstall,
+    uninstall,
+)
 
 NAMES = ("harness-consolidate", "harness-recall", "harness-remember")
-WORDS = "python3 /opt/harness memory"
 
 
 def source(name: str) -> str:
@@ -40,41 +48,51 @@ def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
     }
     assert verbs
     assert verbs <= {row[0] for row in cli.VERBS}
-    assert text.count('harness" memory') == text.count(skills.PLUGIN_COMMAND) > 0
+    assert text.count('harness" memory') == text.count(PLUGIN_COMMAND) > 0
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Target:
-    config, store = tmp_path / "config", tmp_path / "config" / "memory"
-    store.mkdir(parents=True)
-    made = Target(str(support.ROOT), "user", str(config / "settings.json"), str(store))
-    registry.put(made.store, {"settings": made.settings, "scope": "user"})
-    return made
+    (tmp_path / "config").mkdir()
+    return Target(str(support.ROOT), "user", str(tmp_path / "config" / "settings.json"), str(tmp_path / "memory"))
 
 
 def copies(place: Target) -> dict[str, str]:
-    found = sorted(Path(skills.folder(place.settings)).rglob("*"))
+    found = sorted(Path(place.folders[0]).rglob("*"))
     return {path.parent.name: path.read_text("utf-8") for path in found if path.is_file()}
 
 
+def put(place: Target) -> list[str]:
+    wanted = entries.entries(place.root, sys.executable, [place.store], "/home/you")
+    return install(place, wanted, sys.executable, plan_install(place, wanted))
+
+
 def remove(place: Target) -> list[str]:
-    return skills.uninstall(registry.find(place.store, place.settings)["skills"])
+    wanted = entries.entries(place.root, sys.executable, [place.store], "/home/you")
+    return uninstall(place, plan_uninstall(place, wanted), [])
 
 
 def test_skills_are_installed_upgraded_and_removed(place: Target) -> None:
-    assert skills.install(place, "python3 /old/harness memory") == skills.install(place, WORDS) == []
-    assert copies(place) == {name: source(name).replace(skills.PLUGIN_COMMAND, WORDS) for name in NAMES}
+    record = Path(place.store, "installs.json")
+    old = Path(place.folders[0], NAMES[0], "SKILL.md")
+    assert put(place) == []
+    text = old.read_bytes()
+    old.write_bytes(b"old")
+    record.write_text(record.read_text("utf-8").replace(hexdigest(text), hexdigest(b"old")), "utf-8")
+    assert put(place) == []
+    words = invocation.command(place.root, sys.executable)
+    assert copies(place) == {name: source(name).replace(PLUGIN_COMMAND, words) for name in NAMES}
     assert remove(place) == []
-    assert copies(place) == {}
+    assert os.listdir(os.path.dirname(place.settings)) == []
 
 
 @pytest.mark.parametrize("is_upgraded", [True, False])
 def test_an_edited_skill_stays_the_users(place: Target, is_upgraded: bool) -> None:
-    skills.install(place, WORDS)
-    path = Path(skills.folder(place.settings)) / "harness-recall" / "SKILL.md"
+    put(place)
+    path = Path(place.folders[0], "harness-recall", "SKILL.md")
     path.write_text("mine", "utf-8")
     if is_upgraded:
-        assert skills.install(place, "python3 /other/harness memory") == [str(path)]
+        assert put(place) == [str(path)]
     assert remove(place) == ([] if is_upgraded else [str(path)])
     assert copies(place) == {"harness-recall": "mine"}
 
@@ -83,9 +101,17 @@ def test_an_edited_skill_stays_the_users(place: Target, is_upgraded: bool) -> No
 def test_no_link_is_written_through(place: Target, tmp_path: Path) -> None:
     elsewhere = tmp_path / "dotfiles"
     elsewhere.mkdir()
-    os.symlink(str(elsewhere), skills.folder(place.settings))
-    assert len(skills.install(place, WORDS)) == 3
+    os.symlink(str(elsewhere), place.folders[0])
+    assert len(put(place)) == 3
     assert list(elsewhere.iterdir()) == []
+
+
+@pytest.mark.parametrize("folder", [".claude", ".claude/skills"])
+def test_a_folder_that_was_there_before_stays(home: Path, folder: str) -> None:
+    (home / folder).mkdir(parents=True, exist_ok=True)
+    before = sorted(home.rglob("*"))
+    assert [run(home, *words).returncode for words in ((), (), ("--uninstall",))] == [0, 0, 0]
+    assert sorted(home.rglob("*")) == before
 
 
 def run(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:

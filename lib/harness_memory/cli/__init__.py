@@ -5,12 +5,10 @@ code: 0 done, 1 problems found, 2 could not be done.
 from __future__ import annotations
 
 import difflib
-import sys
 from importlib import import_module
 
 from .. import __version__
 from . import output
-from .refusal import COULD_NOT, Refusal
 
 VERBS = (
     ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
@@ -80,27 +78,8 @@ FAMILIES = {
 
 
 def main(argv: list[str]) -> int:
-    output.prepare()
-    try:
-        try:
-            code = _dispatch(argv)
-        except SystemExit as leaving:  # argparse, after help or a wrong argument
-            code = leaving.code if isinstance(leaving.code, int) else COULD_NOT
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        output.drop()
-        return output.CLOSED_PIPE
-    except KeyboardInterrupt:
-        return output.INTERRUPTED
-    except Refusal as refusal:
-        output.complain(str(refusal))
-    except OSError as error:
-        if error.filename is None:
-            output.drop()
-        what = error.filename or "cannot write output"
-        output.complain("%s: %s. See: harness memory doctor" % (what, error.strerror or error))
-    return COULD_NOT
+    hint = "See: harness memory doctor"
+    return output.run(lambda: _dispatch(argv), "harness", refused="", failed=hint, stopped="", code=output.COULD_NOT)
 
 
 def _dispatch(argv: list[str]) -> int:
@@ -130,7 +109,7 @@ def _guide(word: str, *families: str) -> int:
     close = difflib.get_close_matches(word, verbs, 1)
     hint = "Did you mean: %s" % verbs[close[0]] if close else "See: harness %s --help" % families[0]
     output.complain('unknown verb "%s". %s' % (output.line(word), hint))
-    return COULD_NOT
+    return output.COULD_NOT
 
 
 def guide(family: str = "memory") -> str:

@@ -9,7 +9,7 @@ import time
 from ..base import files, settings
 from ..project import identity
 from . import output
-from .refusal import Refusal
+from .output import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

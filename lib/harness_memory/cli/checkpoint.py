@@ -16,8 +16,7 @@ from ..project.context import Context, relative_path
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from . import arguments, resolve
-from .output import emit_json, line, short
-from .refusal import Refusal
+from .output import Refusal, emit_json, line, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

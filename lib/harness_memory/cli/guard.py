@@ -12,8 +12,7 @@ from ..guard.question import repository
 from ..project import identity
 from ..setup import selftest
 from . import arguments, installs, verdict
-from .output import columns, confirm, cut, emit_json, line, table
-from .refusal import Refusal
+from .output import Refusal, columns, confirm, cut, emit_json, line, table
 from .rules import problem_lines
 
 TYPE_CHECKING = False

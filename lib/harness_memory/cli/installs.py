@@ -9,7 +9,8 @@ import time
 from .. import __version__
 from ..base import clock, config, files, invocation, settings
 from ..guard import policy
-from ..setup import entries, jsonedit, merge, registry, settingsfile
+from ..setup import entries, registry, settingsfile
+from .output import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,24 +29,21 @@ class Install:
     def __init__(self, path: str, record: dict[str, Any]) -> None:
         self.path = path
         self.record = record
-        self.hooks: list[merge.Hook] = []
+        self.hooks: list[settingsfile.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []
         try:
-            data = settingsfile.read(path)
-            text = settingsfile.document(data)
-            self.hooks = merge.hooks(text, invocation.tree())
-            document = jsonedit.parse(text)
-        except (settingsfile.Refused, jsonedit.Invalid) as error:
+            data, text = settingsfile.load(path)
+            self.hooks = settingsfile.hooks(text, invocation.tree())
+        except Refusal as error:
             self.problems.append("cannot be used: %s" % error)
             return
         if not self.hooks:
-            wrong = "" if document.kind == "{" else "cannot be used: not an object"
+            wrong = "" if text.lstrip()[:1] == "{" else "cannot be used: not an object"
             gone = "is gone" if data is None else "does not hold our hooks any more"
             self.problems += [wrong or gone] if wrong or record else []
             return
-        switch = document.find("disableAllHooks")
-        self.is_disabled = switch is not None and switch.kind == "t"
+        self.is_disabled = settingsfile.disables_hooks(text)
         self.problems += self._problems()
 
     def _problems(self) -> list[str]:

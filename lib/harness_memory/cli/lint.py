@@ -7,8 +7,7 @@ import os
 from ..notes import compact as compacting
 from ..notes import lint as linting
 from . import arguments
-from .output import answer, count, line, short, some
-from .refusal import Refusal
+from .output import Refusal, answer, count, line, short, some
 from .scopes import Scopes, add_scope
 
 TYPE_CHECKING = False

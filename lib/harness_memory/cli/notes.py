@@ -13,8 +13,7 @@ from ..notes import lint, similar
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from . import arguments, pages
-from .output import answer, complain, count, emit_stored, line, short, table
-from .refusal import Refusal
+from .output import Refusal, answer, complain, count, emit_stored, line, short, table
 from .scopes import Scopes, add_scope, described, relative
 
 TYPE_CHECKING = False

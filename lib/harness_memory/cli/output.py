@@ -22,13 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-CLOSED_PIPE, INTERRUPTED = 141, 130  # exit codes, as a shell reports them
+COULD_NOT = 2
+_CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
 _NEAR = {"…": "...", "·": "-", "→": "->", "–": "-", "—": "-", "•": "*", "“": '"', "”": '"', "‘": "'", "’": "'"}
 
 
-def prepare() -> None:
-    """Make standard output and error take any text."""
+class Refusal(Exception):
+    """What failed, where, and what to do, in one or two sentences."""
+
+
+def run(work: Callable[[], int], program: str, *, refused: str, failed: str, stopped: str, code: int) -> int:
+    """The exit code of a command; `refused` and `failed` end the message of an error, `stopped` is that of Ctrl-C."""
 
     def near(error: UnicodeError) -> tuple[str, int]:
         if not isinstance(error, UnicodeEncodeError):
@@ -41,16 +46,37 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="near")
+    try:
+        try:
+            code_of_work = work()
+        except SystemExit as leaving:  # argparse, after help or a wrong argument
+            code_of_work = leaving.code if isinstance(leaving.code, int) else COULD_NOT
+        sys.stdout.flush()
+        return code_of_work
+    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
+        _drop()
+        return _CLOSED_PIPE
+    except KeyboardInterrupt:
+        if stopped:
+            complain(stopped, program)
+        return _INTERRUPTED
+    except Refusal as refusal:
+        complain(str(refusal) + refused, program)
+    except OSError as error:
+        if error.filename is None:
+            _drop()
+        complain("%s: %s. %s" % (error.filename or "cannot write output", error.strerror or error, failed), program)
+    return code
 
 
-def drop() -> None:
+def _drop() -> None:
     """Send the rest of standard output nowhere, so that Python does not fail on it again when it exits."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def complain(message: str) -> None:
+def complain(message: str, program: str = "harness") -> None:
     sys.stdout.flush()
-    print("harness: " + passage(message), file=sys.stderr)
+    print("%s: %s" % (program, passage(message)), file=sys.stderr)
 
 
 def confirm(question: str) -> bool:

@@ -20,8 +20,7 @@ from ..memory import consolidation
 from ..project import identity
 from ..session import episode
 from . import arguments
-from .output import answer, columns, count, cut, emit_stored, line, local, passage, short, table
-from .refusal import Refusal
+from .output import Refusal, answer, columns, count, cut, emit_stored, line, local, passage, short, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,8 +9,7 @@ from ..base.text import brief
 from ..memory import briefing, ratings
 from ..project import identity
 from . import arguments, resolve
-from .output import answer, count, line, sparkline, table
-from .refusal import Refusal
+from .output import Refusal, answer, count, line, sparkline, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import os
 from ..base import settings
 from ..session import liveness, sessions
 from . import arguments, records
-from .output import line, local
-from .refusal import Refusal
+from .output import Refusal, line, local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

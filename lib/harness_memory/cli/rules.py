@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..guard import policy as policies
 from ..guard import rules as defaults
 from . import arguments
-from .output import count, emit_json, line, short, table
-from .refusal import Refusal
+from .output import Refusal, count, emit_json, line, short, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

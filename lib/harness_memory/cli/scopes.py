@@ -12,8 +12,7 @@ from ..notes.note import slug_of
 from ..project import identity
 from ..session import sessions
 from . import arguments, resolve
-from .output import line
-from .refusal import Refusal
+from .output import Refusal, line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -16,8 +16,7 @@ from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from . import arguments
-from .output import complain, cut, emit_json, line, short, table
-from .refusal import Refusal
+from .output import Refusal, complain, cut, emit_json, line, short, table
 from .scopes import Scopes, relative
 
 TYPE_CHECKING = False

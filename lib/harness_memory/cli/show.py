@@ -5,8 +5,7 @@ from __future__ import annotations
 from ..base import files, settings
 from ..session import episode
 from . import arguments, notes, records, resolve
-from .output import answer, cut, line, local, passage, short, table
-from .refusal import Refusal
+from .output import Refusal, answer, cut, line, local, passage, short, table
 from .scopes import Scopes, add_scope
 
 TYPE_CHECKING = False

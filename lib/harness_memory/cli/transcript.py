@@ -7,8 +7,7 @@ from ..base.text import clean
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import arguments, records, resolve
-from .output import count, cut, emit_json, line, local, passage, short
-from .refusal import Refusal
+from .output import Refusal, count, cut, emit_json, line, local, passage, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,7 @@ from ..memory.tasks import Task
 from ..project import identity
 from ..session import sessions
 from . import arguments, resolve
-from .output import answer, columns, count, cut, line, local, some, table
-from .refusal import Refusal
+from .output import Refusal, answer, columns, count, cut, line, local, some, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

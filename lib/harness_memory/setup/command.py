@@ -5,38 +5,26 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import shutil
+import subprocess
 import sys
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
 from ..cli import arguments, output
-from . import entries, interpreter, jsonedit, merge, purge, registry, selftest, settingsfile, skills
-from .installation import Change, install, plan_install, plan_uninstall, uninstall
-from .settingsfile import Refused, Target
+from ..cli.output import Refusal
+from . import entries, purge, registry, selftest, settingsfile
+from .installation import Change, Target, install, plan_install, plan_uninstall, skills, uninstall
 
 ROOT = invocation.tree()
 WINDOWS = os.name == "nt"
+_PROBE = "import sys; print(sys.version_info >= (3, 8) and sys.prefix == sys.base_prefix)"
 
 
 def main(argv: list[str]) -> int:
-    output.prepare()
-    args = _parse(argv)
-    try:
-        code = _run(args)
-        sys.stdout.flush()
-        return code
-    except BrokenPipeError:
-        output.drop()
-        return output.CLOSED_PIPE
-    except KeyboardInterrupt:
-        print("install.py: stopped. Run it again to finish.", file=sys.stderr)
-        return output.INTERRUPTED
-    except Refused as error:
-        print(output.passage("install.py: %s Nothing was changed." % error), file=sys.stderr)
-    except OSError as error:
-        output.drop()
-        print(output.passage("install.py: %s. Run it again when that is corrected." % error), file=sys.stderr)
-    return 1
+    messages = {"refused": " Nothing was changed.", "failed": "Run it again when that is corrected."}
+    stopped = "stopped. Run it again to finish."
+    return output.run(lambda: _run(_parse(argv)), "install.py", stopped=stopped, code=1, **messages)
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
@@ -65,57 +53,82 @@ def _parse(argv: list[str]) -> argparse.Namespace:
 
 
 def _run(args: argparse.Namespace) -> int:
-    python = interpreter.find()
+    python = find_python()
     if not python and not args.uninstall:
-        raise Refused("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
-    target = _target(args.scope)
-    guard = args.guard
-    if guard is None:
-        guard = registry.find(target.store, target.settings).get("guard") is not False
-    stores = list(dict.fromkeys([target.store, os.path.realpath(target.store)]))
-    home = os.path.expanduser("~")
-    wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=guard)
-    return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
-
-
-def _target(scope: str) -> Target:
+        raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
     try:
         cwd = os.getcwd()
     except FileNotFoundError:
-        raise Refused("the current folder is gone. Go to another and try again.") from None
-    path = settingsfile.locate(scope, os.environ, os.path.expanduser("~"), cwd)
+        raise Refusal("the current folder is gone. Go to another and try again.") from None
+    home, store = os.path.expanduser("~"), files.root_from(os.environ)
+    path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
-    if scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
-        raise Refused("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
-    store = files.root_from(os.environ)
+    if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
+        raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
     try:
         (ROOT + sys.executable + store).encode("utf-8")
     except UnicodeEncodeError:
-        raise Refused("%s: JSON cannot hold this path. Move the folder and try again." % ascii(ROOT)) from None
-    return Target(ROOT, scope, path, store)
+        raise Refusal("%s: JSON cannot hold this path. Move the folder and try again." % ascii(ROOT)) from None
+    has_guard = args.guard
+    if has_guard is None:
+        has_guard = registry.find(store, path).get("guard") is not False
+    stores = list(dict.fromkeys([store, os.path.realpath(store)]))
+    wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=has_guard)
+    target = Target(ROOT, args.scope, path, store)
+    return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
+
+
+def find_python() -> str:
+    """The path of the base interpreter that runs us, proved by running it; "" without one.
+
+    Links are not followed: `/usr/bin/python3` and `/opt/homebrew/bin/python3` outlive an upgrade, their targets do not.
+    """
+    version = "python%d.%d" % sys.version_info[:2]
+    folders = (os.path.join(sys.base_prefix, "bin"), sys.base_prefix)
+    candidates = [sys.executable] if sys.prefix == sys.base_prefix else []
+    candidates.append(getattr(sys, "_base_executable", None) or "")  # in an environment, from 3.11 on
+    candidates += [os.path.join(folder, name) for folder in folders for name in (version, "python3", "python.exe")]
+    candidates += [shutil.which(name) or "" for name in (version, "python3", "python")]
+    for path in candidates:
+        if os.path.isabs(path) and os.access(path, os.X_OK):
+            try:
+                # Without -S: `site` is what sets the prefix of a virtual environment.
+                done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, timeout=20)
+            except (OSError, subprocess.SubprocessError):
+                continue
+            if done.stdout.strip() == b"True":
+                return path
+    return ""
 
 
 def _install(target: Target, wanted: entries.Entries, python: str, args: argparse.Namespace) -> int:
     change = plan_install(target, wanted)
-    command = invocation.command(ROOT, python, windows=WINDOWS)
     if args.dry_run:
-        missing = [path for path in skills.copies(target, command) if not os.path.lexists(path)]
+        missing = [path for path in skills(target, python) if not os.path.lexists(path)]
         return _rehearse(target, change, ["Would add the skill %s" % path for path in missing])
-    install(target, wanted, python, change)
-    edited = skills.install(target, command)
+    edited = install(target, wanted, python, change)
     on = "on: stops or asks before what is hard to undo (without it: --no-guard)"
     _say("Already up to date: %s" if change.is_empty else "Installed into %s", target.settings)
     _say("  memory:       %s\n  interpreter:  %s", target.store, python)
     _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
-    _say("  skills:       %s", os.path.join(skills.folder(target.settings), "harness-*"))
-    for note in [*_obstacles(target), *("%s has your changes and stays as it is" % path for path in edited)]:
-        _say("  note: %s", note)
+    _say("  skills:       %s", os.path.join(target.folders[0], "harness-*"))
+    text = settingsfile.load(target.settings)[1]
+    for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR):
+        if os.environ.get(name):
+            _say("  note: %s is set here; start Claude Code with the same value", name)
+    if settingsfile.disables_hooks(text):
+        _say('  note: "disableAllHooks" is on in this file, so Claude Code runs no hook')
+    if target.scope == "project":
+        _say("  note: the file holds paths of this machine, so do not commit it; --scope local is for you alone")
+    for path in edited:
+        _say("  note: %s has your changes and stays as it is", path)
     undo = "python3 %s --scope %s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), target.scope)
-    if not _prove(target, wanted.has_guard):
+    if not _prove({hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}, wanted.has_guard):
         _say("The self-test failed: this install does not work. Claude Code is not affected.\n  undo:  %s", undo)
         return 1
     where = "any project" if target.scope == "user" else "this project"
+    command = invocation.command(ROOT, python, windows=WINDOWS)
     _say("Start `claude` in %s: from now on its sessions are remembered.", where)
     _say("  look:  %s status\n  undo:  %s", command, undo)
     if args.backfill:
@@ -124,22 +137,8 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
     return 0
 
 
-def _obstacles(target: Target) -> list[str]:
-    """What may keep an install from working."""
-    switch = jsonedit.parse(settingsfile.document(settingsfile.read(target.settings))).find("disableAllHooks")
-    variables = [name for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR) if os.environ.get(name)]
-    notes = ["%s is set here; start Claude Code with the same value" % name for name in variables]
-    if switch is not None and switch.kind == "t":
-        notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
-    if target.scope == "project":
-        notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
-    return notes
-
-
-def _prove(target: Target, has_guard: bool) -> bool:
+def _prove(commands: dict[str, str], has_guard: bool) -> bool:
     """Play a session through the commands as they stand in the file."""
-    text = settingsfile.document(settingsfile.read(target.settings))
-    commands = {hook.event: hook.command for hook in merge.hooks(text, target.root)}
     _say("Self-test, each hook run as Claude Code runs it:")
     outcomes = [*selftest.play(commands, os.environ)]
     if has_guard:
@@ -152,27 +151,27 @@ def _prove(target: Target, has_guard: bool) -> bool:
 
 def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace) -> int:
     removal = plan_uninstall(target, wanted)
-    memory = purge.survey(target.store) if args.purge else None
-    what = "%s in %s" % (memory.summary, memory.root) if memory and memory.paths else ""
+    paths, summary = purge.survey(target.store) if args.purge else ([], "")
+    what = "%s in %s" % (summary, target.store)
     if args.dry_run:
-        return _rehearse(target, removal, ["Would delete %s" % what] if what else [])
-    if memory and what:
-        memory.check([os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)])
+        return _rehearse(target, removal, ["Would delete %s" % what] if paths else [])
+    if paths:
+        purge.check(paths, [os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)])
         if not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
-            raise Refused("not confirmed. Leave out --purge to keep the memory.")
+            raise Refusal("not confirmed. Leave out --purge to keep the memory.")
         removal = plan_uninstall(target, wanted)  # the settings may have changed while we asked
-    edited = uninstall(target, removal, memory)
+    edited = uninstall(target, removal, paths)
     _say("Nothing of ours in %s" if removal.is_empty else "Removed from %s", target.settings)
     for path in edited:
         _say("A skill with your changes stays: %s", path)
-    is_deleted = memory is None or not any(map(os.path.lexists, memory.paths))
+    is_deleted = not any(map(os.path.lexists, paths))
     left = ", ".join(name for name in files.names(target.store) if name != settings.INSTALLS_FILE)
-    if memory is None and left:
-        _say("The memory stays in %s (--uninstall --purge deletes it)", target.store)
-    elif memory is not None:
+    if args.purge:
         verb = "Deleted" if is_deleted else "Could not delete all of"
-        _say("%s %s" % (verb, what) if what else "No memory in %s" % target.store)
+        _say("%s %s" % (verb, what) if paths else "No memory in %s" % target.store)
         _say("Left in it: %s", left) if left else None
+    elif left:
+        _say("The memory stays in %s (--uninstall --purge deletes it)", target.store)
     for other in registry.load(target.store):
         _say("Still installed in %s (--scope %s)", other["settings"], other.get("scope"))
     return 0 if is_deleted else 1

@@ -1,8 +1,9 @@
 """`installs.json` in the store root: the installs, for `doctor` and for removal.
 
-    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, rules, guard, skills}]}
+    {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, rules, guard, skills, folders}]}
 
 `rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy.
+`folders`: those that the install made.
 """
 
 from __future__ import annotations
@@ -15,12 +16,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_INSTALL = {"settings": "text", "scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}}
+_OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
+_SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 
 
 def load(store_root: str) -> list[dict[str, Any]]:
     """The recorded installs. A damaged record counts as empty: the settings files are the truth."""
-    record = files.load_json(_path(store_root), {"installs": [_INSTALL]})
+    record = files.load_json(os.path.join(store_root, settings.INSTALLS_FILE), _SPEC)
     return list(record["installs"]) if record else []
 
 
@@ -28,23 +30,12 @@ def find(store_root: str, settings_path: str) -> dict[str, Any]:
     return next((item for item in load(store_root) if item["settings"] == settings_path), {})
 
 
-def put(store_root: str, install: dict[str, Any]) -> None:
-    others = [item for item in load(store_root) if item["settings"] != install["settings"]]
-    _save(store_root, [*others, install])
-
-
-def drop(store_root: str, settings_path: str) -> None:
-    """Remove an install, and those whose settings file is gone."""
+def put(store_root: str, settings_path: str, install: dict[str, Any] | None) -> None:
+    """Record an install, or remove it (None); those whose settings file is gone go too."""
     others = [item for item in load(store_root) if item["settings"] != settings_path]
-    _save(store_root, [item for item in others if os.path.exists(item["settings"])])
-
-
-def _save(store_root: str, installs: list[dict[str, Any]]) -> None:
+    installs = [*(item for item in others if os.path.exists(item["settings"])), *([install] if install else [])]
+    path = os.path.join(store_root, settings.INSTALLS_FILE)
     if installs:
-        files.write_json(_path(store_root), {"schema": settings.SCHEMA, "installs": installs})
+        files.write_json(path, {"schema": settings.SCHEMA, "installs": installs})
     else:
-        files.remove(_path(store_root))
-
-
-def _path(store_root: str) -> str:
-    return os.path.join(store_root, settings.INSTALLS_FILE)
+        files.remove(path)

@@ -1,4 +1,4 @@
-"""A settings file of the client on disk: read as it is, replaced as a whole, its links, mode and owner kept."""
+"""A settings file of the client: our entries in its text, and the file itself, whose links, mode and owner stay."""
 
 from __future__ import annotations
 
@@ -8,26 +8,28 @@ import time
 from typing import Mapping, NamedTuple
 
 from ..base import files, settings
-from . import jsonedit
+from ..cli.output import Refusal
+from . import entries, jsonedit
+from .jsonedit import Invalid, Node, parse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .entries import Entries
 
 SCOPES = ("user", "project", "local")
+_ALLOW = ("permissions", "allow")
+_OBJECTS: tuple[tuple[str, ...], ...] = ((), ("hooks",), ("permissions",))
+_LISTS: tuple[tuple[str, ...], ...] = (*(("hooks", event) for event, _, _ in entries.HOOKS), _ALLOW)
 
 
-class Refused(Exception):
-    """Nothing was changed; the message names the path, the reason and what to do."""
+class Hook(NamedTuple):
+    """One of our hooks in a settings file, with its place there; `matcher` is "" where it always runs."""
 
-
-class Target(NamedTuple):
-    """Where an install goes: from which tree, into which settings file, with which memory."""
-
-    root: str
-    scope: str
-    settings: str
-    store: str
-
-    @property
-    def backup(self) -> str:
-        return self.settings + ".harness-memory.bak"
+    event: str
+    matcher: str
+    command: str
+    group: int
+    at: int
 
 
 def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
@@ -38,26 +40,106 @@ def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
     return os.path.join(cwd, settings.CLAUDE_DIR, name)
 
 
+# The text ----------------------------------------------------------------------------------------
+def hooks(text: str, root: str) -> list[Hook]:
+    """Our hooks in a settings file; `root` is the folder of this installation."""
+    document, ours = parse(text), []
+    # Of an event that stands twice, the last one counts.
+    for event in dict.fromkeys(child.key for child in document.below("hooks")):
+        for group, holder in enumerate(document.below("hooks", event)):
+            node = holder.find("matcher")
+            matcher = "" if node is None or node.value == "*" else node.value
+            for index, hook in enumerate(holder.below("hooks")):
+                command = hook.find("command")
+                if command is not None and entries.is_our_command(command.value, root):
+                    ours.append(Hook(event, matcher, command.value, group, index))
+    return ours
+
+
+def disables_hooks(text: str) -> bool:
+    switch = parse(text).find("disableAllHooks")
+    return switch is not None and switch.kind == "t"
+
+
+def merge(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...], original: str | None) -> str:
+    """`text` with our entries at the end; older ones are removed first."""
+    text = strip(text, root, (*wanted.rules, *former_rules), original)
+    items = [(("hooks", event), group) for event, group in wanted.groups.items()]
+    allowed = [rule.value for rule in parse(text).below(*_ALLOW)]
+    for (first, second), item in [*items, *((_ALLOW, rule) for rule in wanted.rules if rule not in allowed)]:
+        if parse(text).find(first) is None:
+            text = jsonedit.append(text, (), {second: [item]}, first)
+        elif parse(text).find(first, second) is None:
+            text = jsonedit.append(text, (first,), [item], second)
+        else:
+            text = jsonedit.append(text, (first, second), item)
+    return text
+
+
+def strip(text: str, root: str, rules: tuple[str, ...], original: str | None) -> str:
+    """`text` without our entries and without the containers made for them.
+
+    `original` is the text before the install: containers and rules that it holds stay.
+    """
+    before = parse(original if original is not None else "null")
+    for hook in reversed(hooks(text, root)):
+        path = ("hooks", hook.event, hook.group, "hooks", hook.at)
+        is_alone = len(parse(text).below(*path[:-1])) == 1
+        text = _pruned(jsonedit.remove(text, path[:3] if is_alone else path), path[:2], before)
+    earlier = [rule.value for rule in before.below(*_ALLOW)]
+    for index, rule in reversed([*enumerate(node.value for node in parse(text).below(*_ALLOW))]):
+        if rule not in earlier and (entries.is_our_rule(rule) or rule in rules):
+            text = _pruned(jsonedit.remove(text, (*_ALLOW, index)), _ALLOW, before)
+    return text
+
+
+def _pruned(text: str, path: tuple[str | int, ...], before: Node) -> str:
+    """Remove the emptied container, and then its parent, unless they were there before the install."""
+    while path and not parse(text).below(*path) and before.find(*path) is None:
+        text, path = jsonedit.remove(text, path), path[:-1]
+    return text
+
+
+def check_shape(path: str, text: str) -> None:
+    """Refuse valid JSON in which our entries do not fit."""
+    for keys in (*_OBJECTS, *_LISTS):
+        node, kind = parse(text).find(*keys), "[" if keys in _LISTS else "{"
+        if node is not None and node.kind != kind:
+            name = '"%s"' % ".".join(keys) if keys else "the whole document"
+            shape = "an array […]" if kind == "[" else "an object {…}"
+            problem = "%s should be %s, but is %s" % (name, shape, node.describe())
+            raise Refusal("%s: %s. Correct it and try again." % (path, problem))
+
+
+# The file ----------------------------------------------------------------------------------------
 def read(path: str) -> bytes | None:
-    """The bytes of the file; None without one."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise Refused("%s: not a plain file." % path)  # reading a pipe would block
+            raise Refusal("%s: not a plain file." % path)  # reading a pipe would block
         with open(path, "rb") as file:
             data = file.read(settings.FILE_MAX_BYTES + 1)
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise Refused("%s: cannot be read (%s)." % (path, error.strerror)) from None
+        raise Refusal("%s: cannot be read (%s)." % (path, error.strerror)) from None
     if len(data) > settings.FILE_MAX_BYTES:
-        raise Refused("%s: larger than %d MB." % (path, settings.FILE_MAX_BYTES >> 20))
+        raise Refusal("%s: larger than %d MB." % (path, settings.FILE_MAX_BYTES >> 20))
     return data
 
 
-def document(data: bytes | None) -> str:
-    """The text to edit. An empty file counts as an empty object, as it does for the client."""
+def load(path: str) -> tuple[bytes | None, str]:
+    """The bytes of the file (None without one) and the text to edit.
+
+    An empty file counts as an empty object, as it does for the client.
+    """
+    data = read(path)
     text = (data or b"").decode("utf-8", "surrogateescape")  # other bytes pass through unchanged
-    return text if text.strip(" \t\r\n" + jsonedit.BOM) else text.rstrip(" \t\r\n") + "{}\n"
+    text = text if text.strip(" \t\r\n" + jsonedit.BOM) else text.rstrip(" \t\r\n") + "{}\n"
+    try:
+        parse(text)
+    except Invalid as error:
+        raise Refusal("%s:%s. Correct it and try again." % (path, error)) from None
+    return data, text
 
 
 def replace(path: str, before: bytes | None, after: bytes | None, like: str = "") -> None:
@@ -70,7 +152,7 @@ def replace(path: str, before: bytes | None, after: bytes | None, like: str = ""
         status = os.stat(like or target) if os.path.exists(like or target) else None
         # Replacing a file needs no right to write it, but a read-only file is meant to stay.
         if status is not None and not (status.st_mode & 0o222 and os.access(like or target, os.W_OK)):
-            raise Refused("%s: read-only. Make it writable and try again." % path)
+            raise Refusal("%s: read-only. Make it writable and try again." % path)
         if after is not None:
             files.write(temporary, after, durable=True)
         if after is not None and status is not None:
@@ -78,12 +160,12 @@ def replace(path: str, before: bytes | None, after: bytes | None, like: str = ""
                 os.chown(temporary, status.st_uid, status.st_gid)
             os.chmod(temporary, stat.S_IMODE(status.st_mode))
         if read(path) != before:  # the client writes its settings at any time
-            raise Refused("%s: another program has changed it. Run it again." % path)
+            raise Refusal("%s: another program has changed it. Run it again." % path)
         if after is None:
             os.unlink(target)
         else:
             os.replace(temporary, target)
     except OSError as error:
-        raise Refused("%s: cannot be written (%s)." % (path, error.strerror)) from None
+        raise Refusal("%s: cannot be written (%s)." % (path, error.strerror)) from None
     finally:
         files.remove(temporary)
