@@ -8,13 +8,7 @@ import time
 from ..base import config, settings
 from ..memory import backfill as backfills
 from . import arguments
-<<<<<<< HEAD
-from .output import answer, count, line, meter, short
-from .output import Refusal
-=======
-from .meter import Meter
-from .output import Refusal, answer, count, line, short
->>>>>>> cf16609 (Merge setup's modules; leave folders that were there before an install)
+from .output import Refusal, answer, count, line, meter, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

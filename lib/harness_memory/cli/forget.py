@@ -17,12 +17,7 @@ from ..project import identity
 from ..session import sessions
 from . import arguments, records, resolve
 from .backfill import config_dir
-<<<<<<< HEAD
-from .output import answer, complain, count, cut, line, short, some
-from .output import Refusal
-=======
-from .output import Refusal, answer, complain, count, cut, line, local, short, some
->>>>>>> cf16609 (Merge setup's modules; leave folders that were there before an install)
+from .output import Refusal, answer, complain, count, cut, line, short, some
 from .scopes import Scopes, described
 
 TYPE_CHECKING = False

@@ -12,17 +12,10 @@ import time
 from typing import NamedTuple
 
 from .. import __version__
-<<<<<<< HEAD
-from ..base import files, settings
-from . import merge, registry, settingsfile, skills
-from .jsonedit import Invalid, parse
-from .settingsfile import Refused, Target, document
-=======
-from ..base import files, health, invocation, settings
+from ..base import files, invocation, settings
 from ..base.sha256 import hexdigest
 from ..cli.output import Refusal
 from . import purge, registry, settingsfile
->>>>>>> cf16609 (Merge setup's modules; leave folders that were there before an install)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,20 +129,11 @@ def uninstall(target: Target, removal: Change, memory: list[str]) -> list[str]:
     purge.delete(memory)  # before the record of the install, by which a second attempt knows the memory
     registry.put(target.store, target.settings, None)
     if not registry.load(target.store):
-<<<<<<< HEAD
         runs = os.path.join(target.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
         for name in files.names(runs):  # else they would look like a plugin's
             files.remove(os.path.join(runs, name))
-    for path in (target.store, skills.folder(target.settings), os.path.dirname(target.settings)):
-        try:
-            os.rmdir(path)
-        except OSError:
-            pass  # not empty
-=======
-        health.forget_runs(target.store)  # else they would look like a plugin's
     for path in (target.store, *record.get("folders", target.folders)):
         files.remove_if_empty(path)
->>>>>>> cf16609 (Merge setup's modules; leave folders that were there before an install)
     return edited
 
 
