@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+import support
 from commandline import World
 
 from harness_memory.audit import trail as audit
@@ -14,16 +14,6 @@ from harness_memory.base import clock
 from harness_memory.project import identity
 
 NOW = time.time()
-EVENTS: tuple[tuple[float, dict[str, Any]], ...] = (
-    (40, {"event": "tool_blocked", "tool": "Bash", "command": "rm -rf /", "rule": "delete-root", "reason": "Old"}),
-    (
-        3,
-        {"event": "confirm_prompted", "tool": "Bash", "command": "git push -f", "rule": "force-push", "reason": "Asks"},
-    ),
-    (3, {"event": "path_access_denied", "path": "~/.ssh/id_rsa", "rule": "zero-access", "reason": "A private key"}),
-    (0, {"event": "tool_blocked", "tool": "Bash", "command": "mkfs\n\x1b]0;x\x07 \u202e/dev/sda", "rule": "mkfs"}),
-    (0, {"event": "settings_changed", "reason": "rule mkfs disabled"}),
-)
 
 
 @pytest.fixture
@@ -31,7 +21,7 @@ def world(home: Path, repo: Path) -> World:
     """A project with a trail of five events, and no other memory."""
     world = World(home, repo)
     there = identity.locate(str(world.root), str(repo), str(repo)).dir
-    for number, (days, fields) in enumerate(EVENTS):
+    for number, (days, fields) in enumerate(support.rows("audit/events.jsonl")):
         audit.append(there, {"session": "%08d-aaaa" % (number // 2), **fields}, NOW - days * 86400)
     return world
 
@@ -57,20 +47,8 @@ def test_show_lists_the_newest_first_without_control_characters(world: World) ->
     assert world.memory("audit", "show").stdout == result.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "numbers"),
-    [
-        (("--since", "7d"), [5, 4, 3, 2]),
-        (("--since", "36h"), [5, 4]),
-        (("--event", "tool_blocked"), [4, 1]),
-        (("--session", "00000001-aaaa"), [4, 3]),
-        (("--session", "00000001"), [4, 3]),
-        (("-n", "2"), [5, 4]),
-        (("--event", "tool_blocked", "--since", "7d"), [4]),
-        (("--event", "guard_degraded"), []),
-    ],
-)
-def test_show_narrowed(world: World, words: tuple[str, ...], numbers: list[int]) -> None:
+@pytest.mark.parametrize(("words", "numbers"), support.rows("audit/narrowed.jsonl"))
+def test_show_narrowed(world: World, words: list[str], numbers: list[int]) -> None:
     assert shown(world, *words) == numbers
 
 
@@ -86,14 +64,6 @@ def test_no_trail(home: Path, repo: Path, action: str) -> None:
     world = World(home, repo)
     result = world.memory("audit", action)
     assert (result.code, result.stdout) == (0, "No event has been recorded here.\n")
-    assert (
-        world.json("audit", action)
-        == {
-            "show": [],
-            "verify": {"is_whole": True, "events": 0, "head": None, "torn": 0, "broken": None},
-            "stats": {"events": 0, "by_event": {}, "by_rule": {}, "by_day": {}},
-        }[action]
-    )
     assert not world.root.exists()
 
 

@@ -116,12 +116,6 @@ def test_a_git_directory_that_is_closed_to_us_is_not_a_repository(repo: Path) ->
         (inner / ".git").chmod(0o700)
 
 
-@pytest.mark.parametrize("start", ["", "relative", "/nowhere\0/x", "/" + "x" * 5000, "/a" * 3000, "\ud800"])
-def test_an_odd_start_finds_nothing(start: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert git.find(start) is None
-
-
 # Branch and origin -----------------------------------------------------------------------------
 
 
@@ -143,9 +137,3 @@ def test_the_origin_may_be_in_the_configuration_of_a_worktree(repo: Path) -> Non
     assert git.origin_url(find(repo)) == "w"
     support.git(repo, "remote", "add", "origin", "c")
     assert git.origin_url(find(repo)) == "c"
-
-
-def test_a_clone_is_known_by_its_log(repo: Path, tmp_path: Path) -> None:
-    support.git(tmp_path, "clone", "-q", str(repo), str(tmp_path / "clone"))
-    assert git.is_clone(find(tmp_path / "clone"))
-    assert not git.is_clone(find(repo))

@@ -24,7 +24,6 @@ watch(0.1, lambda: (os.write(1, b"late\\n"), time.sleep(0.2), os._exit(0)))
 """
 HELD_UP = {
     "a pipe without a writer": "os.read(os.pipe()[0], 1)",
-    "sleep": "time.sleep(60)",
     "work": "while True: pass",
     "a pattern that keeps the interpreter to itself": "import re; re.match('(a|aa)+$', 'a' * 60 + 'b')",
 }
