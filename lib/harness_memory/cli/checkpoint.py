@@ -75,7 +75,14 @@ def checkpoint(argv: list[str]) -> int:
         emit_json({"session": session.id, "artifact": path, "episode": session.episode_name})
     else:
         print("Recorded for session %s in %s" % (line(session.id), short(path)))
-    _rate(session, checkpoints.normalize(value) or {})
+    # A rating in a checkpoint rates the skill it names.
+    point = checkpoints.normalize(value) or {}
+    skill, rating = briefing.skill_name(point.get("skill_used") or ""), point.get("rating")
+    if skill and rating and 1 <= rating <= 5:
+        note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
+        if not ratings.append(sessions.project_of(session.dir), session.id, skill, round(rating), note, time.time()):
+            again = "harness memory rate %s %d" % (line(skill), round(rating))
+            raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)
     return 0
 
 
@@ -150,14 +157,3 @@ def _relative(file: str, root: str) -> str:
     if not relative or (os.name != "nt" and file[1:3] in (":\\", ":/")):
         raise Refusal("--file %s is not in the project %s. Nothing was recorded." % (line(file), short(root)))
     return relative
-
-
-def _rate(session: Session, point: dict[str, Any]) -> None:
-    """A rating in a checkpoint rates the skill it names."""
-    skill, rating = briefing.skill_name(point.get("skill_used") or ""), point.get("rating")
-    if not skill or not rating or not 1 <= rating <= 5:
-        return
-    note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
-    if not ratings.append(sessions.project_of(session.dir), session.id, skill, round(rating), note, time.time()):
-        again = "harness memory rate %s %d" % (line(skill), round(rating))
-        raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)

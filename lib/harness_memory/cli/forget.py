@@ -14,7 +14,6 @@ from ..memory.retention import Aged
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
-from ..session import sessions
 from . import arguments, records, resolve
 from .backfill import config_dir
 from .output import Refusal, answer, complain, count, cut, line, short, some
@@ -193,7 +192,7 @@ def _carry_out(at: Scopes, selection: Selection) -> list[str]:
                         ids.add(source.session_id)
             forgetting.forget_text(at.root, project_dir, _tops(at), is_hit, ids, time.time())
         elif selection.sessions or selection.archived:
-            going = [_aged(project_dir, record) for record in selection.sessions]
+            going = [Aged(each.directory, each.episode_name, each.claude_id) for each in selection.sessions]
             forgetting.forget_sessions(at.root, project_dir, going, selection.archived, at.now)
         for note in selection.notes:
             dirs = arguments.all_dirs() if note.scope == "user" else [project_dir]
@@ -208,11 +207,3 @@ def _carry_out(at: Scopes, selection: Selection) -> list[str]:
         except OSError as error:
             complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
     return forgetting.remaining(_tops(at), is_hit) if is_hit else []
-
-
-def _aged(project_dir: str, record: Record) -> Aged:
-    """Its directory and its episode where they are, readable or not."""
-    name = record.episode_name
-    directory = os.path.join(project_dir, settings.WORK_DIR, *sessions.day_and_id(name)) if name else ""
-    is_there = name in files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-    return Aged(record.session.dir if record.session else directory, name if is_there else "", record.claude_id)

@@ -1,8 +1,9 @@
-"""Sessions as the command line shows them: META and episode of each, joined, newest first."""
+"""Sessions as the command line shows them: META and episode of each, read when they are asked for."""
 
 from __future__ import annotations
 
 import os
+from functools import cached_property
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
@@ -14,32 +15,52 @@ if TYPE_CHECKING:
 
     from ..session.sessions import Session
 
+_FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
+
 
 class Record:
-    """One session; at least one of `session` and `episode` is there."""
+    """One session: its `directory` and the name of its episode, each "" when it has none."""
 
-    __slots__ = (
-        *("branch", "claude_id", "ended", "episode", "episode_name", "files", "id", "meta", "minutes"),
-        *("project_dir", "session", "started", "status"),
-    )
-
-    def __init__(self, project_dir: str, session: Session | None, name: str, value: dict[str, Any] | None) -> None:
-        meta: dict[str, Any] = session.meta if session else {}
-        known = value or {}
+    def __init__(self, project_dir: str, directory: str, episode_name: str) -> None:
         self.project_dir = project_dir
-        self.session = session
-        self.meta = meta
-        self.episode = value
-        self.episode_name = name
-        self.id = str(meta.get("session_id") or known.get("id"))
-        self.claude_id = str(meta.get("claude_session") or known.get("session_id") or "")
-        self.started = str(meta.get("started") or known.get("started") or "")
-        self.ended = str(meta.get("ended") or known.get("ended") or "")
-        self.status = str(meta.get("status") or settings.COMPLETED)
-        self.branch = str(known.get("branch") or meta.get("branch") or "")
-        self.minutes: int | None = known.get("duration_minutes")
-        listed = known.get("files_changed") or meta.get("artifacts")
-        self.files = [str(item) for item in listed] if isinstance(listed, list) else []
+        self.directory = directory
+        self.episode_name = episode_name
+        self.id = os.path.basename(directory) or sessions.day_and_id(episode_name)[1]
+        named = clock.unstamp(episode_name[len(settings.EPISODE_PREFIX) :]) if episode_name else ""
+        self.started = named or str(self.meta.get("started") or "")
+
+    @cached_property
+    def session(self) -> Session | None:
+        return sessions.load(self.directory) if self.directory else None
+
+    @cached_property
+    def episode(self) -> dict[str, Any] | None:
+        return episode.load(self.project_dir, self.episode_name) if self.episode_name else None
+
+    @property
+    def meta(self) -> dict[str, Any]:
+        return self.session.meta if self.session else {}
+
+    @property
+    def claude_id(self) -> str:
+        return str(self.meta.get("claude_session") or (self.episode or {}).get("session_id") or "")
+
+    @property
+    def status(self) -> str:
+        return str(self.meta.get("status") or settings.COMPLETED)
+
+    @property
+    def branch(self) -> str:
+        return str((self.episode or {}).get("branch") or self.meta.get("branch") or "")
+
+    @property
+    def minutes(self) -> int | None:
+        return self.episode["duration_minutes"] if self.episode else None
+
+    @property
+    def files(self) -> list[str]:
+        listed = (self.episode or {}).get("files_changed") or self.meta.get("artifacts")
+        return [str(item) for item in listed] if isinstance(listed, list) else []
 
     @property
     def seen(self) -> float:
@@ -47,7 +68,7 @@ class Record:
         ends = (self.meta.get("ended"), (self.episode or {}).get("ended"), self.started)
         last = max(clock.parse(end) or 0.0 for end in ends)
         is_running = self.session and self.status == settings.ACTIVE
-        return max(last, files.modified(self.paths[settings.META_FILE])) if is_running else last
+        return max(last, files.modified(os.path.join(self.directory, settings.META_FILE))) if is_running else last
 
     @property
     def is_alive(self) -> bool | None:
@@ -66,20 +87,19 @@ class Record:
     def headline(self) -> str:
         if self.episode:
             return episode.headline(self.episode)
-        prompts = capture.load(self.session.dir).prompts() if self.session else []
+        prompts = capture.load(self.directory).prompts() if self.directory else []
         return first_sentence(str(self.meta.get("summary") or (prompts or [""])[0]), settings.SUMMARY_LINE_CHARS)
 
     @property
     def paths(self) -> dict[str, str]:
         """Its files that exist."""
-        names = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
-        paths = {name: os.path.join(self.session.dir, name) for name in names} if self.session else {}
-        paths["episode"] = episode.path_of(self.project_dir, self.episode_name)
+        paths = {name: os.path.join(self.directory, name) for name in _FILES} if self.directory else {}
+        paths["episode"] = episode.path_of(self.project_dir, self.episode_name) if self.episode_name else ""
         return {name: path for name, path in paths.items() if os.path.lexists(path)}
 
     @property
     def artifacts(self) -> list[str]:
-        folder = self.session.artifacts if self.session else ""
+        folder = os.path.join(self.directory, settings.ARTIFACTS_DIR) if self.directory else ""
         return [os.path.join(folder, name) for name in files.names(folder)] if folder else []
 
     def brief(self) -> dict[str, Any]:
@@ -89,7 +109,7 @@ class Record:
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
             "started": self.started,
-            "ended": self.ended or None,
+            "ended": self.meta.get("ended") or (self.episode or {}).get("ended"),
             "status": self.status,
             "alive": self.is_alive,
             "minutes": self.minutes,
@@ -105,16 +125,10 @@ def shown_status(status: str, is_alive: bool | None) -> str:
 
 
 def load_all(project_dir: str) -> list[Record]:
-    """Every readable session of a project, newest first."""
+    """Every session of a project, newest first; META is read only where no episode says when it started."""
     names = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
-    found = []
-    for directory in sessions.all_directories(project_dir):
-        session = sessions.load(directory)
-        day, short_id = directory.split(os.sep)[-2:]
-        name = names.pop((day, short_id), "")
-        value = episode.load(project_dir, name) if name else None
-        if session or value:
-            found.append(Record(project_dir, session, name or (session.episode_name if session else ""), value))
-    values = {name: episode.load(project_dir, name) for name in names.values()}
-    found += [Record(project_dir, None, name, value) for name, value in values.items() if value]
-    return sorted(found, key=lambda record: (record.started, record.id), reverse=True)
+    split = [path.rsplit(os.sep, 2) for path in sessions.all_directories(project_dir)]
+    directories = {(day, short_id): os.sep.join((work, day, short_id)) for work, day, short_id in split}
+    keys = [*names, *(key for key in directories if key not in names)]
+    every = [Record(project_dir, directories.get(key, ""), names.get(key, "")) for key in keys]
+    return sorted((each for each in every if each.started), key=lambda each: (each.started, each.id), reverse=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import settings
+from ..base import files, settings
 from ..session import liveness, sessions
 from . import arguments, records
 from .output import Refusal, line, local
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Item = TypeVar("Item")
 
 _LISTED = 20
+_RECENT = 20
 
 
 def matches(word: str, items: Iterable[Item], ids: Callable[[Item], Iterable[str]]) -> list[Item]:
@@ -50,34 +51,42 @@ def one(
 # Sessions ----------------------------------------------------------------------------------------
 
 
-def matching(known: list[Record], word: str) -> list[Record]:
-    return matches(os.path.basename(word.replace("\\", "/")), known, _ids)
+def matching(every: list[Record], word: str) -> list[Record]:
+    return matches(os.path.basename(word.replace("\\", "/")), every, _ids(word))
 
 
-def _ids(record: Record) -> tuple[str, ...]:
-    name = record.episode_name
-    return record.id, record.claude_id, name, name[: -len(".json")]
+def _ids(word: str) -> Callable[[Record], Iterable[str]]:
+    """A session's ids; Claude's own begins with the short one, and only a longer word needs it read."""
+    is_long = len(word) > settings.SHORT_ID_CHARS[0]
+    return lambda each: (
+        each.id,
+        each.episode_name,
+        each.episode_name[: -len(".json")],
+        each.claude_id if is_long else "",
+    )
 
 
 def shown(item: Record | Archived) -> str:
     return "%s  %s  %s" % (item.id, local(item.started), item.headline)
 
 
-def last(known: list[Record]) -> Record | None:
+def last(every: list[Record]) -> Record | None:
     """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
     present = os.environ.get(settings.ENV_SESSION_ID, "")
-    others = [record for record in known if not present or record.claude_id != present]
+    # Of many sessions only those are read that began or were written last: a resumed one began long ago.
+    written = sorted(every, key=lambda record: max(map(files.modified, record.paths.values())))[-_RECENT:]
+    others = [record for record in {*every[:_RECENT], *written} if not present or record.claude_id != present]
     return max(others, key=lambda record: (record.seen, record.started), default=None)
 
 
-def session(known: list[Record], word: str, what: str = "session") -> Record:
+def session(every: list[Record], word: str, what: str = "session") -> Record:
     """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
-    newest = last(known) if word == "last" else None
-    if newest:
-        return newest
-    if word == "last":
+    if word != "last":
+        return one(os.path.basename(word.replace("\\", "/")), every, _ids(word), what, shown, "list")
+    newest = last(every)
+    if not newest:
         raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
-    return one(os.path.basename(word.replace("\\", "/")), known, _ids, what, shown, "list")
+    return newest
 
 
 def archived(every: Iterable[Archived], word: str) -> Archived:

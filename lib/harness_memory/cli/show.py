@@ -72,9 +72,10 @@ def _list_sessions(args: argparse.Namespace) -> int:
 
 def _wanted(every: list[Record], args: argparse.Namespace) -> list[Record]:
     every = every if args.session is None else resolve.matching(every, args.session)
-    every = [each for each in every if args.status in (None, each.state) and args.branch in (None, each.branch)]
-    since, until = args.since or 0.0, args.until if args.until is not None else float("inf")
-    return [each for each in every if since <= each.seen < until]
+    every = every if args.status is None else [each for each in every if each.state == args.status]
+    every = every if args.branch is None else [each for each in every if each.branch == args.branch]
+    every = every if args.since is None else [each for each in every if each.seen >= args.since]
+    return every if args.until is None else [each for each in every if each.seen < args.until]
 
 
 def _listing(shown: list[Record], with_project: bool) -> list[str]:

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-_CONTEXT = 2
 _SAID_CHARS = 2000
 _TOOL_CHARS = 160
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -29,19 +28,25 @@ def transcript(argv: list[str]) -> int:
     parser = arguments.parser("transcript", about, "transcript last\ntranscript a1b2c3d4 --grep rounding --context 3")
     parser.add_argument("session", metavar="SESSION", help='an id or its beginning, or "last"')
     parser.add_argument("--grep", metavar="TEXT", help="only around entries that hold this text, in any case")
-    parser.add_argument(
-        "--context",
-        type=int,
-        default=_CONTEXT,
-        metavar="N",
-        help="entries before and after a hit (default: %(default)d)",
-    )
+    context = "entries before and after a hit (default: %(default)d)"
+    parser.add_argument("--context", type=int, default=2, metavar="N", help=context)
     args = parser.parse_args(argv)
     if args.context < 0:
         raise Refusal("--context must be 0 or more")
     record = resolve.session(records.load_all(arguments.locate(args).dir), args.session)
-    entries = _read(record)
-    shown = _around(entries, args.grep, args.context) if args.grep else [*range(len(entries))]
+    path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
+    rest = "What is left: harness memory show %s" % record.id
+    if not path:
+        raise Refusal("session %s has no transcript. %s" % (record.id, rest))
+    try:
+        reading = transcripts.Reading(path, None)
+    except OSError as error:
+        raise Refusal("cannot read the transcript: %s: %s. %s" % (short(path), error.strerror, rest)) from None
+    entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
+    reading.close()
+    hits = [at for at, each in enumerate(entries) if (args.grep or "").casefold() in each["text"].casefold()]
+    near = {at + step for at in hits for step in range(-args.context, args.context + 1)} if args.grep else {*hits}
+    shown = sorted(near.intersection(range(len(entries))))
     if args.json:
         emit_json([entries[number] for number in shown])
     elif shown:
@@ -53,33 +58,13 @@ def transcript(argv: list[str]) -> int:
     return 0 if shown else 1
 
 
-def _read(record: records.Record) -> list[dict[str, str]]:
-    path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
-    rest = "What is left: harness memory show %s" % record.id
-    if not path:
-        raise Refusal("session %s has no transcript. %s" % (record.id, rest))
-    try:
-        reading = transcripts.Reading(path, None)
-    except OSError as error:
-        raise Refusal("cannot read the transcript: %s: %s. %s" % (short(path), error.strerror, rest)) from None
-    try:
-        return [each for entry in reading.entries(lambda: True) for each in _said(entry)]
-    finally:
-        reading.close()
-
-
 def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
     """What one entry says or does: `who` is "you", "claude" or the name of a tool."""
-    message = entry.get("message")
     who = _WHO.get(str(entry.get("type")), "")
-    if not who or entry.get("isMeta") or entry.get("isCompactSummary") or not isinstance(message, dict):
+    if not who or entry.get("isMeta") or entry.get("isCompactSummary"):
         return
-    content = message.get("content")
-    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     at = clean(entry.get("timestamp"), 40)
-    for block in blocks if isinstance(blocks, list) else ():
-        if not isinstance(block, dict):
-            continue
+    for block in transcripts.blocks(entry):
         text = redact.redact(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
         if block.get("type") == "text" and (is_prompt(text) if who == "you" else text.strip()):
             yield {"who": who, "at": at, "text": text}
@@ -89,11 +74,6 @@ def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
             detail = next((options[key] for key in _DETAILS if isinstance(options.get(key), str)), "")
             text = redact.redact(clean(detail, settings.PATH_CHARS))
             yield {"who": clean(block.get("name"), settings.SKILL_CHARS), "at": at, "text": text}
-
-
-def _around(entries: list[dict[str, str]], text: str, context: int) -> list[int]:
-    hits = [number for number, each in enumerate(entries) if text.casefold() in each["text"].casefold()]
-    return sorted({near for n in hits for near in range(max(0, n - context), min(len(entries), n + context + 1))})
 
 
 def _page(entries: list[dict[str, str]], shown: list[int]) -> list[str]:
