@@ -11,7 +11,7 @@ from commandline import World
 from test_notes import DATA, made, put, table
 
 from harness_memory.base import clock
-from harness_memory.notes import compact, lint, similar
+from harness_memory.notes import lint, similar
 from harness_memory.notes import note as notes
 from harness_memory.notes import shelf as notebook
 
@@ -119,12 +119,12 @@ def test_compact_keeps_every_fact_once_and_archives_every_original(shelf: notebo
     sample = table("compact.json")
     put(shelf, *(made(slug, *facts, **fields) for slug, fields, facts in sample["notes"]))
     before = {slug: Path(shelf.path(slug)).read_bytes() for slug in shelf.slugs()}
-    changes, _ = compact.carry_out(shelf, NOW)
+    changes, _ = similar.compact(shelf, NOW)
     assert sorted(fact.text for note in shelf.read() for fact in note.facts) == sample["left"]
     archived = {notebook.archived_slug(path.name): path.read_bytes() for path in Path(shelf.archive).iterdir()}
     assert sorted(archived) == sorted(changes) == sample["archived"]
     assert all(archived[slug] == before[slug] for slug in archived)
-    assert compact.carry_out(shelf, NOW) == ({}, [])
+    assert similar.compact(shelf, NOW) == ({}, [])
 
 
 def test_compact_names_what_it_leaves_to_decide_and_where_originals_are(world: World) -> None:

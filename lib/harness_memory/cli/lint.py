@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from ..notes import compact as compacting
 from ..notes import lint as linting
+from ..notes import similar
 from . import arguments
 from .output import Refusal, answer, count, line, short, some
 from .scopes import Scopes, add_scope
@@ -64,9 +64,9 @@ def compact(argv: list[str]) -> int:
     scopes = Scopes(args)
     changes, archived = [], []
     for shelf in [shelf for shelf in scopes.shelves if shelf.home and args.scope in (None, shelf.scope)]:
-        plan = compacting.plan(shelf)[0]
+        plan = similar.plan(shelf)[0]
         if plan and not args.dry_run:
-            plan, paths = compacting.carry_out(shelf, scopes.now)
+            plan, paths = similar.compact(shelf, scopes.now)
             archived += paths
         ref = shelf.scope + "/%s"
         changes += [{"note": ref % slug, "what": what} for slug, reasons in plan.items() for what in reasons]

@@ -173,7 +173,7 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
         if getattr(args, key):
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
-        items = dict(zip([path for path, _ in made.files], fields.get("files") or ()))
+        items = dict(zip(made.files, fields.get("files") or ()))
         items.update({path: notes.stamped(path, root) for path in [relative(file, root) for file in args.file]})
         fields["files"] = [*items.values()]
     for item in args.trigger or ():
@@ -229,7 +229,7 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
             note.drop(hits)
         if args.verified:
             note.fields["verified"] = scopes.day
-            note.fields["files"] = [notes.stamped(path, scopes.project.root) for path, _ in note.files]
+            note.fields["files"] = [notes.stamped(path, scopes.project.root) for path in note.files]
         _apply_options(scopes, note, args)
         return _save(scopes, writing, note, args, "Written")
 

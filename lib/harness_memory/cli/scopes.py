@@ -115,16 +115,8 @@ def relative(file: str, root: str) -> str:
 
 def described(note: Note) -> dict[str, Any]:
     """A note for scripts."""
-    about = {"name": note.name, "description": note.description, "type": note.type, "scope": note.scope}
+    about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "supersedes", "files")}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
-    lists = {"supersedes": note.supersedes, "files": [path for path, _ in note.files]}
-    lists.update(triggers=list(note.fields.get("triggers") or ()), facts=[fact.text for fact in note.facts])
-    return {
-        "note": note.ref,
-        "file": note.path,
-        **about,
-        **fields,
-        **lists,
-        "holds": not note.fate,
-        "why_not": note.fate or None,
-    }
+    lists = {"triggers": note.fields.get("triggers") or [], "facts": [fact.text for fact in note.facts]}
+    state = {"holds": not note.fate, "why_not": note.fate or None}
+    return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}

@@ -26,17 +26,14 @@ _INSTEAD = " · instead of "
 
 def render(notes: list[Note]) -> tuple[str, int]:
     """The index of the notes of one shelf that hold, and how many did not fit."""
-    lines = [render_line(note) + "\n" for note in sorted(notes, key=rank)]
-    listed, used = 0, len(_HEAD) + _MORE_BYTES
-    for line in lines:
-        used += len(line.encode("utf-8", "replace"))
-        room = settings.NOTES_INDEX_LINES - _HEAD.count("\n") - (listed + 1 < len(lines))
-        if used > settings.NOTES_INDEX_BYTES or listed >= room:
+    text, listed = _HEAD, 0
+    for note in sorted(notes, key=rank)[: settings.NOTES_INDEX_LINES - _HEAD.count("\n") - 1]:
+        longer = text + render_line(note) + "\n"
+        if len(longer.encode("utf-8", "replace")) > settings.NOTES_INDEX_BYTES - _MORE_BYTES:
             break
-        listed += 1
-    missing = len(lines) - listed
-    more = _MORE % (missing, " is" if missing == 1 else "s are") if missing else ""
-    return _HEAD + "".join(lines[:listed]) + more, missing
+        text, listed = longer, listed + 1
+    missing = len(notes) - listed
+    return text + (_MORE % (missing, " is" if missing == 1 else "s are") if missing else ""), missing
 
 
 def render_line(note: Note) -> str:

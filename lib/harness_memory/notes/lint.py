@@ -21,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .note import Fact, Note
+    from .note import Note
     from .shelf import Shelf
 
 _CODE_LINES = 12  # a longer listing belongs into the repository
@@ -180,14 +180,9 @@ def _check_wording(note: Note, line: int, text: str) -> Iterator[Finding]:
         yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
 
 
-def statements(all_notes: list[Note]) -> list[tuple[Note, Fact]]:
-    """Every fact of notes that are not superseded, with its note."""
-    return [(note, fact) for note in all_notes if note.fate[:10] != "superseded" for fact in note.facts]
-
-
 def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
     """Of two alike facts the later is the finding; `last` is the note that counts as the latest."""
-    facts = sorted(statements(all_notes), key=lambda each: each[0].ref == last)
+    facts = sorted(similar.statements(all_notes), key=lambda each: each[0].ref == last)
     for pair in similar.pairs([fact.text for _, fact in facts]):
         (one, first), (other, second) = facts[pair.first], facts[pair.second]
         if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other

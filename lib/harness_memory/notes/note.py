@@ -104,10 +104,8 @@ class Note:
         return list(self.fields.get("supersedes") or ())
 
     @property
-    def files(self) -> list[tuple[str, str]]:
-        """(path, hash or "") of each file it is about."""
-        items = [item.rpartition(_HASH) for item in self.fields.get("files") or ()]
-        return [(path, code) if mark else (code, "") for path, mark, code in items]
+    def files(self) -> list[str]:
+        return [item.partition(_HASH)[0] for item in self.fields.get("files") or ()]
 
     @property
     def triggers(self) -> list[tuple[str, str]]:
@@ -147,9 +145,9 @@ class Note:
     def stale_files(self, root: str) -> list[str]:
         """The files it is about that are missing or have changed since it was verified."""
         stale = []
-        for path, code in self.files:
-            full = os.path.join(root, path)
-            if not os.path.lexists(full) or (code and _fingerprint(full) not in ("", code[: settings.NOTE_HASH_CHARS])):
+        for path, item in zip(self.files, self.fields.get("files") or ()):
+            is_changed = item != path and stamped(path, root) not in (path, item)
+            if is_changed or not os.path.lexists(os.path.join(root, path)):
                 stale.append(path)
         return stale
 
@@ -218,20 +216,15 @@ def is_trigger(text: str) -> bool:
 
 
 def stamped(path: str, root: str) -> str:
-    """An item for a note's `files`: the path with the hash of its present content."""
-    code = _fingerprint(os.path.join(root, path))
-    return path + _HASH + code if code else path
-
-
-def _fingerprint(path: str) -> str:
-    """A hash of a file's content; "" when it cannot be read."""
+    """An item for a note's `files`: the path with the hash of its present content, if it can be read."""
     import hashlib
 
     try:
-        with open(path, "rb") as file:
-            return hashlib.sha256(file.read(settings.NOTE_FILE_MAX_BYTES)).hexdigest()[: settings.NOTE_HASH_CHARS]
+        with open(os.path.join(root, path), "rb") as file:
+            code = hashlib.sha256(file.read(settings.NOTE_FILE_MAX_BYTES)).hexdigest()
     except OSError:
-        return ""
+        return path
+    return path + _HASH + code[: settings.NOTE_HASH_CHARS]
 
 
 def bullet_width(stripped: str) -> int:

@@ -6,6 +6,9 @@
 
 Words are compared without articles and plural endings. Numbers and negations are a statement's *values*: statements
 with different values are never the same. Only statements that share one of their rarest words are compared.
+
+`compact` makes the notes of a scope fewer without losing a fact: of two alike facts the one in the higher ranked note
+stays; superseded notes and notes left without facts go. Originals go into the archive first.
 """
 
 from __future__ import annotations
@@ -14,9 +17,17 @@ import re
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
+from ..base.text import cut
+from . import index
+from . import note as notes
+from . import shelf as notebook
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from .note import Fact, Note
+    from .shelf import Shelf
 
 _WORD = re.compile(r"\w+(?:[.\-/'’]\w+)*")
 _STOP = frozenset((
@@ -33,6 +44,8 @@ _LEAST_SHARE = 0.7  # of the words of both
 _NEAR_SHARE = 0.8
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
 _SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
+
+_SHOWN_CHARS = 100
 
 
 class Pair(NamedTuple):
@@ -128,3 +141,41 @@ def _judge(one: _Statement, other: _Statement) -> tuple[str, int]:
     is_switch = _SWITCHES.issuperset((one.words[at], other.words[at]))
     is_value = size > (2 if is_choice else 1) and (is_choice or is_switch or at >= (size + 1) // 2)
     return "contradiction" if share >= _NEAR_SHARE or is_value else "", -1
+
+
+def statements(all_notes: list[Note]) -> list[tuple[Note, Fact]]:
+    """Every fact of notes that are not superseded, with its note."""
+    return [(note, fact) for note in all_notes if note.fate[:10] != "superseded" for fact in note.facts]
+
+
+def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
+    """What `compact` changes, by slug, and the notes that are left, as they are then."""
+    all_notes = notebook.read_all([shelf])
+    changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
+    left = {note.slug: note for note in all_notes if note.slug not in changes}
+    facts = sorted(statements(all_notes), key=lambda each: (index.rank(each[0]), each[1].first))
+    gone: dict[int, tuple[Note, Fact]] = {}
+    for pair in pairs([fact.text for _, fact in facts]):
+        if pair.spare >= 0 and not {pair.first, pair.second} & gone.keys():
+            note, fact = gone[pair.spare] = facts[pair.spare]
+            winner, same = facts[pair.first + pair.second - pair.spare]
+            texts = cut(fact.text, _SHOWN_CHARS), winner.slug, cut(same.text, _SHOWN_CHARS)
+            changes.setdefault(note.slug, []).append('dropped: "%s", as %s says "%s"' % texts)
+    for note in {id(note): note for note, _ in gone.values()}.values():
+        note.drop([fact for holder, fact in gone.values() if holder is note])
+        if not note.facts and not any(map(notes.is_fence, note.body)):
+            del left[note.slug]
+            changes[note.slug].append("removed: other notes say all that it says")
+    return changes, left
+
+
+def compact(shelf: Shelf, now: float) -> tuple[dict[str, list[str]], list[str]]:
+    """Plan under the lock and do it; what changed, and the paths of the archived originals."""
+    with notebook.Writing(shelf) as writing:
+        changes, left = plan(shelf)
+        archived = []
+        for slug in changes:
+            archived.append(writing.archive(slug, now) if slug in left else writing.remove(slug, now))
+            if slug in left:
+                writing.put(left[slug])
+    return changes, archived

@@ -53,7 +53,7 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
 def of_note(note: Note, modified: float) -> Document:
     time = clock.parse(note.day + "T00:00:00Z") or modified
     text = "\n".join([note.description, *note.body])
-    document = index_text(note.ref, NOTE, note.name, text, [path for path, _ in note.files], (), time)
+    document = index_text(note.ref, NOTE, note.name, text, note.files, (), time)
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document
