@@ -69,7 +69,7 @@ PACKAGES = {
     "project": 778,
     "audit": 255,
     "session": 1838,
-    "notes": 1153,
+    "notes": 995,
     "memory": 2262,
     "recall": 996,
     "inject": 519,
