@@ -81,11 +81,11 @@ def test_wrong_usage_is_refused(world: World, words: tuple[str, ...]) -> None:
 
 def test_facts_written_at_once_are_all_kept(world: World) -> None:
     env = support.clean_environment(world.home)
-    told = ["Fact number %d of many" % number for number in range(6)]
+    texts = ["Fact number %d of many" % number for number in range(6)]
     command = [sys.executable, str(HARNESS), "memory", "remember", "--topic", "busy"]
-    running = [subprocess.Popen([*command, fact], cwd=str(world.repo), env=env, stdout=-3) for fact in told]
-    assert [process.wait() for process in running] == [0] * len(told)
-    assert sorted(facts(world, "busy")) == told
+    running = [subprocess.Popen([*command, fact], cwd=str(world.repo), env=env, stdout=-3) for fact in texts]
+    assert [process.wait() for process in running] == [0] * len(texts)
+    assert sorted(facts(world, "busy")) == texts
 
 
 def test_a_changed_file_makes_its_note_stale_until_it_is_verified(world: World) -> None:

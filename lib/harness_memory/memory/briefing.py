@@ -40,5 +40,5 @@ def parse(data: bytes) -> tuple[list[str], str]:
 def skill_name(skill: str) -> str:
     """`melt` of `/melt`, `plugin:melt`; "" for what cannot be the name of a skill."""
     name = skill.strip().lstrip("/").rpartition(":")[2].lower()
-    is_name = 0 < len(name) <= 64 and all(char.isalnum() or char in "-_" for char in name) and redact(skill) == skill
+    is_name = len(name) <= 64 and name.replace("-", "").replace("_", "").isalnum() and redact(skill) == skill
     return name if is_name else ""

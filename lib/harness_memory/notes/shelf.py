@@ -52,7 +52,7 @@ class Shelf:
         return [note for note in map(self.note, self.slugs()) if note]
 
     def note(self, slug: str) -> Note | None:
-        """None when there is no such file; an unreadable note has no facts and names its problem."""
+        """None when the file is missing; an unreadable note has no facts and names its problem."""
         path = self.path(slug)
         try:
             data = files.read(path, settings.NOTE_MAX_BYTES)
@@ -97,8 +97,8 @@ def user_shelf(store_root: str) -> Shelf:
 
 def shelves(store_root: str, project_dir: str, session_dir: str = "") -> list[Shelf]:
     """The nearest first."""
-    local = [Shelf("local", session_dir)] if session_dir else []
-    return [*local, Shelf("project", project_dir), user_shelf(store_root)]
+    nearer = [Shelf("local", session_dir)] if session_dir else []
+    return [*nearer, Shelf("project", project_dir), user_shelf(store_root)]
 
 
 def judged(all_notes: list[Note]) -> list[Note]:
