@@ -22,7 +22,6 @@ from .scopes import Scopes, described
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterable
 
     from ..memory.archive import Archived
     from ..memory.strike import Matcher
@@ -98,9 +97,6 @@ def forget(argv: list[str]) -> int:
     return 2 if selection.troubles else 0 if is_any else 1
 
 
-# Choosing -----------------------------------------------------------------------------------------
-
-
 def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
     filters = (args.session, args.since, args.until, args.type, args.scope)
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
@@ -125,13 +121,10 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
     if not args.words:
         selection.notes += at.select(args)
         if not (args.type or args.scope or args.session):
-
-            def is_between(item: Record | Archived) -> bool:
-                began = clock.parse(item.started) or 0.0
-                return (args.since or 0.0) <= began and (args.until is None or began < args.until)
-
-            selection.sessions = [*filter(is_between, every)]
-            selection.archived = [*filter(is_between, archived)]
+            since = clock.iso(args.since) if args.since else ""
+            until = clock.iso(args.until) if args.until else "later than any date"
+            selection.sessions = [each for each in every if since <= each.started < until]
+            selection.archived = [each for each in archived if since <= each.started < until]
     return selection
 
 
@@ -154,33 +147,24 @@ def _tops(at: Scopes) -> list[str]:
 
 
 def _preview(selection: Selection, root: str) -> list[str]:
-    holding = []
-    for path, is_removed, passages in selection.files:
-        name = line(os.path.relpath(path, root)) + "  (the whole file)" * is_removed
-        holding.append("\n    ".join([name, *(cut(line(text), 90) for text in passages[:3])]))
     groups = [
-        ("%s, with episode, record, receipts and artifacts:", "session", _rows(map(resolve.shown, selection.sessions))),
-        (
-            "%s, with former versions:",
-            "note",
-            _rows("%s  %s" % (each.ref, each.description) for each in selection.notes),
-        ),
-        ("%s:", "archived session", _rows(map(resolve.shown, selection.archived))),
-        ("In %s:", "file", holding),
+        ("%s, with episode, record, receipts and artifacts:", "session", [*map(resolve.shown, selection.sessions)]),
+        ("%s, with former versions:", "note", ["%s  %s" % (note.ref, note.description) for note in selection.notes]),
+        ("%s:", "archived session", [*map(resolve.shown, selection.archived)]),
     ]
     lines = []
     for head, noun, rows in groups:
         if rows:
-            lines += [head % count(len(rows), noun), *some(["  " + row for row in rows], _SHOWN, "  ")]
-    return lines
-
-
-def _rows(texts: Iterable[str]) -> list[str]:
-    return [cut(line(text), 110) for text in texts]
+            lines += [head % count(len(rows), noun), *some(["  " + cut(line(row), 110) for row in rows], _SHOWN, "  ")]
+    shown = []
+    for path, is_removed, passages in selection.files:
+        name = "  " + line(os.path.relpath(path, root)) + "  (the whole file)" * is_removed
+        shown.append("\n    ".join([name, *(cut(line(text), 90) for text in passages[:3])]))
+    return lines + ["In %s:" % count(len(shown), "file"), *some(shown, _SHOWN, "  ")] * bool(shown)
 
 
 def _carry_out(at: Scopes, selection: Selection) -> list[str]:
-    """Files that still hold the text."""
+    """Forget what was selected; the files that still hold the text."""
     identity.record(at.project, clock.iso(at.now))
     is_hit, project_dir = selection.is_hit, at.project.dir
     try:

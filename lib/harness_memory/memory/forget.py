@@ -40,8 +40,9 @@ _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK
 
 def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived: list[Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
-    claude_ids = {each.claude_id for each in selected} | {each.session_id for each in archived}
+    claude_ids = ({each.claude_id for each in selected} | {each.session_id for each in archived}) - {""}
     ids = claude_ids | {each.id for each in selected} | {each.id for each in archived}
+    names = {each.episode for each in selected} | {os.path.basename(path) for each in archived for path in each.files}
     values = [episode.load(project_dir, each.episode) for each in selected] + [each.episode for each in archived]
     phrases = []  # what other sessions may have been shown
     for value in filter(None, values):
@@ -52,7 +53,10 @@ def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived:
     tombstones.add(project_dir, now, sessions=claude_ids)
     with _facts_changing(root, project_dir) as locks:
         # Mentions go first, while a second run can still find the sessions by their names.
-        _rewrite([*_receipts(project_dir), *records], _without_mentions(ids, phrases))
+        _rewrite(
+            [*_receipts(project_dir), *records],
+            _without_mentions(ids | {*filter(sessions.is_episode_name, names)}, phrases),
+        )
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
             thread = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json")
@@ -94,10 +98,8 @@ def _without_mentions(names: set[str], phrases: list[str]) -> Change:
     endings = tuple(head + phrase for phrase in phrases if phrase for head in ("] ", "next: "))
 
     def is_named(item: object) -> bool:
-        if isinstance(item, dict):
-            return any(is_named(value) for value in item.values() if isinstance(value, str))
-        is_episode = isinstance(item, str) and sessions.is_episode_name(item)
-        return isinstance(item, str) and (sessions.day_and_id(item)[1] if is_episode else item) in names
+        values = item.values() if isinstance(item, dict) else (item,)
+        return any(isinstance(value, str) and value in names for value in values)
 
     def without(value: Any) -> Any:
         if isinstance(value, list):
