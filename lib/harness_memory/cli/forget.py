@@ -8,13 +8,12 @@ import time
 
 from ..audit import trail
 from ..base import clock, files, settings
-from ..memory import archive, backfill, strike
+from ..memory import archive, backfill, records, strike
 from ..memory import forget as forgetting
-from ..memory.retention import Aged
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
-from . import arguments, records, resolve
+from . import arguments, resolve
 from .backfill import config_dir
 from .output import Refusal, answer, complain, count, cut, line, short, some
 from .scopes import Scopes, described
@@ -24,9 +23,9 @@ if TYPE_CHECKING:
     import argparse
 
     from ..memory.archive import Archived
+    from ..memory.records import Record
     from ..memory.strike import Matcher
     from ..notes.note import Note
-    from .records import Record
 
 _ABOUT = """\
 Remove sessions, notes or a text: facts, views, receipts, caches, former versions, archives. A mark without content
@@ -176,8 +175,7 @@ def _carry_out(at: Scopes, selection: Selection) -> list[str]:
                         ids.add(source.session_id)
             forgetting.forget_text(at.root, project_dir, _tops(at), is_hit, ids, time.time())
         elif selection.sessions or selection.archived:
-            going = [Aged(each.directory, each.episode_name, each.claude_id) for each in selection.sessions]
-            forgetting.forget_sessions(at.root, project_dir, going, selection.archived, at.now)
+            forgetting.forget_sessions(at.root, project_dir, selection.sessions, selection.archived, at.now)
         for note in selection.notes:
             dirs = arguments.all_dirs() if note.scope == "user" else [project_dir]
             forgetting.forget_note(at.root, at.shelf(note.scope), note, at.shelves, dirs)

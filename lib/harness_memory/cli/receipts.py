@@ -7,9 +7,10 @@ import time
 
 from ..base import files, settings
 from ..inject import receipt
+from ..memory import records
 from ..notes import shelf as notebook
 from ..session import sessions
-from . import arguments, records, resolve
+from . import arguments, resolve
 from .output import answer, bar, count, line, passage, sparkline, table
 
 TYPE_CHECKING = False

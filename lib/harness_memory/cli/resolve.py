@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from ..base import files, settings
+from ..memory import records
 from ..session import liveness, sessions
-from . import arguments, records
+from . import arguments
 from .output import Refusal, line, local
 
 TYPE_CHECKING = False
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     from ..memory.archive import Archived
-    from .records import Record
+    from ..memory.records import Record
 
     Item = TypeVar("Item")
 

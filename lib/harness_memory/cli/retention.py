@@ -59,11 +59,11 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
                 name, retired = retention.archive_sessions(root, project_dir, old, retention.RETIRE, now, done)
             else:
                 retired = retention.remove(project_dir, old, retention.RETIRE, done)
-    unreadable = [aged.directory for aged in kept if not aged.claude_id]
+    unreadable = [path for path in sessions.all_directories(project_dir) if sessions.load(path) is None]
     return {
         "project": os.path.basename(project_dir),
         "dry_run": args.dry_run,
-        "kept": len(kept) - len(unreadable),
+        "kept": len(kept),
         "artifacts_pruned": [*thinned.values()].count(""),
         "archived" if is_archived else "deleted": [*retired.values()].count(""),
         "archives": _paths(root, project_dir, name),

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from ..base import files, settings
+from ..memory import records
 from ..session import episode
-from . import arguments, notes, records, resolve
+from . import arguments, notes, resolve
 from .output import Refusal, answer, cut, line, local, passage, short, table
 from .scopes import Scopes, add_scope
 
@@ -12,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
 
-    from .records import Record
+    from ..memory.records import Record
 
 _LIMIT = 20
 _REASONS = {  # the client's words for how a session ended, in ours

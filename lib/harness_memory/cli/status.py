@@ -7,17 +7,17 @@ import os
 from .. import __version__
 from ..base import clock, config, files, settings
 from ..inject import receipt
-from ..memory import threads
+from ..memory import records, threads
 from ..session import capture, episode, liveness, sessions
-from . import arguments, installs, records, resolve
+from . import arguments, installs, resolve
 from .output import ago, answer, columns, count, cut, line, local, short, some, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..memory.records import Record
     from ..project.identity import Project
-    from .records import Record
 
 _SHOWN = 4
 _STEPS_SHOWN = 2

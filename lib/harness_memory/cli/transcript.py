@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from ..base import redact, settings
 from ..base.text import clean
+from ..memory import records
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
-from . import arguments, records, resolve
+from . import arguments, resolve
 from .output import Refusal, count, cut, emit_json, line, local, passage, short
 
 TYPE_CHECKING = False

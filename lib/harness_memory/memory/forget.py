@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..notes.note import Note
     from ..notes.shelf import Shelf
     from .archive import Archived
-    from .retention import Aged
+    from .records import Record
     from .strike import Matcher
 
     Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
@@ -38,12 +38,13 @@ _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK
 # Sessions and notes -------------------------------------------------------------------------------
 
 
-def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived: list[Archived], now: float) -> None:
+def forget_sessions(root: str, project_dir: str, selected: list[Record], archived: list[Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
     claude_ids = ({each.claude_id for each in selected} | {each.session_id for each in archived}) - {""}
     ids = claude_ids | {each.id for each in selected} | {each.id for each in archived}
-    names = {each.episode for each in selected} | {os.path.basename(path) for each in archived for path in each.files}
-    values = [episode.load(project_dir, each.episode) for each in selected] + [each.episode for each in archived]
+    values = [*(each.episode for each in selected), *(each.episode for each in archived)]
+    names = {each.episode_name for each in selected if each.episode_name}
+    names |= {sessions.episode_name(each.started, each.id) for each in archived}
     phrases = []  # what other sessions may have been shown
     for value in filter(None, values):
         phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
@@ -55,13 +56,13 @@ def forget_sessions(root: str, project_dir: str, selected: list[Aged], archived:
         # Mentions go first, while a second run can still find the sessions by their names.
         _rewrite(
             [*_receipts(project_dir), *records],
-            _without_mentions(ids | {*filter(sessions.is_episode_name, names)}, phrases),
+            _without_mentions(ids | names, phrases),
         )
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
             thread = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json")
             marker = sessions.marker_path(project_dir, each.claude_id or each.id)
-            paths = [episode.path_of(project_dir, each.episode)] if each.episode else []
+            paths = [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
             for path in (each.directory, thread, marker, *paths):
                 files.erase(path)
             if marker in locks:

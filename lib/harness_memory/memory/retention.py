@@ -12,13 +12,14 @@ import os
 
 from ..base import clock, files, settings
 from ..session import episode, sessions, tombstones
-from . import archive, threads, views
+from . import archive, records, threads, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from .archive import Archived
+    from .records import Record
 
     Reasons = dict[str, str]  # short id to why the session stays; "" when it does not
 
@@ -31,82 +32,51 @@ _STATE_FILES = {settings.META_FILE, settings.CAPTURE_FILE}
 _ARTIFACTS = {settings.ARTIFACTS_DIR, settings.LOCAL_DIR}
 
 
-class Aged:
-    """A session by its directory and episode name (either may be ""), and when it last did something.
-
-    `last_seen` lies in the future for a running session, and for one without a readable record or `claude_id`."""
-
-    __slots__ = ("claude_id", "directory", "episode", "id", "last_seen")
-
-    def __init__(self, directory: str, episode_name: str, claude_id: str, last_seen: float = 0.0) -> None:
-        self.directory = directory
-        self.episode = episode_name
-        self.claude_id = claude_id
-        self.last_seen = last_seen
-        self.id = os.path.basename(directory) if directory else sessions.day_and_id(episode_name)[1]
-
-    def removable(self, kind: str) -> set[str]:
-        """The names in the directory that go when the session is thinned or retired."""
-        names = {*files.names(self.directory)} if self.directory else set()
-        return names & _ARTIFACTS if kind == THIN else names - _STATE_FILES if self.episode else names
-
-
-def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Aged]]:
+def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Record]]:
     """What `prune` would do: sessions that stay, that lose their artifacts, and that are archived or deleted."""
-    result: dict[str, list[Aged]] = {KEEP: [], THIN: [], RETIRE: []}
-    for aged in _every(project_dir):
-        age = (now - aged.last_seen) / settings.DAY_SECONDS
+    result: dict[str, list[Record]] = {KEEP: [], THIN: [], RETIRE: []}
+    for record in records.load_all(project_dir):
+        age = (now - _last_seen(record)) / settings.DAY_SECONDS
         kind = RETIRE if age > days else THIN if age > whole_days else KEEP
-        if aged.directory:
-            result[kind if kind != KEEP and aged.removable(kind) else KEEP].append(aged)
+        if record.session:
+            result[kind if kind != KEEP and _removable(record, kind) else KEEP].append(record)
     return result
 
 
-def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Aged], int]:
+def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Record], int]:
     """Sessions that last did something before an instant, and how many stay because their thread is open."""
     open_threads = [thread for thread in threads.load(project_dir) if thread.is_open and not with_open]
     still_open = {session for thread in open_threads for session in thread.sessions}
-    old = [aged for aged in _every(project_dir) if aged.last_seen < instant]
-    closed = [aged for aged in old if aged.id not in still_open]
+    old = [record for record in records.load_all(project_dir) if _last_seen(record) < instant]
+    closed = [record for record in old if record.id not in still_open]
     return closed, len(old) - len(closed)
 
 
-def _every(project_dir: str) -> Iterator[Aged]:
-    names = {sessions.day_and_id(name): name for name in episode.names(project_dir)}
-    for directory in sessions.all_directories(project_dir):
-        day, short_id = directory.split(os.sep)[-2:]
-        yield _aged(directory, names.pop((day, short_id), ""))
-    for name in names.values():
-        value = episode.load(project_dir, name)
-        if value:
-            yield Aged("", name, str(value.get("session_id") or ""), clock.parse(value["ended"]) or 0.0)
+def _last_seen(record: Record) -> float:
+    """When a session last did something; in the future for one that runs, or whose META cannot be read."""
+    is_unread = record.session is None and record.directory
+    return float("inf") if is_unread or sessions.read_marker(record.project_dir, record.claude_id) else record.seen
 
 
-def _aged(directory: str, episode_name: str) -> Aged:
-    session = sessions.load(directory)
-    if session is None:
-        return Aged(directory, episode_name, "", float("inf"))
-    last_seen = max(clock.parse(session.meta.get("ended")) or 0.0, clock.parse(session.started) or 0.0)
-    if session.meta["status"] == settings.ACTIVE:  # it died, and no session has started since
-        last_seen = max(last_seen, files.modified(os.path.join(directory, settings.META_FILE)))
-    if sessions.read_marker(sessions.project_of(directory), session.claude_id):
-        last_seen = float("inf")  # it is running
-    return Aged(directory, episode_name, session.claude_id, last_seen)
+def _removable(record: Record, kind: str) -> set[str]:
+    """The names in its directory that go: a session whose episode stays keeps its state."""
+    names = {*files.names(record.directory)}
+    return names & _ARTIFACTS if kind == THIN else names - _STATE_FILES if record.episode_name else names
 
 
 # Removing -----------------------------------------------------------------------------------------
 
 
 def archive_sessions(
-    root: str, project_dir: str, retired: list[Aged], kind: str, now: float, done: Callable[[], None]
+    root: str, project_dir: str, retired: list[Record], kind: str, now: float, done: Callable[[], None]
 ) -> tuple[str, Reasons]:
     """Archive sessions, then remove them as `remove` does; the archive. The caller holds the archive's lock."""
     unread: Reasons = {}
 
-    def contents(aged: Aged) -> dict[str, bytes]:
-        paths = [os.path.join(folder, name) for folder, _, names in os.walk(aged.directory) for name in sorted(names)]
-        paths += [episode.path_of(project_dir, aged.episode)] if aged.episode else []
-        paths = [path for path in paths if not path.endswith(settings.TEMP_SUFFIX)]
+    def contents(record: Record) -> dict[str, bytes]:
+        walk = os.walk(record.directory)
+        paths = [os.path.join(folder, name) for folder, _, names in walk for name in sorted(names)]
+        paths += [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
         names = {path: os.path.relpath(path, project_dir).replace(os.sep, "/") for path in paths}
         try:
             for path, name in names.items():
@@ -114,36 +84,37 @@ def archive_sessions(
                     raise OSError(errno.EINVAL, "a file of this name cannot be restored", path)
             return {name: files.read(path) or b"" for path, name in names.items()}
         except OSError as error:
-            unread[aged.id] = "%s: %s" % (os.path.basename(error.filename or aged.directory), error.strerror)
+            unread[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
             return {}
 
     name = archive.write(root, project_dir, map(contents, retired), now)
-    reasons = remove(project_dir, [aged for aged in retired if aged.id not in unread], kind, done)
+    reasons = remove(project_dir, [record for record in retired if record.id not in unread], kind, done)
     return name, {**unread, **reasons}
 
 
-def remove(project_dir: str, selected: list[Aged], kind: str, done: Callable[[], None]) -> Reasons:
+def remove(project_dir: str, selected: list[Record], kind: str, done: Callable[[], None]) -> Reasons:
     """THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode."""
     reasons = {}
-    for aged in selected:
+    for record in selected:
         done()
-        reasons[aged.id] = "it went on"
-        lock = sessions.lock(project_dir, aged.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+        reasons[record.id] = "it went on"
+        lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
-            current = _aged(aged.directory, aged.episode) if aged.directory else aged
-            is_running = not held or sessions.read_marker(project_dir, aged.claude_id)
-            if is_running or current.last_seen != aged.last_seen:
+            current = sessions.load(record.directory) if record.directory else None
+            is_running = not held or sessions.read_marker(project_dir, record.claude_id)
+            if is_running or (current.meta if current else {}) != record.meta:
                 continue
-            for name in aged.removable(kind) if kind != WHOLE else ():
-                files.remove_tree(os.path.join(aged.directory, name))
-                files.remove(os.path.join(aged.directory, name))
-            if aged.directory and (kind == WHOLE or (kind == RETIRE and not aged.episode)):
-                files.remove_tree(aged.directory, last=settings.META_FILE)
-            if aged.episode and kind == WHOLE:
-                files.remove(episode.path_of(project_dir, aged.episode))
+            if kind == WHOLE or (kind == RETIRE and not record.episode_name):
+                files.remove_tree(record.directory, last=settings.META_FILE)
+            else:
+                for name in _removable(record, kind):
+                    files.remove_tree(os.path.join(record.directory, name))
+                    files.remove(os.path.join(record.directory, name))
+            if kind == WHOLE and record.episode_name:
+                files.remove(episode.path_of(project_dir, record.episode_name))
             lock.discard()
-        files.remove_if_empty(os.path.dirname(aged.directory))
-        reasons[aged.id] = ""
+        files.remove_if_empty(os.path.dirname(record.directory))
+        reasons[record.id] = ""
     views.refresh(project_dir)
     return reasons
 

@@ -1,4 +1,4 @@
-"""Sessions as the command line shows them: META and episode of each, read when they are asked for."""
+"""Sessions as commands see them: META and episode of each, read when they are asked for."""
 
 from __future__ import annotations
 
