@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 import time
+from typing import Any, Iterator, NamedTuple
 
 from .. import __version__
 from ..audit import verify as chain
@@ -15,38 +16,21 @@ from ..base import clock, config, files, health, invocation, settings
 from ..memory import checks as integrity
 from ..session import episode
 from . import arguments, installs
-from .output import ago, count, emit_json, line, passage, short
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+from .output import ago, answer, count, line, passage, short, some
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _FREE_LOW_BYTES = 50 * 1024 * 1024
 _SHOWN = 5
 
 
-class Check:
+class Check(NamedTuple):
     """One thing examined: its state, and what to do unless it is ok."""
 
-    __slots__ = ("details", "mark", "remedy", "text", "topic")
-
-    def __init__(self, mark: str, topic: str, text: str, remedy: str = "", details: list[str] | None = None) -> None:
-        self.mark = mark
-        self.topic = topic
-        self.text = text
-        self.remedy = remedy if mark != OK else ""
-        self.details = details or []
-
-    def as_json(self) -> dict[str, Any]:
-        fields = {"mark": self.mark.lower(), "topic": self.topic, "text": self.text}
-        return {**fields, "remedy": self.remedy or None, "details": self.details}
-
-    def lines(self) -> list[str]:
-        lines = ["%-4s  %-9s %s" % (self.mark, self.topic, line(self.text))]
-        lines += ["%16s%s" % ("", passage(detail)) for detail in _some(self.details)]
-        return [*lines, "%16s-> %s" % ("", line(self.remedy))] if self.remedy else lines
+    mark: str
+    topic: str
+    text: str
+    remedy: str = ""
+    details: list[str] = []  # noqa: RUF012  (never changed)
 
 
 def doctor(argv: list[str]) -> int:
@@ -59,12 +43,15 @@ def doctor(argv: list[str]) -> int:
         remedy = "make it yours (chown -R), or name another folder in %s" % settings.ENV_HOME
         checks = [Check(FAIL, "store", text, remedy)]
     problems = sum(check.mark != OK for check in checks)
-    if args.json:
-        emit_json({"healthy": not problems, "version": __version__, "checks": [check.as_json() for check in checks]})
-    else:
-        for check in checks:
-            print("\n".join(check.lines()))
-        print("\n" + ("%s found." % count(problems, "problem") if problems else "All well."))
+    rows, lines = [], []
+    for check in checks:
+        remedy = check.remedy if check.mark != OK else ""
+        rows.append({**check._asdict(), "mark": check.mark.lower(), "remedy": remedy or None})
+        lines.append("%-4s  %-9s %s" % (check.mark, check.topic, line(check.text)))
+        lines += ["%16s%s" % ("", passage(detail)) for detail in some(check.details, _SHOWN)]
+        lines += ["%16s-> %s" % ("", line(remedy))] if remedy else []
+    lines += ["", "%s found." % count(problems, "problem") if problems else "All well."]
+    answer(args.json, {"healthy": not problems, "version": __version__, "checks": rows}, lines)
     return 1 if problems else 0
 
 
@@ -89,21 +76,27 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     reported = [settings.CONFIG_FILE] * bool(problems) + [settings.GUARD_FILE] * bool(guard.problems)
     yield from _files(root, [os.path.join(root, name) for name in reported])
     yield _audit(project.dir)
-    yield from _checkpoints(root, project.root)
+    artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
+    left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
+    left += glob.glob(os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, "*" + settings.REJECT_SUFFIX))
+    if left:
+        text = "%s could not be understood" % count(len(left), "checkpoint")
+        remedy = "record it again with: harness memory checkpoint; then delete the file"
+        yield Check(WARN, "leftovers", text, remedy, [short(path) for path in left])
 
 
 def _installs(root: str, paths: list[str]) -> Iterator[Check]:
-    found = installs.find(root, paths)
-    for install in found:
+    every = installs.find(root, paths)
+    for install in every:
         path = short(install.path)
         if install.problems:
-            yield Check(FAIL, "install", "%s: %s" % (path, install.problems[0]), install.remedy(), install.problems)
+            yield Check(FAIL, "install", "%s: %s" % (path, install.problems[0]), install.remedy, install.problems)
         else:
             how = "version %s" % install.record["version"] if install.record.get("version") else "entered by hand"
             yield Check(OK, "install", "%s: %s, %s" % (path, count(len(install.hooks), "hook"), how))
-    if not found and installs.have_run_lately(root):
+    if not every and installs.have_run_lately(root):
         yield Check(OK, "install", "in no settings file, but hooks have run: probably as a plugin")
-    elif not found:
+    elif not every:
         yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", installs.INSTALL)
 
 
@@ -143,14 +136,14 @@ def _failures(root: str) -> Check:
         instant = clock.parse(record.get("at")) or 0.0
         if time.time() - instant < installs.RECENT_SECONDS:
             groups.setdefault((str(record.get("event")), str(record.get("error"))), []).append(instant)
-    days = "in the last %d days" % (installs.RECENT_SECONDS // 86400)
     details = []
     for (event, error), instants in groups.items():
         times = ", %d times" % len(instants) if instants[1:] else ""
         details.append("%s, %s%s: %s" % (event, ago(instants[0]), times, line(error)[:300]))
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
-    total = count(sum(map(len, groups.values())), "failed run")
-    return Check(WARN if groups else OK, "failures", "%s %s" % (total if groups else "none", days), remedy, details)
+    total = count(sum(map(len, groups.values())), "failed run") if groups else "none"
+    text = "%s in the last %d days" % (total, installs.RECENT_SECONDS // 86400)
+    return Check(WARN if groups else OK, "failures", text, remedy, details)
 
 
 def _files(root: str, reported: list[str]) -> Iterator[Check]:
@@ -173,24 +166,9 @@ def _audit(project_dir: str) -> Check:
     try:
         trail = chain.verify(project_dir, episode.audit_heads(project_dir))
     except OSError as error:
-        return Check(
-            FAIL, "audit", "the trail cannot be read (%s)" % error.strerror, "make it a file that you may read"
-        )
+        reason = "the trail cannot be read (%s)" % error.strerror
+        return Check(FAIL, "audit", reason, "make it a file that you may read")
     if trail.problem:
         return Check(FAIL, "audit", "the trail of this project was changed", "see: harness memory audit verify")
     text = "%s of this project, the chain is whole" % count(trail.count, "event")
     return Check(OK, "audit", text if trail.count else "nothing recorded in this project yet")
-
-
-def _checkpoints(root: str, project_root: str) -> Iterator[Check]:
-    artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
-    paths = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
-    paths += glob.glob(os.path.join(glob.escape(project_root), settings.CLAUDE_DIR, "*" + settings.REJECT_SUFFIX))
-    if paths:
-        text = "%s could not be understood" % count(len(paths), "checkpoint")
-        remedy = "record it again with: harness memory checkpoint; then delete the file"
-        yield Check(WARN, "leftovers", text, remedy, [short(path) for path in paths])
-
-
-def _some(items: list[str]) -> list[str]:
-    return items[:_SHOWN] + (["and %d more" % (len(items) - _SHOWN)] if len(items) > _SHOWN else [])

@@ -8,21 +8,26 @@ import sys
 import time
 
 from ..base import invocation, settings
-from ..guard.question import repository
-from ..project import identity
+from ..guard import calls, decision, judge, policy, tools
+from ..guard import rules as tiers
+from ..guard.question import Environment, Question, Quiet, findings, repository
+from ..guard.shell import Unreadable, plain
 from ..setup import selftest
-from . import arguments, installs, verdict
-from .output import Refusal, columns, confirm, cut, emit_json, line, table
+from . import arguments, installs
+from .output import Refusal, answer, columns, confirm, cut, line, table
 from .rules import problem_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
     from typing import Any
 
-    from ..guard.question import Question
+    from ..guard.policy import Policy
 
-_STOPPED = (verdict.ASKS, verdict.DENIED)
+_VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
+_STOPPED = ("asks", "denied")
+_WHERE = {"remote": "on another machine", "container": "in a container"}
 _MINUTES = settings.ALLOWANCE_SECONDS // 60
 # What the client gives to everything it starts; other CLAUDE_CODE_ names may be a person's settings.
 _CLIENT = (
@@ -41,60 +46,12 @@ def check(argv: list[str]) -> int:
         'check --tool Read --input \'{"file_path": "~/.ssh/id_rsa"}\''
     )
     args = _with_call(arguments.parser("check", about, examples, "guard")).parse_args(argv)
-    facts = verdict.facts(_question(args))
-    if args.json:
-        emit_json(facts)
-    else:
-        rows = [["  " + number, line(text)] for number, text in verdict.page(facts)]
-        steps = ["", "Understood as", *table(rows, right=(0,), is_cut=True)] if rows else []
-        unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
-        print("\n".join([*_verdict_lines(facts), *steps, *unread, *problem_lines(facts["problems"])]))
+    facts = _facts(_question(args))
+    rows = [["  " + number, line(text)] for number, text in _step_rows(facts["steps"])]
+    steps = ["", "Understood as", *table(rows, right=(0,), is_cut=True)] if rows else []
+    unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
+    answer(args.json, facts, [*_verdict_lines(facts), *steps, *unread, *problem_lines(facts["problems"])])
     return 1 if facts["verdict"] in _STOPPED else 0
-
-
-def _with_call(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
-    add = parser.add_argument
-    add("command", nargs="?", metavar="COMMAND", help="a command of the Bash tool, as one argument")
-    add("--cwd", metavar="DIR", help="where it is run (default: the current directory, or that of --project)")
-    add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
-    add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
-    return parser
-
-
-def _question(args: argparse.Namespace) -> Question:
-    start = os.path.realpath(arguments.directory(args))
-    cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd))) if args.cwd else start
-    if not os.path.isdir(cwd):
-        raise Refusal("--cwd %s: no such directory" % args.cwd)
-    project = start
-    if args.project is not None or not os.environ.get(settings.ENV_PROJECT_DIR):
-        home = os.path.realpath(os.path.expanduser("~"))
-        project = repository(invocation.slashes(start), invocation.slashes(home)) or start
-    return verdict.question(args.tool or "Bash", _call(args), cwd, project)
-
-
-def _call(args: argparse.Namespace) -> dict[str, Any]:
-    if args.tool is None and args.input is None and args.command is not None:
-        return {"command": args.command}
-    if args.tool is None or args.input is None or args.command is not None:
-        raise Refusal("give a COMMAND as one argument, or --tool with --input: harness guard check 'rm -rf build'")
-    try:
-        call = json.loads(args.input)
-    except (ValueError, RecursionError) as error:
-        raise Refusal("--input: not JSON: %s" % error) from None
-    if not isinstance(call, dict):
-        raise Refusal("--input: not a JSON object, as the tool gets it")
-    return call
-
-
-def _verdict_lines(facts: dict[str, Any]) -> list[str]:
-    denied = "; denied where no user can answer" if facts["unattended"] == verdict.DENIED else ""
-    rows = [["Verdict", facts["verdict"] + denied]]
-    if facts["rule"]:
-        rows.append(["Rule", "%s (%s)" % (facts["rule"], facts["tier"])])
-        rows.append(["Reason", "`%s` %s" % (cut(line(facts["about"]), 2 * columns()), facts["reason"])])
-    rows += [["Instead", facts["remedy"]]] if facts["remedy"] else []
-    return table([[name, line(text)] for name, text in rows])
 
 
 def test(argv: list[str]) -> int:
@@ -109,16 +66,15 @@ def test(argv: list[str]) -> int:
         raise Refusal("no guard to test: it is %s. To add it, %s --guard" % (guard.line(), installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
-    if args.json:
-        keys = ("tool", "about", "expected", "got", "milliseconds", "problem")
-        emit_json({"passed": not failed, "cases": [{key: getattr(trial, key) for key in keys} for trial in trials]})
-        return 1 if failed else 0
+    keys = ("tool", "about", "expected", "got", "milliseconds", "problem")
+    cases = [{key: getattr(trial, key) for key in keys} for trial in trials]
     rows = [["", "TOOL", "EXPECTED", "GOT", "MS", "CALL"]]
     for trial in trials:
         state, milliseconds = "FAIL" if trial.problem else "ok", "%.0f" % trial.milliseconds
         rows.append([state, trial.tool, trial.expected, trial.got, milliseconds, line(trial.about)])
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
-    print("\n".join([*table(rows, right=(4,), is_cut=True), *map(line, failed), total]))
+    lines = [*table(rows, right=(4,), is_cut=True), *map(line, failed), total]
+    answer(args.json, {"passed": not failed, "cases": cases}, lines)
     return 1 if failed else 0
 
 
@@ -135,7 +91,7 @@ def allow_once(argv: list[str]) -> int:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal("this is for a person: run it in a terminal, without pipes")
     question = _question(args)
-    facts = verdict.facts(question)
+    facts = _facts(question)
     print("\n".join(_verdict_lines(facts)))
     if facts["verdict"] not in _STOPPED:
         print("Nothing to allow: this call is not stopped.")
@@ -144,20 +100,141 @@ def allow_once(argv: list[str]) -> int:
     if not confirm("Let Claude do this once? Type yes: "):
         print("Not allowed.")
         return 1
-    _allow(question, facts["rule"])
+    from ..audit import trail
+    from ..guard import allowance
+    from ..project import identity
+
+    command = question.given.get("command")
+    fields = {"event": "settings_changed", "tool": question.tool, "rule": "self.allow", "overruled": facts["rule"]}
+    fields["reason"] = "a person allowed it once"
+    fields["command"] = command if isinstance(command, str) else json.dumps(question.given)
+    project = identity.locate(question.root, question.project, question.cwd)
+    trail.append(project.dir, fields, time.time())  # first: nothing is allowed that the trail does not hold
+    allowance.give(question.root, question.tool, question.given, question.cwd)
     print("Allowed once, for %d minutes: Claude has to make exactly this call." % _MINUTES)
     return 0
 
 
-def _allow(question: Question, rule: str) -> None:
-    """Record the permission first: nothing is allowed that the trail does not hold."""
-    from ..audit import trail
-    from ..guard import allowance
+def _with_call(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    add = parser.add_argument
+    add("command", nargs="?", metavar="COMMAND", help="a command of the Bash tool, as one argument")
+    add("--cwd", metavar="DIR", help="where it is run (default: the current directory, or that of --project)")
+    add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
+    add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
+    return parser
 
-    command = question.given.get("command")
-    fields = {"event": "settings_changed", "tool": question.tool, "rule": "self.allow", "overruled": rule}
-    fields["reason"] = "a person allowed it once"
-    fields["command"] = command if isinstance(command, str) else json.dumps(question.given)
-    project = identity.locate(question.root, question.project, question.cwd)
-    trail.append(project.dir, fields, time.time())
-    allowance.give(question.root, question.tool, question.given, question.cwd)
+
+def _question(args: argparse.Namespace) -> Question:
+    """The question to the hook, as a session here would ask it."""
+    start = os.path.realpath(arguments.directory(args))
+    cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd))) if args.cwd else start
+    if not os.path.isdir(cwd):
+        raise Refusal("--cwd %s: no such directory" % args.cwd)
+    project = start
+    if args.project is not None or not os.environ.get(settings.ENV_PROJECT_DIR):
+        home = os.path.realpath(os.path.expanduser("~"))
+        project = repository(invocation.slashes(start), invocation.slashes(home)) or start
+    if (args.tool is None) is not (args.input is None) or (args.tool is None) is (args.command is None):
+        raise Refusal("give a COMMAND as one argument, or --tool with --input: harness guard check 'rm -rf build'")
+    try:
+        call = json.loads(args.input) if args.tool is not None else {"command": args.command}
+    except (ValueError, RecursionError) as error:
+        raise Refusal("--input: not JSON: %s" % error) from None
+    if not isinstance(call, dict):
+        raise Refusal("--input: not a JSON object, as the tool gets it")
+    raw: Any = {**os.environ, settings.ENV_PROJECT_DIR: project}
+    if os.name == "posix":
+        raw = {os.fsencode(name): os.fsencode(value) for name, value in raw.items()}
+    payload = {"tool_name": args.tool or "Bash", "tool_input": call, "cwd": cwd}
+    return Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
+
+
+def _facts(question: Question) -> dict[str, Any]:
+    """The verdict with its rule, and each step of how the call was understood."""
+    here, quick = policy.load(question.root, question.project), question.policy()
+    against = findings(question, quick if isinstance(quick, Quiet) else here)
+    best = decision.verdict(against, here)
+    reason, remedy = here.text(best.rule) if best else ("", "")
+    steps, unread = _steps(question, here)
+    return {
+        "verdict": _VERDICTS[best.tier] if best else "silent",
+        "unattended": _VERDICTS[here.unattended] if best and best.tier == tiers.ASK else None,
+        "rule": best.rule if best else None,
+        "tier": best.tier if best else None,
+        "about": best.detail if best else None,
+        "reason": reason or None,
+        "remedy": remedy or None,
+        "told": decision.sentence(best, here) if best and best.tier in (tiers.ASK, tiers.DENY) else None,
+        "tool": question.tool,
+        "input": question.given,
+        "cwd": question.cwd,
+        "project": question.project,
+        "steps": steps,
+        "unread": unread,
+        "findings": [{"call": call, **_finding(rule, about, here)} for rule, call, about in against],
+        "problems": here.problems,
+    }
+
+
+def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
+    return {"rule": rule, "tier": here.tier(rule), "about": about}
+
+
+def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list[str]]:
+    """How the call was understood, and the parts that could not be read."""
+    scope = question.scope()
+    here.confine(scope)
+    steps: list[dict[str, Any]] = []
+    text = question.given.get("command")
+    if question.tool not in tools.SHELL_TOOLS or not isinstance(text, str):
+        against = tools.findings(question.tool, question.given, scope, question.env, here)
+        for access, word in tools.accesses(question.tool, question.given):
+            rules = [_finding(rule, about, here) for rule, _, about in against if about == plain(word)]
+            steps.append({"access": access, "path": plain(word), "findings": rules})
+        return steps, []
+    if len(text) > judge.MAX_COMMAND_CHARS:
+        return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
+    try:
+        trace = calls.trace(text, scope.cwd, scope.home, scope.project, question.env)
+        for call, broken in judge.by_call(trace, scope, question.env, here):
+            stdin: Any = {"text": plain(call.stdin)} if isinstance(call.stdin, str) else None
+            if call.stdin and stdin is None:
+                stdin = {"from": [source.line() for source in call.stdin]}
+            step: dict[str, Any] = {
+                "program": plain(call.program),
+                "args": [plain(arg) for arg in call.args],
+                "cwd": plain(call.cwd),
+            }
+            step.update({"via": list(call.via), "where": call.where or None, "stdin": stdin})
+            step["redirections"] = [{"operator": sign, "target": plain(word)} for sign, word in call.redirections]
+            steps.append({**step, "findings": [_finding(rule, about, here) for rule, about in broken]})
+    except Unreadable as error:
+        return [], [str(error) or "not shell text"]
+    return steps, [plain(part) for part in trace.unread]
+
+
+def _verdict_lines(facts: dict[str, Any]) -> list[str]:
+    denied = "; denied where no user can answer" if facts["unattended"] == "denied" else ""
+    rows = [["Verdict", facts["verdict"] + denied]]
+    if facts["rule"]:
+        rows.append(["Rule", "%s (%s)" % (facts["rule"], facts["tier"])])
+        rows.append(["Reason", "`%s` %s" % (cut(line(facts["about"]), 2 * columns()), facts["reason"])])
+    rows += [["Instead", facts["remedy"]]] if facts["remedy"] else []
+    return table([[name, line(text)] for name, text in rows])
+
+
+def _step_rows(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+    """The steps for a person: number and text, the number on the first line of a step only."""
+    for number, step in enumerate(steps, 1):
+        words = [step["access"], step["path"]] if "path" in step else [step["program"], *step["args"]]
+        words = ["'%s'" % word if not word or len(word.split()) > 1 else word for word in words]
+        yield str(number), " ".join(words) if words != ["''"] else "(no program)"
+        stdin, where = step.get("stdin") or {}, step.get("where") or ""
+        details = [("through", " > ".join(step.get("via", ()))), ("runs", _WHERE.get(where, where))]
+        details += [("in", step.get("cwd")), ("reads", "the text '%s'" % stdin["text"] if "text" in stdin else "")]
+        details += [("reads", "the output of: " + " | ".join(stdin["from"]) if "from" in stdin else "")]
+        details += [("redirects", "%(operator)s %(target)s" % each) for each in step.get("redirections", ())]
+        for finding in step["findings"]:
+            about = ": " + finding["about"] if finding["about"] else ""
+            details.append(("against", "%s (%s)%s" % (finding["rule"], finding["tier"], about)))
+        yield from (("", "%s  %s" % detail) for detail in details if detail[1])

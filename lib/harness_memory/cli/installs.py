@@ -24,7 +24,7 @@ ON, OFF, DEGRADED = "on", "off", "degraded"
 class Install:
     """One settings file that has, or should have, our hooks; it works when it has no problems."""
 
-    __slots__ = ("hooks", "is_disabled", "path", "problems", "record")
+    __slots__ = ("hooks", "is_disabled", "path", "problems", "record", "remedy")
 
     def __init__(self, path: str, record: dict[str, Any]) -> None:
         self.path = path
@@ -32,38 +32,29 @@ class Install:
         self.hooks: list[settingsfile.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []
+        self.remedy = INSTALL + (" --scope %s" % record["scope"] if record.get("scope", "user") != "user" else "")
         try:
             data, text = settingsfile.load(path)
-            self.hooks = settingsfile.hooks(text, invocation.tree())
+            settingsfile.check_shape(path, text)
         except Refusal as error:
-            self.problems.append("cannot be used: %s" % error)
+            self.problems = ["cannot be used: %s" % error]
             return
+        self.hooks = settingsfile.hooks(text, invocation.tree())
         if not self.hooks:
-            wrong = "" if text.lstrip()[:1] == "{" else "cannot be used: not an object"
             gone = "is gone" if data is None else "does not hold our hooks any more"
-            self.problems += [wrong or gone] if wrong or record else []
+            self.problems = [gone] if record else []
             return
-        self.is_disabled = settingsfile.disables_hooks(text)
-        self.problems += self._problems()
-
-    def _problems(self) -> list[str]:
         missing = [event for event, _, _ in entries.HOOKS if event not in {hook.event for hook in self.hooks}]
-        problems = ["no hook for %s" % ", ".join(missing)] if missing else []
-        for path in dict.fromkeys(path for hook in self.hooks for path in paths_in(hook.command)):
-            if not os.path.isfile(path):
-                problems.append("%s is gone" % path)
-        if self.is_disabled:
-            problems.append('"disableAllHooks" is set in this file')
-        version = self.record.get("version", __version__)
+        self.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
+        paths = dict.fromkeys(path for hook in self.hooks for path in _paths_in(hook.command))
+        self.problems += ["%s is gone" % path for path in paths if not os.path.isfile(path)]
+        if settingsfile.disables_hooks(text):
+            self.is_disabled = True
+            self.problems.append('"disableAllHooks" is set in this file')
+            self.remedy = 'remove "disableAllHooks" from the file'
+        version = record.get("version", __version__)
         if version != __version__:
-            problems.append("installed by version %s, this is %s" % (version, __version__))
-        return problems
-
-    def remedy(self) -> str:
-        if self.is_disabled:
-            return 'remove "disableAllHooks" from the file'
-        scope = str(self.record.get("scope") or "user")
-        return INSTALL + ("" if scope == "user" else " --scope %s" % scope)
+            self.problems.append("installed by version %s, this is %s" % (version, __version__))
 
 
 class Guard:
@@ -71,11 +62,11 @@ class Guard:
 
     __slots__ = ("commands", "is_lost", "problems", "state", "why")
 
-    def __init__(self, state: str, why: list[str], problems: list[str], *, is_lost: bool = False) -> None:
+    def __init__(self, state: str, why: list[str], problems: list[str]) -> None:
         self.state = state
         self.why = why
         self.problems = problems
-        self.is_lost = is_lost  # left out, but not by the user's choice
+        self.is_lost = False  # left out, but not by the user's choice
         self.commands: list[str] = []
 
     def line(self) -> str:
@@ -107,28 +98,31 @@ def guard(root: str, paths: list[str], directory: str) -> Guard:
     if config.is_off(os.environ):
         return Guard(OFF, ["%s is set to off here" % settings.ENV_SWITCH], problems)
     installs = find(root, paths)
-    here = [(each, hook) for each in installs if each.path in paths for hook in each.hooks]
-    here = [(each, hook) for each, hook in here if hook.event == entries.GUARD_EVENT]
     if not installs and have_run_lately(root):
         return Guard(DEGRADED if problems else ON, problems or ["probably as a plugin"], problems)
-    if not here:
+    hooks = [(each, hook) for each in installs if each.path in paths for hook in each.hooks]
+    hooks = [(each, hook) for each, hook in hooks if hook.event == entries.GUARD_EVENT]
+    if not hooks:
         return Guard(OFF, ["not installed here"], problems)
-    guarded = [(each, hook) for each, hook in here if hook.matcher != entries.UNGUARDED]
+    guarded = [(each, hook) for each, hook in hooks if hook.matcher != entries.UNGUARDED]
     if not guarded:
-        is_lost = all(each.record.get("guard") is not False for each, _ in here)
-        return Guard(OFF, ["left out of %s (install.py --guard adds it)" % here[0][0].path], problems, is_lost=is_lost)
-    able = [(each, hook) for each, hook in guarded if not each.is_disabled and _is_runnable(hook.command)]
+        state = Guard(OFF, ["left out of %s (install.py --guard adds it)" % hooks[0][0].path], problems)
+        state.is_lost = all(each.record.get("guard") is not False for each, _ in hooks)
+        return state
+    able = []
+    for each, hook in guarded:
+        scripts = [path for path in _paths_in(hook.command) if path.endswith(".py")]
+        able += [(each, hook)] if not each.is_disabled and all(map(os.path.isfile, scripts)) else []
     if not able:
         return Guard(OFF, ["its hook in %s cannot run" % each.path for each, _ in guarded], problems)
     narrow = ['it sees only "%s" in %s' % (hook.matcher, each.path) for each, hook in able]
-    why = [*([] if any(not hook.matcher for _, hook in able) else narrow), *problems]
+    why = [*(narrow if all(hook.matcher for _, hook in able) else []), *problems]
     state = Guard(DEGRADED if why else ON, why, problems)
     state.commands = list(dict.fromkeys(hook.command for _, hook in able))
     return state
 
 
 def last_runs(root: str) -> dict[str, str | None]:
-    """When each hook last ran."""
     folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     times = {event: files.modified(os.path.join(folder, event)) for event, _, _ in entries.HOOKS}
     return {event: clock.iso(instant) if instant else None for event, instant in times.items()}
@@ -138,7 +132,7 @@ def have_run_lately(root: str) -> bool:
     return any(time.time() - (clock.parse(when) or 0.0) < RECENT_SECONDS for when in last_runs(root).values())
 
 
-def paths_in(command: str) -> list[str]:
+def _paths_in(command: str) -> list[str]:
     """The interpreter and the script that a command of ours names."""
     try:
         words = [word.rstrip(";") for word in shlex.split(command, comments=True)]
@@ -146,7 +140,3 @@ def paths_in(command: str) -> list[str]:
         return []
     words = [word[2:] if word[:2] in ("p=", "s=") else word for word in words]
     return [word for word in words if os.path.isabs(word)]
-
-
-def _is_runnable(command: str) -> bool:
-    return all(os.path.isfile(path) for path in paths_in(command) if path.endswith(".py"))

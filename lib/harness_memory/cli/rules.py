@@ -5,13 +5,11 @@ from __future__ import annotations
 from ..guard import policy as policies
 from ..guard import rules as defaults
 from . import arguments
-from .output import Refusal, count, emit_json, line, short, table
+from .output import Refusal, answer, count, line, short, table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
-
-    from ..guard.policy import Policy
 
 
 def rules(argv: list[str]) -> int:
@@ -30,40 +28,40 @@ def rules(argv: list[str]) -> int:
         policy.take(path, only_tighten=only_tighten)
         whose = "project" if only_tighten else "yours"
         origins.update((name, (whose, path)) for name, tier in policy.tiers.items() if before.get(name) != tier)
-    listed = [_rule(name, policy, *origins.get(name, ("default", ""))) for name in (*defaults.RULES, *policy.texts)]
+    listed = []
+    for name in (*defaults.RULES, *policy.texts):
+        (reason, remedy), (whose, path) = policy.text(name), origins.get(name, ("default", ""))
+        rule: dict[str, Any] = {"id": name, "tier": policy.tier(name), "reason": reason, "remedy": remedy}
+        default = defaults.RULES[name][0] if name in defaults.RULES else None
+        rule.update({"default": default, "whose": whose, "from": path or None})
+        own = [each["match"] for each in policy.custom if each["id"] == name]
+        keys = ("program", "words", "flags", "unless")
+        # None for rules that look at more than words.
+        matches = [dict(zip(keys, row[1:])) for row in defaults.COMMANDS if row[0] == name]
+        listed.append({**rule, "match": own[0]} if own else {**rule, "matches": matches})
+    paths = {key: policy.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
+    values = {"protected_branches": list(policy.protected), **paths, "unattended": policy.unattended}
     if args.id is not None:
         listed = [rule for rule in listed if rule["id"] == args.id]
         if not listed:
             raise Refusal('unknown rule "%s". All of them: harness guard rules' % args.id)
-    lists = {key: policy.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
-    values = {"protected_branches": list(policy.protected), **lists, "unattended": policy.unattended}
-    if args.json:
-        emit_json({"rules": listed, **values, "problems": policy.problems})
+        lines = _rule_lines(listed[0])
     else:
-        lines = _rule_lines(listed[0]) if args.id is not None else _listing(listed, values)
-        print("\n".join([*lines, *problem_lines(policy.problems)]))
-    return 1 if policy.problems else 0
-
-
-def _rule(name: str, policy: Policy, whose: str, path: str) -> dict[str, Any]:
-    reason, remedy = policy.text(name)
-    default = defaults.RULES[name][0] if name in defaults.RULES else None
-    fields: dict[str, Any] = {"id": name, "tier": policy.tier(name), "reason": reason, "remedy": remedy}
-    fields.update({"default": default, "whose": whose, "from": path or None})
-    own = next((rule["match"] for rule in policy.custom if rule["id"] == name), None)
-    if own:
-        return {**fields, "match": own}
-    rows = [row[1:] for row in defaults.COMMANDS if row[0] == name]  # none for rules that look at more than words
-    return {**fields, "matches": [dict(zip(("program", "words", "flags", "unless"), row)) for row in rows]}
-
-
-def _listing(listed: list[dict[str, Any]], values: dict[str, Any]) -> list[str]:
-    rows = [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
-    lists = [[key, line(", ".join(value) if isinstance(value, list) else value)] for key, value in values.items()]
-    changed = sum(rule["whose"] != "default" for rule in listed)
-    total = "%s, %d of them changed or added here." % (count(len(listed), "rule"), changed)
-    head = ["ID", "TIER", "FROM", "FOR A CALL THAT"]
-    return [*table([head, *rows], is_cut=True), "", *table([row for row in lists if row[1]], is_cut=True), "", total]
+        rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
+        rows += [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
+        lists = {key: ", ".join(value) if isinstance(value, list) else value for key, value in values.items()}
+        changed = sum(rule["whose"] != "default" for rule in listed)
+        total = "%s, %d of them changed or added here." % (count(len(listed), "rule"), changed)
+        lines = [
+            *table(rows, is_cut=True),
+            "",
+            *table([[key, line(value)] for key, value in lists.items() if value], is_cut=True),
+            "",
+            total,
+        ]
+    problems = policy.problems
+    answer(args.json, {"rules": listed, **values, "problems": problems}, [*lines, *problem_lines(problems)])
+    return 1 if problems else 0
 
 
 def _rule_lines(rule: dict[str, Any]) -> list[str]:
