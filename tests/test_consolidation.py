@@ -11,7 +11,7 @@ import support
 from commandline import World
 
 from harness_memory.base import clock, config
-from harness_memory.memory import consolidation
+from harness_memory.memory import briefing
 
 
 def worked(world: World, needed: int) -> World:
@@ -54,10 +54,12 @@ def test_sessions_count_from_the_last_consolidation(tmp_path: Path) -> None:
     (folder / "README.md").touch()
     settled = config.load(str(tmp_path))
     settled.values["consolidate_after_episodes"] = 4
-    consolidation.mark(str(tmp_path), clock.parse("2026-11-15T10:00:00Z") or 0.0)
-    assert consolidation.due(str(tmp_path), now, settled) == ""
+    briefing.mark_consolidation(str(tmp_path), clock.parse("2026-11-15T10:00:00Z") or 0.0)
+    assert briefing.consolidation_due(str(tmp_path), now, settled) == ""
     settled.values["consolidate_after_episodes"] = 3
-    assert "3 sessions since the last consolidation on 2026-11-15" in consolidation.due(str(tmp_path), now, settled)
+    assert "3 sessions since the last consolidation on 2026-11-15" in briefing.consolidation_due(
+        str(tmp_path), now, settled
+    )
 
 
 def test_consolidate_shows_what_is_new(world: World) -> None:

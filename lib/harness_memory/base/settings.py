@@ -212,6 +212,7 @@ OPEN_SHOWN = 8
 NEXT_STEPS_SHOWN = 3
 NOTES_LINES = 200
 MENU_SHOWN = 20
+MENU_CONSIDERED = 100  # of these the nearest to branch and folder come first
 MENU_READ_BYTES = 64 * 1024  # newest first: enough for the newest few hundred episodes
 SKILL_SESSIONS_SHOWN = 5
 STATE_ASKS_SHOWN = 3

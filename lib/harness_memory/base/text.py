@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from . import settings
-from .redact import redact
 
 # Bidirectional overrides reorder what a terminal shows; zero-width characters hide text.
 _HIDDEN: dict[int, str | None] = dict.fromkeys(
@@ -18,6 +17,7 @@ _CONTROLS = {**dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " "), *
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
 _NAME_CHARS = 100
 _NAMES_MAX = 256
+_PLAIN_RUN_CHARS = 9  # tokens have longer runs of letters and digits, or capitals
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 
 
@@ -100,4 +100,17 @@ def _redacted(value: str, limit: int) -> str:
             rest_of_it = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
             head += " " + rest_of_it[1:]
         value = head
-    return redact(value if value.isascii() else value.translate(_HIDDEN))
+    value = value if value.isascii() else value.translate(_HIDDEN)
+    if not value or _is_plain_name(value):
+        return value
+    from .redact import redact
+
+    return redact(value)
+
+
+def _is_plain_name(value: str) -> bool:
+    """Whether it is like the name of a model or a branch, so that no pattern of a secret can match."""
+    if len(value) > _NAME_CHARS or not value.islower() or not value.isprintable() or not {*"=:>@ "}.isdisjoint(value):
+        return False
+    parts = value.replace("_", "-").replace(".", "-").replace("/", "-").split("-")
+    return max(map(len, parts)) <= _PLAIN_RUN_CHARS

@@ -16,7 +16,6 @@ from ..base.lock import Lock
 from ..base.redact import redact
 from ..base.tokens import MARK
 from ..memory import briefing as curated
-from ..memory import consolidation
 from ..project import identity
 from ..session import episode
 from . import arguments
@@ -221,7 +220,7 @@ def consolidate(argv: list[str]) -> int:
     about = (
         "What sessions left since the last consolidation, oldest first: material for a new briefing, notes and\n"
         "profiles. The skill /%s does that work; --done records that it was done."
-    ) % consolidation.SKILL
+    ) % curated.CONSOLIDATION_SKILL
     parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --limit 10 --json\nconsolidate --done")
     parser.add_argument("--done", action="store_true", help="it was done: count from now")
     limit = "at most N, the newest (default: %d)" % _SESSIONS
@@ -231,9 +230,9 @@ def consolidate(argv: list[str]) -> int:
     if args.done:
         arguments.private_root()
         identity.record(project, clock.iso(time.time()))
-        at = consolidation.mark(project.dir, time.time())
+        at = curated.mark_consolidation(project.dir, time.time())
         return answer(args.json, {"at": at}, ["Consolidated: sessions count as new from now on."])
-    last = consolidation.last(project.dir)
+    last = curated.last_consolidation(project.dir)
     folder, after = os.path.join(project.dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
     names = [name for name in episode.names(project.dir) if files.modified(os.path.join(folder, name)) > after]
     new = [value for value in (episode.load(project.dir, name) for name in names) if value]

@@ -52,7 +52,7 @@ class HookContext(Context):
         """Make the session ACTIVE, run by `process`, else as marked before while the client's number is the same."""
         event, marker = self.run.event, sessions.read_marker(self.project_dir, session.claude_id)
         process = process or marker.get("process") or {}
-        if not event.client_pid or process.get("pid") != event.client_pid:
+        if not process or event.client_pid not in (0, process.get("pid")):
             from ..session import liveness
 
             process = liveness.client_process(event.client_pid)

@@ -99,13 +99,15 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
 def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     """Past sessions, newest first; those of this branch and `folder` before the others."""
     path = os.path.join(project.dir, settings.INDEX_FILE)
-    entries = [entry for entry in _menu_entries(path) if day_and_id(entry[0])[1] not in own_ids]
+    entries = _menu_entries(path)[: settings.MENU_CONSIDERED]
     entries.sort(key=lambda entry: -_nearness(entry[1], project.branch, folder))
     part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
-    for name, text in entries[: settings.MENU_SHOWN]:
-        line = neutral.line("- [%s] %s: %s" % (*day_and_id(name), text))
-        part.lines.append(line)
-        part.items[line] = {"item": day_and_id(name)[1], "kind": "menu", "files": []}
+    for name, text in entries:
+        day, id = day_and_id(name)
+        if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
+            line = neutral.line("- [%s] %s: %s" % (day, id, text))
+            part.lines.append(line)
+            part.items[line] = {"item": id, "kind": "menu", "files": []}
     return part
 
 

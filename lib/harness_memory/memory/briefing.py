@@ -1,9 +1,19 @@
-"""Pages that are injected as they are: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes."""
+"""Pages that are injected as they are: `briefing.md`, `profiles/<skill>.md`, and `MEMORY.md`, the index of notes.
+
+A skill that a person starts renews the briefing, which is consolidation: `STATE/consolidated.json`, {"schema", "at"}.
+"""
 
 from __future__ import annotations
 
+import os
+
 from ..base import clock, files, settings
-from ..base.redact import redact
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..base.config import Config
+
+CONSOLIDATION_SKILL = "harness-consolidate"
 
 
 class Curated:
@@ -39,6 +49,44 @@ def parse(data: bytes) -> tuple[list[str], str]:
 
 def skill_name(skill: str) -> str:
     """`melt` of `/melt`, `plugin:melt`; "" for what cannot be the name of a skill."""
+    from ..base.redact import redact
+
     name = skill.strip().lstrip("/").rpartition(":")[2].lower()
     is_name = len(name) <= 64 and name.replace("-", "").replace("_", "").isalnum() and redact(skill) == skill
     return name if is_name else ""
+
+
+def last_consolidation(project_dir: str) -> str:
+    """When it was last done; "" when never."""
+    value = files.load_json(_state_path(project_dir, settings.CONSOLIDATED_FILE), {"at": "instant"})
+    return str(value["at"]) if value else ""
+
+
+def mark_consolidation(project_dir: str, now: float) -> str:
+    at = clock.iso(now)
+    path = _state_path(project_dir, settings.CONSOLIDATED_FILE)
+    files.write_json(path, {"schema": settings.SCHEMA, "at": at}, durable=True)
+    return at
+
+
+def consolidation_due(project_dir: str, now: float, config: Config) -> str:
+    """A line for the person when enough sessions wait, at most once a day."""
+    mentioned = _state_path(project_dir, settings.CONSOLIDATION_TOLD_FILE)
+    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
+    least = config["consolidate_after_episodes"]
+    if len(names) < least or now - settings.DAY_SECONDS < files.modified(mentioned) <= now:
+        return ""
+    at = last_consolidation(project_dir)
+    at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back
+    since = settings.EPISODE_PREFIX + clock.stamp(at)
+    number = sum(name.startswith(settings.EPISODE_PREFIX) and name[: len(since)] > since * bool(at) for name in names)
+    if number < least:
+        return ""
+    files.touch(mentioned)
+    when = "since the last consolidation on %s" % at[:10] if at else "and no consolidation yet"
+    what = "%d session%s %s" % (number, "" if number == 1 else "s", when)
+    return "Harness Memory: %s. /%s makes a new briefing from them." % (what, CONSOLIDATION_SKILL)
+
+
+def _state_path(project_dir: str, name: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, name)

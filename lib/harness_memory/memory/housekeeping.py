@@ -8,7 +8,6 @@ import time
 from ..base import clock, files, health, settings
 from ..base.lock import Lock
 from ..session import sessions
-from . import views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ _EVENT = "housekeeping"  # the name of its failures
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
+    is_swept = False
     with health.noted(context.store_root, _EVENT):
         markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != claude_id]
         names = [name for folder in context.folders for name in files.names(folder)]
@@ -31,10 +31,14 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
             from ..session import sweep
 
             sweep.sweep(context, claude_id, process, now, config)
+            is_swept = True
     with health.noted(context.store_root, _EVENT):
         _retire_episodes(context.project_dir, now, config)
     with health.noted(context.store_root, _EVENT):
-        views.refresh(context.project_dir, _patience(context))
+        if is_swept or _are_views_stale(context.project_dir):
+            from . import views
+
+            views.refresh(context.project_dir, _patience(context))
     for duty in (_list_notes, _remove_strays, _remove_async_tasks):
         if context.left() > 0:
             with health.noted(context.store_root, _EVENT):
@@ -62,6 +66,18 @@ def _retire_episodes(project_dir: str, now: float, config: Config) -> None:
     if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
         for name in {*excess, *aged}:
             files.remove(os.path.join(folder, name))
+
+
+def _are_views_stale(project_dir: str) -> bool:
+    """Whether a view is missing, or an episode came, went or changed since they were rendered."""
+    state, episodes = (os.path.join(project_dir, name) for name in (settings.STATE_DIR, settings.EPISODES_DIR))
+    names = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
+    views = [os.path.join(project_dir, settings.INDEX_FILE), *(os.path.join(state, name) for name in names)]
+    rendered = files.made(os.path.join(state, settings.ROWS_FILE))
+    if files.modified(episodes) > rendered or not all(map(files.exists, (*views, episodes))):
+        return True
+    with os.scandir(episodes) as entries:
+        return any(entry.stat(follow_symlinks=False).st_mtime > rendered for entry in entries)
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:
