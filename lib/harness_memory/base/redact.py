@@ -1,51 +1,168 @@
 """Taking secrets out of text before it is kept: each becomes `[redacted:<kind>]`, the rest stays as it is.
 
-A substring search decides which patterns of `tokens` are tried, so that clean text never pays for `re`. Values
-assigned to telling names (`DB_PASSWORD=`, `"api_key": "`, `--token `, `Authorization: Bearer `) are found by hand,
-because those names are common in ordinary prose; `tokens` separates values from what only stands in their place.
-All scans are linear.
+A substring search decides which patterns are tried, so that clean text never pays for `re`. Values assigned to telling
+names (`DB_PASSWORD=`, `"api_key": "`, `--token `, `Authorization: Bearer `) are found by hand, because those names are
+common in ordinary prose; `secret` separates values from what only stands in their place.
+
+All scans are linear: a failing attempt of a pattern reads a bounded stretch and a successful one is consumed. A match
+takes the whole word, so that hiding it uncovers no new start of one. Group 1, where there is one, is hidden.
 """
 
 from __future__ import annotations
 
-from .tokens import CHOSEN, MARK, NAMES, NETRC, RULES, URL, is_mask, is_secret, stands_in
+from . import settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import Any, Match
+    from typing import Any
 
     Span = tuple[int, int, str]
+
+MARK = settings.REDACTED
+# A token begins where a word does; an escaped character and a spelled-out colour also end the word before it.
+_B = (
+    r"(?:(?<![A-Za-z0-9])|(?<=\\[abefnrtv0])|(?<=%[0-9A-Fa-f]{2})|(?<=\\x[0-9A-Fa-f]{2})|(?<=\\u[0-9A-Fa-f]{4})"
+    r"|(?<=\\[0-7]{3})|(?<=[\[;]m)|(?<=[\[;][0-9]m)|(?<=[\[;][0-9]{2}m)|(?<=[\[;][0-9]{3}m))"
+)
+_W = "[A-Za-z0-9]{%d,}"
+_U = "[A-Za-z0-9_-]{%d,}"
+_G = _U + r"(?:\.[A-Za-z0-9_-]{2,}){0,4}"
+_S = "[A-Za-z0-9+/=._-]{%d,}"
+_X = "[0-9a-f]{%d}(?![0-9A-Za-z])"
+_D = "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{%d,}"  # a digit, unlike a name of words
+# kind, prefixes, how many characters follow at least, which
+_PREFIXED = (
+    ("private-key", "AGE-SECRET-KEY-1", 40, _W),
+    ("anthropic-key", "sk-ant-", 16, _U),
+    ("openai-key", "sk-", 20, _D),
+    ("github-token", "ghp_|gho_|ghu_|ghs_|ghr_", 30, _W),
+    ("github-token", "github_pat_", 22, _U),
+    ("gitlab-token", "glpat-|gldt-|glrt-|glcbt-|glptt-|glsoat-|glft-|glimt-|glagent-|gloas-|glffct-", 20, _G),
+    ("gitlab-token", "GR1348941", 20, _U),
+    ("aws-key-id", "AKIA|ASIA|ABIA", 16, "[A-Z2-7]{%d}(?![A-Za-z0-9])"),
+    ("google-key", "AIza", 35, _U),
+    ("google-token", "ya29.|GOCSPX-", 20, _U),
+    ("stripe-key", "sk_live_|sk_test_|rk_live_|rk_test_|sk_org_live_|sk_org_test_", 10, _W),
+    ("stripe-secret", "whsec_", 16, _S),
+    ("twilio-key", "SK", 32, _X),
+    ("sendgrid-key", "SG.", 16, r"[A-Za-z0-9_-]{%d,40}\.[A-Za-z0-9_-]{16,}"),
+    ("mailgun-key", "key-", 32, _X),
+    ("npm-token", "npm_", 36, _W),
+    ("pypi-token", "pypi-Ag", 40, _U),
+    ("huggingface-token", "hf_|api_org_", 30, _W),
+    ("digitalocean-token", "dop_v1_|doo_v1_|dor_v1_", 40, _W),
+    ("databricks-token", "dapi", 32, _X),
+    ("shopify-token", "shpat_|shpca_|shppa_|shpss_", 32, _W),
+    ("linear-key", "lin_api_|lin_oauth_", 32, _W),
+    ("notion-token", "ntn_|secret_", 40, _W),
+    ("vault-token", "hvs.|hvb.|hvr.", 24, _U),
+    ("doppler-token", "dp.pt.|dp.st.|dp.sa.|dp.ct.|dp.scim.|dp.audit.", 30, r"(?:[a-z0-9_-]{2,35}\.)?" + _W),
+    ("supabase-key", "sbp_|sb_secret_", 20, _U),
+    ("groq-key", "gsk_", 40, _W),
+    ("xai-key", "xai-", 40, _W),
+    ("perplexity-key", "pplx-", 40, _W),
+    ("replicate-token", "r8_", 36, _W),
+    ("figma-token", "figd_", 36, _U),
+    ("docker-token", "dckr_pat_|dckr_oat_", 24, _U),
+    ("grafana-token", "glsa_|glc_", 32, _S),
+    ("sentry-token", "sntrys_|sntryu_", 40, _S),
+    ("atlassian-token", "ATATT3", 40, _S),
+    ("bitbucket-token", "ATBB", 32, _W),
+    ("newrelic-key", "NRAK-", 27, _W),
+    ("heroku-key", "HRKU-", 36, _U),
+    ("planetscale-token", "pscale_tkn_|pscale_pw_|pscale_oauth_", 32, _S),
+    ("pulumi-token", "pul-", 40, _X),
+    ("rubygems-key", "rubygems_", 48, _X),
+    ("square-token", "sq0csp-|sq0atp-", 22, _U),
+    ("tailscale-key", "tskey-", 20, _D),
+    ("dynatrace-token", "dt0c01.|dt0s16.", 20, r"[A-Z0-9]{%d,30}\.[A-Z0-9]{40,}[A-Za-z0-9]*"),
+    ("fly-token", "fm1_|fm2_|fo1_", 40, _S),
+    ("langsmith-key", "lsv2_pt_|lsv2_sk_", 32, _U),
+    ("netlify-token", "nfp_", 36, _W),
+    ("circleci-token", "CCIPAT_", 40, _U),
+    ("buildkite-token", "bkua_", 40, _X),
+    ("neon-key", "napi_", 40, _W),
+    ("sonar-token", "squ_|sqp_|sqa_", 40, _X),
+    ("posthog-key", "phx_", 40, _W),
+    ("onepassword-token", "ops_eyJ", 40, _S),
+    ("easypost-key", "EZAK", 54, _W),
+    ("postman-key", "PMAK-", 40, _U),
+)
+_PEM_EDGE = r"-----%s [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_PEM_BREAK = r"(?:\\+[rn]|[\s>|#*\"'+,]){1,40}"
+_PEM = (  # a key between its edges; without the second edge, its headers and lines as far as they go
+    _PEM_EDGE % "BEGIN" + r"(?:(?:(?!-----)[\s\S]){1,20000}" + _PEM_EDGE % "END"
+    + r"|(?:B[A-Z][A-Za-z-]{2,20}:(?:B[^\s>|#*\"'+,\\]{1,200}){0,63}?)?(?:B[A-Za-z0-9+/=]{24,})+"
+    r"(?:B[A-Za-z0-9+/=]{1,23}(?=[)\]}\"'\s]{0,20}\Z))?)".replace("B", _PEM_BREAK)
+)  # fmt: skip
+_WORD = r"([^\s\"'\[\]$-][^\s\"'\[\]]{2,})"
+# kind, literals of which one must be there, how many token characters follow it at least, pattern
+_OTHERS = (
+    ("aws-secret-key", "aws_secret_access_key|AWS_SECRET_ACCESS_KEY|SecretAccessKey|secretAccessKey", 0,
+     r"(?i)secret_?access_?key[\"'\\]{0,3}\s{0,8}[:=]\s{0,8}[\"'\\]{0,3}([A-Za-z0-9/+]{40})(?![A-Za-z0-9/+])"),
+    ("azure-signature", "sig=", 20, r"(?<=[?&;\s\"'])sig=([A-Za-z0-9%+/=_-]{20,})"),
+    ("signature", "-Signature=|-signature=", 40,
+     r"[Xx]-(?:[Aa]mz|[Gg]oog)-[Ss]ignature=([0-9a-fA-F]{40,}[A-Za-z0-9_]*)"),
+    ("slack-token", "xox|xapp-", 10, _B + r"(?:xox[a-z](?:\.xox[a-z])?|xapp)-[A-Za-z0-9-]{10,}"),
+    ("slack-webhook", "hooks.slack.com/", 20, r"hooks\.slack\.com/[a-z]{8,9}/([A-Za-z0-9/_-]{20,})"),
+    ("discord-webhook", "/api/webhooks/", 20,
+     r"discord(?:app)?\.com/api/webhooks/([0-9]{5,25}/[A-Za-z0-9_-]{20,})"),
+    ("airtable-token", "pat", 79, _B + r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}(?![0-9A-Za-z])"),
+    ("telegram-token", ":AA", 33, _B + r"[0-9]{8,10}:AA[A-Za-z0-9_-]{33,}"),
+    ("terraform-token", ".atlasv1.", 60, r"(?:(?<![A-Za-z0-9])[A-Za-z0-9]{14})?\.atlasv1\.[A-Za-z0-9_-]{60,}"),
+    ("password-hash", "$1$|$2a$|$2b$|$2y$|$5$|$6$|$y$|$apr1$", 0,
+     r"\$(?:2[aby]\$[0-9]{2}|(?:1|5|6|y|apr1)\$(?:[a-z0-9=./]{1,20}\$)?[./A-Za-z0-9]{1,24})\$[./A-Za-z0-9]{22,}"),
+    ("jwt", "eyJ", 16, r"(?:(?<![A-Za-z0-9_-])|(?<=\\[nrt]))eyJ[A-Za-z0-9_-]{10,}\.(?:eyJ)?[A-Za-z0-9_-]{10,}"
+     r"(?:\.[A-Za-z0-9_-]+){0,3}"),
+    ("authorization", "Authorization|authorization|AUTHORIZATION", 0,
+     r"(?i:authorization)[\"'\\\]]{0,3}\s{0,8}[:=]\s{0,8}[fb]?[\"'\\]{0,3}"
+     r"(?:(?i:bearer|basic|token|digest|apikey|bot|negotiate|key)\s{1,8})?"
+     r"(?=[a-z]*[^a-z\s\"'`,;\\])([^\s\"'`,;\\]{6,})"),
+    ("bearer-token", "Bearer |bearer ", 16, r"[Bb]earer (?=[A-Za-z._~+/=-]{0,80}[0-9])([A-Za-z0-9._~+/=-]{16,})"),
+    ("cookie", "Cookie: |cookie: |COOKIE: ", 3,
+     r"(?i)(?<![a-z0-9])cookie:[ \t]{1,8}([^\s=;,\"'\[\]]{1,100}=[^\r\n\"'\\\[\]]{6,})"),
+    ("password", "sshpass ", 0, r"sshpass\s+-p\s*[\"']?" + _WORD),
+    ("password", "mysql|mariadb", 0, r"(?:mysql|mariadb)[a-z]{0,20}\b[^\n|;&]{0,200}?\s-p" + _WORD),
+    ("password", "docker login", 0, r"docker login\b[^\n|;&]{0,200}?\s-p[ =]?[\"']?" + _WORD),
+    ("password", "curl ", 0,
+     r"(?<=\s)(?:-u|--user)[ =]?[\"']?[^\s:\"'\[$]{1,100}:(?![0-9]+(?![^\s\"']))([^\s\"'\[\]]{3,})"),
+)  # fmt: skip
+_KEY = ("private-key", "PRIVATE KEY", 0, _PEM)
+_RULES = [(head, row) for row in (_KEY, *_PREFIXED, *_OTHERS) for head in row[1].split("|")]
+_NETRC = r"\bmachine\s{1,8}[^\s\"']{1,200}\s{1,8}login\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD
+_URL = r"://[^\s/?#\"'`<>:\[]{0,256}:([^\s/?#\"'`<>]{1,768})@"
+
+# Names whose value is a secret, by the end of the name, `-` written `_`: the kind of it.
+_NAMES = {
+    "password": "password", "passwd": "password", "passphrase": "password", "pwd": "password", "pass": "password",
+    "sshpass": "password", "passcode": "password", "passwort": "password", "secret": "secret", "token": "token",
+    ":_auth": "token", "api_key": "api-key", "apikey": "api-key", "api key": "api-key", "auth_key": "api-key",
+    "access_key": "access-key", "accesskey": "access-key", "account_key": "access-key", "accountkey": "access-key",
+    "secret_key": "secret-key", "secretkey": "secret-key", "secret_key_base": "secret-key",
+    "signing_key": "secret-key", "encryption_key": "secret-key", "master_key": "secret-key", "app_key": "secret-key",
+    "private_key": "private-key", "privatekey": "private-key", "client_key_data": "private-key",
+}  # fmt: skip
 
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
 _ESCAPE_MAX_CHARS = 6
 _ESCAPE_SIGNS = frozenset("\\%[;")
 _MAX_DEPTH = 200  # of a tree: more cannot be written as JSON either
-_SHORT = ("password", "authorization")  # kinds that a pattern finds by what stands around them
-_SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
-_QUOTES = ('"', "'", "`")
-_VALUE_ENDS = (MARK, "\\n", "\\r", "\\t", "\\u")
-_BLANKS = (" ", "\t")
-_NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
-_AFTER_NAME = (*_NAME_TAIL, *_BLANKS, "_", "=", ":", ">")
-_NAME_MAX_CHARS = 64
-_OPTION_WORD_MIN_CHARS = 10
-_VALUE_MAX_CHARS = 4096
-_PIECE_CHARS = 768  # a text may be full of names: for each only so much is looked at
+_AFTER_NAME = (*" \t\"'`\\]?*0123456789_=:>",)
 _HOST_MAX_CHARS = 1024
-_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
-_ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 
 
 def redact(text: str) -> str:
-    for kind, literal, run, pattern in RULES:
-        if literal in text and _may_match(text, literal, run):
-            text = _substitute(text, kind, pattern)
+    for literal, (kind, heads, least, pattern) in _RULES:
+        if literal in text and _may_match(text, literal, least):
+            if "{%d" in pattern:  # what follows a prefix
+                pattern = _B + "(?:%s)" % heads.replace(".", r"\.") + pattern % least
+            text = _hidden(text, kind, pattern)
     if "machine" in text and "login" in text and "password" in text:
-        text = _substitute(text, "password", NETRC)
+        text = _hidden(text, "password", _NETRC)
     if "@" in text and any("@" in rest[:_HOST_MAX_CHARS].partition("/")[0] for rest in text.split("://")[1:]):
-        text = _substitute(text, "password", URL)
+        text = _hidden(text, "password", _URL)
     parts = []
     done = 0
     for start, end, kind in sorted(_assigned(text)):
@@ -64,9 +181,11 @@ def redact_tree(value: Any, kind: str = "", depth: int = 0) -> Any:
     if isinstance(value, list):
         return [redact_tree(child, kind, depth + 1) for child in value]
     if kind and isinstance(value, (str, int, float)) and not isinstance(value, bool):
+        from .secret import is_secret
+
         text = str(value)
         bare = text.partition(" ")[2] if kind == "authorization" and " " in text else text
-        if is_secret(bare, quoted=True, strict=False, chosen=kind in CHOSEN):
+        if is_secret(bare, quoted=True, strict=False, kind=kind):
             return MARK + kind + "]"
     return redact(value) if isinstance(value, str) else value
 
@@ -74,13 +193,10 @@ def redact_tree(value: Any, kind: str = "", depth: int = 0) -> Any:
 def _kind(key: str) -> str:
     """The kind of secret that a name announces."""
     name = _lower(key)
-    for ending, kind in (*NAMES.items(), ("authorization", "authorization")):
+    for ending, kind in (*_NAMES.items(), ("authorization", "authorization")):
         if name.endswith(ending) and _ends_name(key, len(name) - len(ending), len(name)):
             return kind
     return ""
-
-
-# Tokens ----------------------------------------------------------------------------------------
 
 
 def _may_match(text: str, literal: str, run: int) -> bool:
@@ -98,31 +214,22 @@ def _may_match(text: str, literal: str, run: int) -> bool:
     return False
 
 
-def _substitute(text: str, kind: str, pattern: str) -> str:
-    import re
+def _hidden(text: str, kind: str, pattern: str) -> str:
+    from .secret import hidden
 
-    def hide(match: Match[str]) -> str:
-        group = 1 if match.re.groups else 0
-        secret = match.group(group)
-        if stands_in(secret) if kind in _SHORT else is_mask(secret):
-            return match.group()
-        start, end = match.start(group) - match.start(), match.end(group) - match.start()
-        return match.group()[:start] + MARK + kind + "]" + match.group()[end:]
-
-    return re.sub(pattern, hide, text)
-
-
-# Values of telling names -----------------------------------------------------------------------
+    return hidden(text, kind, pattern)
 
 
 def _assigned(text: str) -> Iterator[Span]:
     lower = _lower(text)
-    for name, kind in NAMES.items():
+    for name, kind in _NAMES.items():
         at = lower.find(name)
         while at >= 0:
             end = at + len(name)
             if text[end : end + 1] in _AFTER_NAME and _ends_name(text, at, end):
-                span = _assignment(text, at, end, kind)
+                from .secret import assignment
+
+                span = assignment(text, at, end, kind)
                 if span is not None:
                     yield span
                     end = span[1]
@@ -141,91 +248,3 @@ def _ends_name(text: str, at: int, end: int) -> bool:
     if end - at > 4 or at == 0 or text[at - 1] not in _ALNUM:
         return True
     return text[at].isupper() != text[at - 1].isupper() or text[at : at + 3].lower() != "pas"
-
-
-def _assignment(text: str, at: int, end: int, kind: str) -> Span | None:
-    """The secret assigned to the name whose last word is `text[at:end]`, if there is one."""
-    sign, start = _separator(text, end)
-    if not sign:
-        return None
-    key_at, furthest = at, max(0, at - _NAME_MAX_CHARS)
-    while key_at > furthest and (text[key_at - 1] in _ALNUM or text[key_at - 1] in "_-."):
-        key_at -= 1
-    before = text[key_at - 1 : key_at]
-    option = text.startswith("--", key_at)
-    if text.endswith(MARK, 0, key_at) or (sign == " " and not option) or (sign == ">" and before != "<"):
-        return None
-    glued = sign == "=" and text[start - 1] == "="
-    stops = _ENV_STOPS if glued and text[key_at:end].isupper() else _STOPS
-    first, last, quoted = _value(text, start, stops)
-    if sign == "==" and not quoted:
-        return None
-    strict = stops is _ENV_STOPS or sign == ">" or (glued and (option or before in ("?", "&")))
-    strict = strict or (option and last - first >= _OPTION_WORD_MIN_CHARS)
-    for is_typed in (False, True):
-        if is_typed:  # `token: str = "..."`: the value comes after the type
-            after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
-            if quoted or sign != ":" or text[after : after + 1] != "=" or text[after + 1 : after + 2] in ("=", ">"):
-                break
-            first, last, quoted = _value(text, _skip_blanks(text, after + 1), stops)
-        value = text[first : last + (not quoted and text[last : last + 1] == "(")]
-        if last - first >= 3 and is_secret(value, quoted=quoted, strict=strict and not is_typed, chosen=kind in CHOSEN):
-            return first, last, kind
-    return None
-
-
-def _separator(text: str, at: int) -> tuple[str, int]:
-    """The sign between a name that ends at `at` and its value, and where the value starts."""
-    while text[at : at + 1] in _NAME_TAIL:
-        at += 1
-    sign_at = _skip_blanks(text, at)
-    sign = text[sign_at : sign_at + 1]
-    if sign not in _SIGNS:
-        if text.startswith(" is ", at):
-            return "is", at + 4
-        return (" ", sign_at) if sign_at > at else ("", at)
-    after = sign_at + 1
-    if sign == ":" and text.startswith((":", "//"), after):
-        return "", at
-    while sign != ">" and text[after : after + 1] in ("=", ">"):
-        sign, after = sign + text[after], after + 1
-    if text.startswith(("** ", "**\t"), after):  # `**Password:** …`, as answers are written
-        after += 2
-    return _SIGNS.get(sign, "=="), _skip_blanks(text, after)
-
-
-def _skip_blanks(text: str, at: int) -> int:
-    while text[at : at + 1] in _BLANKS:
-        at += 1
-    return at
-
-
-def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool]:
-    """Where the value at `start` begins and ends inside its quotes, and whether it has any."""
-    at = start + (text[start : start + 1] in tuple("fbruFBRU") and text[start + 1 : start + 2] in _QUOTES)
-    escapes = at
-    while text[escapes : escapes + 1] == "\\":
-        escapes += 1
-    if text[escapes : escapes + 1] not in _QUOTES:
-        return start, start + len(_bare(text, start, stops)), False
-    quote = text[at : escapes + 1]
-    quote = quote * 3 if text.startswith(quote * 3, at) else quote
-    first = at + len(quote)
-    end = text.find("\n", first, first + _VALUE_MAX_CHARS)
-    end = min(len(text), first + _VALUE_MAX_CHARS) if end < 0 or len(quote) == 3 else end
-    close = text.find(quote, first, end)
-    while close > first and text[close - 1] == "\\" and text[close - 2] != "\\":
-        close = text.find(quote, close + 1, end)
-    return first, end if close < 0 else close, True
-
-
-def _bare(text: str, start: int, stops: dict[int, str], limit: int = _PIECE_CHARS) -> str:
-    if text.startswith(MARK, start):
-        return MARK
-    piece = text[start : start + limit].translate(stops)
-    word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
-    if len(word) == limit < len(text):  # rare, and surely a secret
-        return _bare(text, start, stops, len(text))
-    for stop in _VALUE_ENDS:
-        word = word.partition(stop)[0]
-    return word.rstrip(".:\\")

@@ -76,6 +76,7 @@ INJECTED_FILE = "injected.json"
 AUTO_MEMORY_DIR = "memory"  # the client's own, beside the project's transcripts
 LOCK_SUFFIX = ".lock"
 TEMP_SUFFIX = ".tmp"
+REDACTED = "[redacted:"  # and the kind of the secret, and "]"
 
 CHECKPOINT_PREFIX = "completion-checkpoint"
 CHECKPOINT_SUFFIX = ".json"

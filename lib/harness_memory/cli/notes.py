@@ -6,9 +6,8 @@ import os
 import sys
 
 from ..base import files, settings
-from ..base.redact import redact
+from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
-from ..base.tokens import MARK
 from ..notes import lint, similar
 from ..notes import note as notes
 from ..notes import shelf as notebook

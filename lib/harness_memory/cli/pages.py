@@ -13,8 +13,7 @@ import time
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
-from ..base.redact import redact
-from ..base.tokens import MARK
+from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..project import identity
 from ..session import episode

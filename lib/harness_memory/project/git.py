@@ -54,7 +54,7 @@ def find(start: str) -> Repository | None:
 
 
 def branch(repo: Repository) -> str:
-    head = _text(_read(os.path.join(repo.git_dir, "HEAD"))).strip()
+    head = _read(os.path.join(repo.git_dir, "HEAD")).strip()
     if not head.startswith("ref:"):
         sha = head.lower()
         return "detached@" + sha[:12] if len(sha) >= 40 and _HEX.issuperset(sha) else ""
@@ -88,8 +88,7 @@ def origin_url(repo: Repository) -> str:
 
 def is_clone(repo: Repository) -> bool:
     """Whether it began as a clone, as far as its log reaches back."""
-    first = _read(os.path.join(repo.common_dir, "logs", "HEAD")).partition(b"\n")[0]
-    return b"\tclone: from " in first
+    return "\tclone: from " in _read(os.path.join(repo.common_dir, "logs", "HEAD")).partition("\n")[0]
 
 
 # Finding ---------------------------------------------------------------------------------------
@@ -104,7 +103,7 @@ def _at(directory: str) -> Repository | None:
     if stat.S_ISDIR(mode) and _has(dot, "HEAD"):
         git_dir = os.path.realpath(dot)
     elif stat.S_ISREG(mode):
-        content = _path(_read(dot))
+        content = _read(dot).strip("\r\n")
         git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
         if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
             raise NotADirectoryError(dot)
@@ -115,7 +114,7 @@ def _at(directory: str) -> Repository | None:
     # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree.
     if git_dir not in (dot, directory) and not _points_back(git_dir, directory):
         return Repository(directory, git_dir, dot)
-    common = os.path.realpath(os.path.join(git_dir, _path(_read(os.path.join(git_dir, "commondir")))))
+    common = os.path.realpath(os.path.join(git_dir, _read(os.path.join(git_dir, "commondir")).strip("\r\n")))
     if not os.path.isdir(common):
         raise NotADirectoryError(common)
     # `commondir` may name any repository: its own work trees lie inside it.
@@ -125,7 +124,7 @@ def _at(directory: str) -> Repository | None:
 
 def _points_back(git_dir: str, directory: str) -> bool:
     """Whether a git directory knows this work tree: as a linked one, or (a submodule) as its own."""
-    linked = _path(_read(os.path.join(git_dir, "gitdir")))
+    linked = _read(os.path.join(git_dir, "gitdir")).strip("\r\n")
     if linked and os.path.realpath(os.path.join(git_dir, linked)) == os.path.join(directory, ".git"):
         return True
     pairs = (line.partition("=") for line in _config(os.path.join(git_dir, "config")))
@@ -144,8 +143,8 @@ def _has(directory: str, name: str) -> bool:
 # Reading ---------------------------------------------------------------------------------------
 
 
-def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: bool = False) -> bytes:
-    """The first bytes of a regular file, links followed; b"" when it is missing.
+def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: bool = False) -> str:
+    """The beginning of a regular file, links followed; "" when it is missing.
 
     A file that `is_needed` and closed to us is an error: git itself does nothing without its configuration.
     """
@@ -154,23 +153,16 @@ def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: boo
     except (OSError, ValueError) as error:
         if files.is_passing(error) or (is_needed and isinstance(error, PermissionError)):
             raise
-        return b""
+        return ""
     try:
-        return os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
+        data = os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
     finally:
         os.close(fd)
-
-
-def _path(data: bytes) -> str:
-    return os.fsdecode(data).strip("\r\n")
-
-
-def _text(data: bytes) -> str:
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
 def _config(path: str, *, is_needed: bool = False) -> list[str]:
-    text = _text(_read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=is_needed))
+    text = _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=is_needed)
     return [line.strip() for line in text.replace("\\\n", "").split("\n")]
 
 
