@@ -110,9 +110,8 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
         is_whole = _read_new(context, path, state)
     folder = os.path.join(os.path.splitext(path)[0], settings.SUBAGENTS_DIR)
     for name in files.names(folder):
-        own = os.path.join(folder, name)
-        if name.endswith(".jsonl") and not transcript.is_read(own, state.subagents.get(name)):
-            is_whole = _read_new(context, own, state, name) and is_whole
+        if name.endswith(".jsonl"):
+            is_whole = _read_new(context, os.path.join(folder, name), state, name) and is_whole
     return is_whole
 
 

@@ -37,29 +37,17 @@ DEVICE_NAMES = frozenset(  # Windows takes these for devices, with any ending
 
 
 class Session:
-    __slots__ = ("dir", "id", "is_new", "meta")
+    __slots__ = ("artifacts", "claude_id", "dir", "episode_name", "id", "is_new", "meta", "started")
 
     def __init__(self, directory: str, meta: dict[str, Any], is_new: bool = False) -> None:
         self.dir = directory
-        self.id = str(meta["session_id"])
         self.meta = meta
         self.is_new = is_new  # not saved yet
-
-    @property
-    def claude_id(self) -> str:
-        return str(self.meta["claude_session"])
-
-    @property
-    def artifacts(self) -> str:
-        return os.path.join(self.dir, settings.ARTIFACTS_DIR)
-
-    @property
-    def started(self) -> str:
-        return str(self.meta.get("started") or "")
-
-    @property
-    def episode_name(self) -> str:
-        return episode_name(self.started, self.id)
+        self.id = str(meta["session_id"])
+        self.claude_id = str(meta["claude_session"])
+        self.started = str(meta["started"])
+        self.episode_name = episode_name(self.started, self.id)
+        self.artifacts = os.path.join(directory, settings.ARTIFACTS_DIR)
 
     def save(self, *, durable: bool = False) -> None:
         names = (*META_FIELDS, *(key for key in self.meta if key not in META_FIELDS))

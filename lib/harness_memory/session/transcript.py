@@ -33,7 +33,6 @@ _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITL
 _FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 _SHELL_TOOLS = ("Bash", "PowerShell")
 _OUTSIDE_TOOLS = ("WebFetch", "WebSearch")
-_TOOLS_KEPT = 60
 _NAMES_KEPT = 20
 _STATUS_CHARS = 20
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
@@ -93,14 +92,6 @@ class Reading:
         size = min(_TAIL_BYTES, offset)
         os.lseek(self.fd, offset - size, os.SEEK_SET)
         return [offset, zlib.crc32(os.read(self.fd, size))]
-
-
-def is_read(path: str, place: object) -> bool:
-    """Whether a transcript ends at its place, without opening it."""
-    try:
-        return isinstance(place, list) and place[:1] == [os.stat(path).st_size]
-    except OSError:
-        return False
 
 
 def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
@@ -214,8 +205,7 @@ def _call(state: Capture, block: dict[str, Any]) -> None:
     options = block.get("input")
     options = options if isinstance(options, dict) else {}
     state.turn = WORKING
-    if name in state.tools or len(state.tools) < _TOOLS_KEPT:
-        state.tools[name] = state.tools.get(name, 0) + 1
+    state.tools[name] = state.tools.get(name, 0) + 1
     if name in _OUTSIDE_TOOLS or name.startswith("mcp__"):
         _add(state.outside, name, _NAMES_KEPT)
     detail: Any = ""
@@ -302,7 +292,7 @@ def _is_variant(one: str, other: str) -> bool:
         return False
     if words[0] != others[0]:  # the same thing done by another program: `python x.py` → `python3 x.py`
         return len(words) > 1 and words[1:] == others[1:]
-    return len(set(words) & set(others)) >= 2 or len(words) <= 2 or len(others) <= 2
+    return min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
 
 
 def _words(command: str) -> list[str]:
