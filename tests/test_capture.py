@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 import subprocess
 import time
@@ -17,6 +16,7 @@ from harness_memory.project import context
 from harness_memory.session import capture, transcript
 
 ROOT = "/home/user/project"
+DATA: dict[str, Any] = json.loads((support.ROOT / "tests" / "data" / "session" / "capture.json").read_text("utf-8"))
 STEP = "Step %s is done as it was planned, with every part of it in place and nothing left to do."
 
 
@@ -51,21 +51,7 @@ def test_turn_with_tools_and_noise_leaves_ask_answer_files(paper: support.Transc
     assert (state.model, state.branch, state.turn) == (support.MODEL, "main", "answered")
 
 
-NOT_PROMPTS: list[Any] = [
-    "<command-name>/compact</command-name>\n            <command-message>compact</command-message>",
-    "<local-command-stdout>Set model to x</local-command-stdout>",
-    "<task-notification>\n<task-id>a</task-id>",
-    "<system-reminder>\nThe user named this session.\n</system-reminder>",
-    "<bash-input>ls</bash-input>",
-    "[Request interrupted by user]",
-    "Stop hook feedback:\nplease go on",
-    {"isMeta": True},
-    {"isCompactSummary": True},
-    {"isSidechain": True},
-]
-
-
-@pytest.mark.parametrize("entry", NOT_PROMPTS)
+@pytest.mark.parametrize("entry", DATA["not prompts"])
 def test_entry_of_the_client_is_not_a_prompt(paper: support.Transcript, entry: Any) -> None:
     if isinstance(entry, str):
         paper.synthetic(entry)
@@ -91,50 +77,16 @@ def test_writes_that_failed_or_have_no_result_do_not_count(paper: support.Transc
     assert absorbed(paper).files == ["yes.py", "n.ipynb", "c.txt"]
 
 
-PATHS = {
-    ROOT + "/a.py": "a.py",
-    ROOT + "/./x//y.py": "x/y.py",
-    ROOT + "/../other/a.py": "",
-    ROOT + "2/a.py": "",
-    "/etc/passwd": "",
-    "a.py": "",
-    ROOT: "",
-    "": "",
-}
-
-
 def test_paths_are_relative_to_the_project_or_left_out() -> None:
-    assert {path: context.relative_path(path, (ROOT,)) for path in PATHS} == PATHS
+    assert {path: context.relative_path(path, (ROOT,)) for path in DATA["paths"]} == DATA["paths"]
 
 
-FIXED = [
-    ("pytest tests/x.py", "python3 -m pytest tests/x.py", False),
-    ("python tests/x.py", "python3 tests/x.py", True),
-    ("npm test", "npm run test:unit", True),
-    ("cd web && npm ci", "cd web && npm install", True),
-    ("FOO=1 make build", "make build -j1", True),
-    ("ls missing", "git status --short", False),
-    ("grep -rn foo src lib app", "grep bar docs/one docs/two docs/three", False),
-    ("make test", "make test", False),
-]
-
-
-@pytest.mark.parametrize(("failed", "passed", "is_pair"), FIXED)
+@pytest.mark.parametrize(("failed", "passed", "is_pair"), DATA["commands"])
 def test_command_that_passes_in_another_form_is_a_lesson(
     paper: support.Transcript, failed: str, passed: str, is_pair: bool
 ) -> None:
     paper.prompt("go").bash(failed, "boom" * 20_000, exit_code=1).bash("echo between").bash(passed, "fine")
     assert absorbed(paper).fixed == ([[failed, passed]] if is_pair else [])
-
-
-def test_refused_command_did_not_fail(paper: support.Transcript) -> None:
-    paper.prompt("go")
-    tool = paper.tool_use("Bash", {"command": "npm publish"})
-    block = {"type": "tool_result", "tool_use_id": tool, "is_error": True, "content": "rejected"}
-    facts = {"toolUseResult": "User rejected tool use", "toolDenialKind": "user-rejected"}
-    paper.line({"parentUuid": "x", "type": "user", **facts, "message": {"content": [block]}})
-    paper.bash("npm publish --dry-run")
-    assert absorbed(paper).fixed == []
 
 
 def test_todos_of_older_clients_follow_the_last_list(paper: support.Transcript) -> None:
@@ -176,12 +128,6 @@ def test_last_turn_stands_as_its_last_entry_says(paper: support.Transcript, last
     assert absorbed(paper).turn == turn
 
 
-def test_long_pause_is_not_work(paper: support.Transcript) -> None:
-    worked = absorbed(paper.turn("one", "One done.")).worked_seconds
-    paper.now += datetime.timedelta(days=3)
-    assert absorbed(paper.turn("two", "Two done.")).worked_seconds < 3 * worked + 5
-
-
 def test_many_prompts_keep_the_first_and_the_last(paper: support.Transcript) -> None:
     for number in range(30):
         paper.prompt("ask %d" % number).text("ok")
@@ -205,18 +151,6 @@ def test_half_a_line_waits_for_its_end(paper: support.Transcript) -> None:
         with paper.path.open("ab") as file:
             file.write(tail[cut:])
         assert absorbed(paper, state).answer == "One done."
-
-
-@pytest.mark.parametrize("how", ["truncated", "regrown"])
-def test_rewritten_transcript_keeps_prompts_and_files(paper: support.Transcript, how: str) -> None:
-    paper.turn("one", "One done.", files=[ROOT + "/one.py"]).turn("two", "Two done.", files=[ROOT + "/two.py"])
-    state = absorbed(paper)
-    data = paper.path.read_bytes()
-    rest = data[: data.index(b"two")].rpartition(b"\n")[0] + b"\n"
-    paper.path.write_bytes(rest if how == "truncated" else b'{"type":"mode","mode":"x"}\n' + data)
-    state = absorbed(paper, state)
-    assert (state.prompts(), state.files) == (["one", "two"], ["one.py", "two.py"])
-    assert state.tools == {"Write": 1 if how == "truncated" else 2}
 
 
 @pytest.mark.parametrize("has_ids", [True, False])
@@ -248,14 +182,6 @@ def test_work_that_a_transcript_lost_stays_in_the_episode(life: Life, how: str) 
     assert life.episode["asked"] == ["one", "two", "three"]
     assert sorted(life.episode["files_changed"]) == ["one.py", "three.py", "two.py"]
     assert [life.episode["what_was_done"].count(STEP % step) for step in ("one", "two", "three")] == [1, 1, 1]
-
-
-def test_announced_prompt_that_never_came_keeps_its_place() -> None:
-    state = capture.Capture()
-    assert [state.announce(id, text) for id, text in (("a", "first"), ("b", "second"), ("b", "second"))] == [1, 1, 0]
-    state.add_prompt("b", "second")
-    state.add_prompt("c", "third")
-    assert state.prompts() == ["first", "second", "third"]
 
 
 def test_damaged_and_foreign_lines_are_skipped(paper: support.Transcript) -> None:
@@ -290,25 +216,8 @@ def test_reading_that_runs_out_of_time_goes_on_next_time(
     assert absorbed(paper, state).files == ["%d.py" % number for number in range(100)]
 
 
-OLD = {
-    "schema": 1,
-    "cursor": {"path": "/t", "device": 1, "inode": 2, "offset": 0, "head": [0, 0], "passed": 0, "tail": 0},
-    "subagents": {"a.jsonl": [0, 0, 0]},
-    "known": [["", "x"]],
-    "former": {},
-    "given_up": "",
-    "left_out": "",
-    "told": [],
-    "asks": [["p", "do it"]],
-    "files": ["a.py"],
-    "answer": "Done.",
-    "first": None,
-    "last": 5.5,
-}
-
-
 def test_capture_of_an_older_version_is_read_on(tmp_path: Path) -> None:
-    (tmp_path / "capture.json").write_text(json.dumps(OLD), "utf-8")
+    (tmp_path / "capture.json").write_text(json.dumps(DATA["old"]), "utf-8")
     state = capture.load(str(tmp_path))
     assert (state.prompts(), state.files, state.last) == (["do it"], ["a.py"], 5.5)
     capture.save(str(tmp_path), state)

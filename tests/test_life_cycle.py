@@ -72,23 +72,6 @@ def test_courtesy_does_not_hide_the_work(life: Life) -> None:
     assert all(text in life.episode["what_was_done"] for text in ("Root cause", "Added the locale", "Glad it helps"))
 
 
-def test_terse_answer_has_its_question_as_headline(life: Life) -> None:
-    life.start()
-    life.turn("rename the button to Save", "Done.", "button.tsx")
-    assert life.episode["what_was_done"] == "Done."
-    assert "rename the button to Save [button.tsx]" in (life.project / "INDEX.md").read_text("utf-8")
-
-
-def test_long_session_keeps_the_turns_that_changed_something(life: Life) -> None:
-    life.start()
-    for number in range(12):
-        answer = "Answer %d, in a sentence that is long enough to be of some substance to a reader, it is." % number
-        life.turn("ask %d" % number, answer, *(["f%d.py" % number] if number in (0, 5, 11) else []))
-    done = life.episode["what_was_done"]
-    assert len(done) <= 910
-    assert all("Answer %d," % number in done for number in (0, 5, 11))
-
-
 @pytest.mark.parametrize("event", ["stop", "pre_compact", "session_end"])
 def test_any_event_may_be_the_first_seen(life: Life, event: str) -> None:
     life.transcript.turn("ask", "Done.", files=[life.cwd / "a.py"])
@@ -291,14 +274,3 @@ def test_own_fields_in_meta_stay(life: Life) -> None:
     meta.write_text(meta.read_text("utf-8") + "ticket: PROJ-12  # mine\n", "utf-8")
     life.turn("one", "One done.")
     assert life.meta["ticket"] == "PROJ-12"
-
-
-def test_edited_marker_harms_nothing(life: Life) -> None:
-    life.start()
-    (marker,) = life.store.glob("*/STATE/live/*.json")
-    for edit in ({"process": "abc"}, {"work": "../../x"}, {"root": "/etc"}, {"work": 5}):
-        marker.write_text(json.dumps({**json.loads(marker.read_text("utf-8")), **edit}), "utf-8")
-        life.turn("one", "One done.", "one.py")
-        with support.Client() as client:
-            Life(life.home, life.cwd, pid=client.pid).start()
-    assert failures(life.store) == []
