@@ -141,16 +141,12 @@ def test_running_session_is_skipped(world: World, client: support.Client) -> Non
     assert skipped(world) == {"running": 1}
 
 
-def test_session_older_than_retention_is_skipped(world: World) -> None:
+def test_session_too_old_or_without_an_answer_is_skipped(world: World) -> None:
     left(world, ASK, ANSWER, days=100)
-    assert skipped(world) == {"too old": 1}
-
-
-def test_session_without_an_answer_is_skipped(world: World) -> None:
     session = support.Session(world.repo, world.home)
     session.transcript().prompt("Hello?")
     rest(session, 2)
-    assert skipped(world) == {"without substance": 1}
+    assert skipped(world) == {"too old": 1, "without substance": 1}
     assert not list(world.root.glob("*/WORK/*/*"))
 
 
@@ -200,16 +196,13 @@ def test_start_in_the_future_is_dated_by_the_file(world: World) -> None:
     assert value["started"][:10] == day
 
 
-def test_dry_run_records_nothing(world: World) -> None:
+def test_dry_run_records_nothing_and_says_what_is_there(world: World) -> None:
+    assert "No transcripts in" in world.memory("backfill", "--all").stdout
+    assert world.memory("backfill", "--all", "--project", ".").code == 2
     left(world, ASK, ANSWER)
     report = world.json("backfill", "--dry-run")
     assert (report["to_read"], report["made"]) == (1, 0)
     assert not world.root.exists() or support.episodes(world.root) == []
-
-
-def test_missing_transcripts_are_said(world: World) -> None:
-    assert "No transcripts in" in world.memory("backfill", "--all").stdout
-    assert world.memory("backfill", "--all", "--project", ".").code == 2
 
 
 @pytest.mark.skipif(os.name != "posix", reason="file modes")

@@ -78,6 +78,8 @@ def test_forgotten_session_goes_from_everywhere(world: World, client: support.Cl
     assert holding(world, first.session.id[:8]) == ["%s/STATE/forgotten.json" % world.project.name]
     assert [value["session_id"] for value in support.episodes(world.root)] == [second.session.id]
     world.assert_sound()
+    os.utime(first.session.transcript_path, (1, time.time() - 86400))
+    assert world.json("backfill")["left_alone"] == {"forgotten": 1, "running": 1}
 
 
 def test_forgotten_session_that_goes_on_keeps_only_what_comes_after(world: World, client: support.Client) -> None:
@@ -91,27 +93,13 @@ def test_forgotten_session_that_goes_on_keeps_only_what_comes_after(world: World
     world.assert_sound()
 
 
-def test_forgotten_session_does_not_come_back_from_its_transcript(world: World, client: support.Client) -> None:
-    life = lived(world, client)
-    life.end()
-    world.memory("forget", life.session.id[:8], "--yes")
-    os.utime(life.session.transcript_path, (1, time.time() - 86400))
-    assert world.json("backfill")["left_alone"] == {"forgotten": 1}
-
-
-def test_archived_session_is_forgotten_with_its_archive(world: World, client: support.Client) -> None:
-    mine = archived(world, client)
-    assert world.json("forget", mine, "--yes")["archived"] == [mine]
-    assert holding(world, "zanzibar") == []
-    assert world.json("restore") == []
-    assert world.memory("restore", mine).code == 2
-
-
-def test_forgotten_session_in_an_archive_is_not_restored(world: World, client: support.Client) -> None:
+def test_archived_session_is_forgotten_and_not_restored(world: World, client: support.Client) -> None:
     mine = archived(world, client)
     (path,) = world.root.glob("archive/*/*.tar.gz")
     data = path.read_bytes()
-    world.memory("forget", mine, "--yes")
+    assert world.json("forget", mine, "--yes")["archived"] == [mine]
+    assert holding(world, "zanzibar") == []
+    assert world.json("restore") == []
     store.write(str(path), data)  # as a backup brings it back
     report = world.json("restore", mine, code=1)
     assert (report["restored"], report["forgotten"]) == ([], [mine])
@@ -147,17 +135,11 @@ def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: su
     world.memory("note", "promote", "billing")
     lived(world, client, "Something else", "Done, whatever it was.")  # and a receipt
     assert len(holding(world, "zanzibar")) > 2
-    assert world.memory("forget", "billing", "--yes").code == 0
+    world.memory("note", "add", "homes", "Lives in Zanzibar")
+    world.memory("note", "remove", "homes")  # a removed note can be forgotten too
+    assert world.memory("forget", "billing", "homes", "--yes").code == 0
     assert holding(world, "zanzibar") == []
     world.assert_sound()
-
-
-def test_removed_note_can_be_forgotten(world: World) -> None:
-    world.memory("note", "add", "homes", "Lives in Zanzibar")
-    world.memory("note", "remove", "homes")
-    assert holding(world, "zanzibar")
-    assert world.memory("forget", "homes", "--yes").code == 0
-    assert holding(world, "zanzibar") == []
 
 
 # Text ---------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ import support
 from commandline import World
 
 DATA = Path(__file__).parent / "data" / "store-0.1"
-PARSER, CART, STRUCK, ARCHIVED, FORGOTTEN = "3d4e5f33", "2c3d4e22", "5f708155", "1b2c3d11", "4e5f7044"
+PARSER, STRUCK, ARCHIVED = "3d4e5f33", "5f708155", "1b2c3d11"
 
 
 @pytest.fixture
@@ -25,37 +25,11 @@ def world(tmp_path: Path) -> World:
     return World(home, support.make_repo(tmp_path / "shop", "git@example.org:me/shop.git"))
 
 
-@pytest.mark.parametrize(
-    ("words", "texts"),
-    [
-        (["status"], ["shop"]),
-        (["list"], [PARSER, CART, STRUCK]),
-        (["show", PARSER], ["Why does the parser stall on tabs?", "parser.py"]),
-        (["show", "gateway-rule"], ["The gateway rejects bodies over 2 MB"]),
-        (["search", "tabs"], [PARSER, "tabs were counted as eight columns"]),
-        (["search", "warehouse", "--archived"], [ARCHIVED, "with two doors"]),
-        (["related", "cart.py"], [CART]),
-        (["why", PARSER], ["gateway"]),
-        (["open"], ["User login", "Session cookies"]),
-        (["thread", "list", "--all"], ["Totals to the cent"]),
-        (["task", "list", "--all"], ["User login"]),
-        (["signals"], ["deploy"]),
-        (["list", "--notes"], ["gateway", "style"]),
-        (["briefing", "show"], ["deploys are on Monday"]),
-        (["briefing", "history"], ["1"]),
-        (["profile", "show", "deploy"], ["Mind the staging gateway"]),
-        (["audit", "show"], ["rm -rf"]),
-        (["audit", "verify"], ["chain"]),
-        (["restore"], [ARCHIVED, "The first plan of the warehouse"]),
-        (["stats"], []),
-        (["consolidate"], []),
-    ],
-    ids=lambda value: "-".join(value[:2]) if value and value[0].islower() else "",
-)
-def test_verb_reads_old_store(world: World, words: list[str], texts: list[str]) -> None:
-    result = world.memory(*words)
+@pytest.mark.parametrize("case", support.rows("old_store.jsonl"), ids=lambda case: "-".join(case["words"][:2]))
+def test_verb_reads_old_store(world: World, case: dict[str, list[str]]) -> None:
+    result = world.memory(*case["words"])
     assert result.code == 0, result
-    for text in texts:
+    for text in case["texts"]:
         assert text in result.stdout, result.stdout
 
 

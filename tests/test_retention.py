@@ -95,15 +95,21 @@ def test_prune_keeps_a_week_whole_and_a_month_without_artifacts(world: World) ->
     world.assert_sound()
     (again,) = world.json("prune")
     assert (again["kept"], again["artifacts_pruned"], again["archived"]) == (6, 0, 0)
+    (path,) = world.project.glob("episodes/*-%s.json" % ids[30.5])
+    path.unlink()
+    world.memory("rebuild")
+    assert not path.exists()  # it is archived: `restore` brings it back
 
 
-def test_prune_deletes_when_configured(world: World) -> None:
-    old = aged(world, 40, "old")
+def test_prune_deletes_when_configured_and_takes_an_age(world: World) -> None:
+    old, of_this_week = aged(world, 40, "old"), aged(world, 5, "of this week")
     store.write(str(world.root / "config.json"), b'{"work_after": "delete"}')
     (report,) = world.json("prune")
     assert (report["deleted"], report["archives"]) == (1, [])
-    assert work(world)[old] == ["META.yaml", "capture.json"]
+    assert world.json("prune", "--older-than", "4d")[0]["deleted"] == 1
+    assert work(world)[old] == work(world)[of_this_week] == ["META.yaml", "capture.json"]
     assert not (world.root / "archive").exists()
+    assert world.memory("prune", "--older-than", "soon").code == 2
 
 
 def test_session_without_episode_is_thinned_and_then_leaves(world: World) -> None:
@@ -114,12 +120,6 @@ def test_session_without_episode_is_thinned_and_then_leaves(world: World) -> Non
     assert work(world)[young] == ["META.yaml", "capture.json", "summary.md"]
     assert old not in work(world)
     assert world.json("restore", old)["restored"] == [old]
-
-
-def test_prune_takes_an_age(world: World) -> None:
-    aged(world, 5, "of this week")
-    assert world.json("prune", "--older-than", "4d")[0]["archived"] == 1
-    assert world.memory("prune", "--older-than", "soon").code == 2
 
 
 def test_running_session_is_neither_pruned_nor_archived(world: World) -> None:
@@ -183,14 +183,16 @@ def test_archived_sessions_come_back_as_they_were(world: World) -> None:
     world.assert_sound()
 
 
-def test_archive_is_private_and_readable_by_tar(world: World) -> None:
-    mine = aged(world, 50, "old")
+def test_archive_is_private_readable_by_tar_and_searched(world: World) -> None:
+    mine = aged(world, 50, "The quokka question")
     (path,) = world.json("archive", "--before", before(20))["archives"]
     with tarfile.open(path) as packed:
-        names = packed.getnames()
-    assert any(name.endswith(mine + "/artifacts/output.txt") for name in names)
+        assert any(name.endswith(mine + "/artifacts/output.txt") for name in packed.getnames())
     if os.name == "posix":
         assert os.stat(path).st_mode & 0o077 == 0
+    assert mine in world.memory("search", "quokka", "--archived").stdout
+    shown = world.memory("show", mine)
+    assert (shown.code, "restore %s" % mine in shown.stderr) == (2, True)
     assert world.json("restore", os.path.basename(path))["restored"] == [mine]
 
 
@@ -222,14 +224,6 @@ def test_restore_refuses_a_session_that_went_on(world: World) -> None:
     report = world.json("restore", mine, code=1)
     assert (report["restored"], report["refused"]) == ([], [mine])
     assert facts(world) == files_before
-
-
-def test_archived_sessions_can_be_searched_and_are_named_by_show(world: World) -> None:
-    mine = aged(world, 50, "The quokka question")
-    world.json("archive", "--before", before(20))
-    assert mine in world.memory("search", "quokka", "--archived").stdout
-    shown = world.memory("show", mine)
-    assert (shown.code, "restore %s" % mine in shown.stderr) == (2, True)
 
 
 OURS = "episodes/session-2026-01-01T000000Z-a1b2c3d4.json WORK/2026-01-01/a1b2c3d4/META.yaml WORK/2026-01-01/a1/b/x"

@@ -14,6 +14,7 @@ import support
 from commandline import World
 
 from harness_memory.base import files, settings
+from harness_memory.memory import views
 
 DATA = Path(__file__).parent / "data" / "verify"
 BROKEN = json.loads((DATA / "broken.json").read_text("utf-8"))
@@ -81,24 +82,18 @@ def test_broken_file_is_named_with_a_remedy_and_left_alone(world: World, case: d
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes and links")
-def test_readable_files_and_links_are_findings(world: World) -> None:
+def test_open_files_links_and_leftovers_are_findings(world: World) -> None:
     (world.project / "INDEX.md").chmod(0o644)
     (world.project / "episodes").chmod(0o755)
     (world.project / "other.md").symlink_to(world.project / "INDEX.md")
-    what = " ".join(each["what"] for each in findings(world))
-    assert [text in what for text in ("0644", "0755", "not a plain file")] == [True] * 3
-
-
-def test_leftovers_of_killed_processes_are_findings(world: World) -> None:
-    long_ago = time.time() - 3 * settings.STRAY_FILE_SECONDS
-    files.write_text(str(world.project / "STATE" / ".x.json.1.2.tmp"), "{")
-    os.utime(str(world.project / "STATE" / ".x.json.1.2.tmp"), (long_ago, long_ago))
-    meta = only(world, "WORK/*/*/META.yaml")
+    temporary, meta = world.project / "STATE" / ".x.json.1.2.tmp", only(world, "WORK/*/*/META.yaml")
+    files.write_text(str(temporary), "{")
     meta.unlink()
-    os.utime(str(meta.parent), (long_ago, long_ago))
-    what = [each["what"] for each in findings(world)]
-    assert "has no META.yaml" in what
-    assert any("temporary" in each for each in what)
+    for path in (temporary, meta.parent):
+        os.utime(str(path), (1, time.time() - 3 * settings.STRAY_FILE_SECONDS))
+    what = " ".join(each["what"] for each in findings(world))
+    for text in ("0644", "0755", "not a plain file", "has no META.yaml", "is a temporary file"):
+        assert text in what
 
 
 def test_files_of_no_project_are_checked(world: World) -> None:
@@ -140,6 +135,7 @@ def test_rebuild_records_lost_episode_again(world: World, damage: bytes | None) 
     path = only(world, "episodes/*.json")
     before = path.read_bytes()
     path.unlink() if damage is None else path.write_bytes(damage)
+    assert views.refresh(str(world.project))
     assert REBUILD in [each["remedy"] for each in findings(world) if each["file"] == str(path)]
     (report,) = world.json("rebuild")
     assert "episodes/" + path.name in report["changed"]
