@@ -7,14 +7,13 @@ What a person said of a thread is a fact, `STATE/threads/<thread id>.json`:
 Closing dismisses the steps that were open then: the thread stays closed until a session leaves others.
 Reopening holds until a later session of the thread leaves nothing to do. A title holds for good.
 
-`STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs, after a line with their
-checksum. Deleting it costs time and nothing else.
+`STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs. Deleting it costs time and
+nothing else.
 """
 
 from __future__ import annotations
 
 import os
-import zlib
 
 from ..base import files, jsontext, settings
 from ..base.text import cut, first_sentence, one_line
@@ -27,18 +26,19 @@ if TYPE_CHECKING:
 OPEN, CLOSED = "open", "closed"
 _STATUSES = {OPEN, CLOSED, ""}
 SPEC = {"schema": "count", "thread": "text", "at": "text", "status": _STATUSES, "title": "text", "dismissed": ["text"]}
-_FORMAT = 3  # of the cache; seeds its checksum
+_CACHE_HEAD = b"rows 3\n"  # another format is ignored
 
 
 class Row:
     """What the views show of one episode: its line of INDEX.md, and the text of a thread of this session alone."""
 
+    # Bytes: to decode and encode every text would cost a Stop more than all its other work.
     __slots__ = ("ended", "is_child", "line", "name", "stamp", "status", "tasks", "text", "thread", "title", "values")
 
-    def __init__(self, values: list[str]) -> None:
+    def __init__(self, values: list[bytes]) -> None:
         self.values = values
-        self.name, self.stamp, self.line, self.thread, self.ended, self.status = values[:6]
-        self.is_child, self.title, self.tasks, self.text = values[6:]
+        self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
+        self.stamp, self.is_child, self.title, self.tasks, self.line, self.text = values[4:]
 
 
 class Thread:
@@ -55,7 +55,7 @@ class Thread:
         if len(chain) > 1:
             parts = [(jsontext.loads(row.text), row) for row in chain]
             parts.sort(key=lambda part: (part[0]["opened_at"], part[1].is_child))
-            titles = [row.title for _, row in parts if row.title]
+            titles = [row.title.decode() for _, row in parts if row.title]
             self.as_json().update(
                 sessions=[fields["sessions"][0] for fields, _ in parts],
                 title=titles[-1] if titles else parts[0][0]["title"],
@@ -65,7 +65,7 @@ class Thread:
         if fact:
             self._apply(fact)
         if self._fields:
-            self.text = jsontext.compact(self._fields)
+            self.text = jsontext.compact(self._fields).encode("utf-8", "replace")
 
     def __getattr__(self, name: str) -> Any:
         try:
@@ -147,7 +147,7 @@ def load_rows(project_dir: str, changed: str | None = None, *, is_fresh: bool = 
     rows, is_current = [], True
     for name in filter(is_episode_name, files.names(os.path.join(project_dir, settings.EPISODES_DIR))):
         row = cached.get(name)
-        if row is None or name == changed or (changed is None and row.stamp != _stamp(project_dir, name)):
+        if row is None or name == changed or (changed is None and row.stamp != _stamp(project_dir, name).encode()):
             row = _read_row(project_dir, name)
             is_current = is_current and row is None
         if row:
@@ -156,8 +156,8 @@ def load_rows(project_dir: str, changed: str | None = None, *, is_fresh: bool = 
 
 
 def save_rows(project_dir: str, rows: list[Row]) -> None:
-    body = "\n".join(["\t".join(row.values) for row in rows]).encode("utf-8", "replace")
-    files.write(cache_path(project_dir), b"%d\n%b" % (zlib.crc32(body, _FORMAT), body))
+    body = b"".join([b"\t".join(row.values) + b"\n" for row in rows])
+    files.write(cache_path(project_dir), _CACHE_HEAD + body)
 
 
 def cache_path(project_dir: str) -> str:
@@ -171,12 +171,9 @@ def _cached_rows(project_dir: str) -> dict[str, Row]:
         if files.is_passing(error):
             raise
         return {}
-    checksum, _, body = data.partition(b"\n")
-    if checksum != b"%d" % zlib.crc32(body, _FORMAT):
-        return {}
-    lines = [line.split("\t") for line in body.decode("utf-8", "replace").split("\n")]
+    lines = [line.split(b"\t") for line in data.split(b"\n")] if data.startswith(_CACHE_HEAD) else []
     # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
-    return {values[0]: Row(values) for values in lines if len(values) == len(Row.__slots__) - 1}
+    return {row.name: row for row in [Row(values) for values in lines if len(values) == len(Row.__slots__) - 1]}
 
 
 def _read_row(project_dir: str, name: str) -> Row | None:
@@ -205,8 +202,9 @@ def _read_row(project_dir: str, name: str) -> Row | None:
         "model": value.get("model") or "",
     }
     tasks = jsontext.compact([[entry, value["id"], value["started"]] for entry in value["tasks"]])
-    flags = ["child" if value.get("parent") else "", title, tasks, jsontext.compact(thread)]
-    return Row([name, stamp, _line(name, value, headline), value["thread"], value["ended"], status, *flags])
+    values = [name, value["thread"], value["ended"], status, stamp, "child" if value.get("parent") else "", title]
+    values += [tasks, _line(name, value, headline), jsontext.compact(thread)]
+    return Row([text.encode("utf-8", "replace") for text in values])
 
 
 def _stamp(project_dir: str, name: str) -> str:

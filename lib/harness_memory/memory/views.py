@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Work = Union[Task, Thread]
 
 _BUSY = "another session is updating the views. Try again"
-_INDEX_HEAD = "# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
+_INDEX_HEAD = b"# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
 _TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
 _CONVERSATION_PATH = os.path.join(settings.STATE_DIR, settings.CONVERSATION_FILE)
 _WORK_PATH = os.path.join(settings.STATE_DIR, settings.CURRENT_WORK_FILE)
@@ -98,35 +98,36 @@ def _render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     """The text of each task that the episodes change, and of each view, by path."""
     if not _has_work(project_dir):
         return {}
-    texts: dict[str, str] = {}
+    texts: dict[str, bytes] = {}
     tasks: list[Task] = []
-    if any(row.tasks != "[]" for row in rows) or _is_there(project_dir, _TASKS_PATH):
+    if any(row.tasks != b"[]" for row in rows) or _is_there(project_dir, _TASKS_PATH):
         from .tasks import load
 
         by_path = {path: task for path, task in load(project_dir, rows).items() if task}
         tasks = [*by_path.values()]
         texts = {
-            os.path.relpath(path, project_dir): jsontext.pretty(task.as_json())
+            os.path.relpath(path, project_dir): jsontext.pretty(task.as_json()).encode("utf-8", "replace")
             for path, task in by_path.items()
             if task.is_grown
         }
     chains = threads.group(project_dir, rows)
-    texts[settings.INDEX_FILE] = _INDEX_HEAD + "".join([row.line + "\n" for row in reversed(rows)])
+    texts[settings.INDEX_FILE] = _INDEX_HEAD + b"".join([row.line + b"\n" for row in reversed(rows)])
     texts[_CONVERSATION_PATH] = _conversation(chains)
     texts[_WORK_PATH] = _current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0])
-    return {path: text.encode("utf-8", "replace") for path, text in texts.items()}
+    return texts
 
 
-def _conversation(chains: list[Thread]) -> str:
+def _conversation(chains: list[Thread]) -> bytes:
     """Each thread on one line."""
     last = chains[0].as_json() if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = {"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}}
-    lines = ",\n    ".join([thread.text for thread in chains])
-    return '%s,\n  "threads": [%s]\n}\n' % (jsontext.pretty(head)[:-3], "\n    %s\n  " % lines if lines else "")
+    top = jsontext.pretty(head)[: -len("\n}\n")].encode("utf-8", "replace")
+    lines = b",\n    ".join([thread.text for thread in chains])
+    return b'%b,\n  "threads": [%b]\n}\n' % (top, b"\n    %b\n  " % lines if lines else b"")
 
 
-def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> str:
+def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> bytes:
     """What is in progress. "Today" is the user's day of the latest activity: a view does not depend on the clock."""
     work: list[Work] = [*tasks, *chains]
     updated = max([each.finished for each in work], default="")
@@ -152,4 +153,4 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> str:
         for each in completed[: settings.ACTIVE_TASKS_SHOWN]
     ]
     value = {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
-    return jsontext.pretty(value)
+    return jsontext.pretty(value).encode("utf-8", "replace")

@@ -15,7 +15,6 @@ import os
 
 from ..base import clock, files, settings, yaml
 from ..base.lock import Lock
-from ..base.sha256 import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +72,8 @@ def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file on any system, else a hash of it."""
     if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in DEVICE_NAMES:
         return claude_id
+    from ..base.sha256 import hexdigest
+
     return "x" + hexdigest(claude_id)[:31]
 
 
