@@ -171,7 +171,7 @@ def _cached_rows(project_dir: str) -> dict[str, Row]:
         if files.is_passing(error):
             raise
         return {}
-    lines = [line.split(b"\t") for line in data.split(b"\n")] if data.startswith(_CACHE_HEAD) else []
+    lines = [line.split(b"\t", 9) for line in data.split(b"\n")] if data.startswith(_CACHE_HEAD) else []
     # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
     return {row.name: row for row in [Row(values) for values in lines if len(values) == len(Row.__slots__) - 1]}
 

@@ -72,6 +72,10 @@ def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file on any system, else a hash of it."""
     if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in DEVICE_NAMES:
         return claude_id
+    return _hashed(claude_id)
+
+
+def _hashed(claude_id: str) -> str:
     from ..base.sha256 import hexdigest
 
     return "x" + hexdigest(claude_id)[:31]
@@ -119,7 +123,7 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     work = os.path.join(project_dir, settings.WORK_DIR)
     days = [day for day in reversed(files.names(work)) if clock.is_day(day)]
     heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
-    for short_id in (*heads, "x" + hexdigest(claude_id)[:31]):
+    for short_id in (*heads, _hashed(claude_id)):
         taken = [path for path in (os.path.join(work, day, short_id) for day in days) if files.exists(path)]
         for directory in taken:
             session = load(directory)
