@@ -101,15 +101,16 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
     selection = Selection()
+    archived = [*archive.load_all(at.root, at.project.dir, selection.troubles)]
     if args.text is not None:
         if len("".join(args.text.split())) < _LEAST_CHARS and args.text.isascii():
             raise Refusal("--text is too short: it would strike half the memory")
         selection.is_hit = strike.matcher(args.text)
         selection.files = [*forgetting.find_text(_tops(at), selection.is_hit)]
-        selection.archived = forgetting.archived_with(at.root, at.project.dir, selection.is_hit, selection.troubles)
+        selection.archived = [each for each in archived if forgetting.struck(each, selection.is_hit) != each.files]
         return selection
     every = records.load_all(at.project.dir)
-    archived = [*{each.id: each for each in archive.load_all(at.root, at.project.dir, selection.troubles)}.values()]
+    archived = [*{each.id: each for each in archived}.values()]
     for word in args.words or [args.session] * (args.session is not None):
         if word == "last" or resolve.matching(every, word):
             selection.sessions.append(resolve.session(every, word))

@@ -77,9 +77,6 @@ def lock(root: str, project_dir: str) -> contextlib.AbstractContextManager[objec
     return Lock(os.path.join(project_dir, settings.STATE_DIR, settings.ARCHIVE_LOCK), _LOCK_SECONDS, _BUSY)
 
 
-# Reading ------------------------------------------------------------------------------------------
-
-
 def names(root: str, project_dir: str) -> list[str]:
     """The archives of a project, oldest first."""
     listed = files.names(folder(root, project_dir))
@@ -134,9 +131,6 @@ def owner(path: str) -> str:
         return "/".join(sessions.day_and_id(parts[0])) if is_episode else ""
     is_work = kind == settings.WORK_DIR and len(parts) > 2
     return "/".join(parts[:2]) if is_work and clock.is_day(parts[0]) and sessions.safe_id(parts[1]) == parts[1] else ""
-
-
-# Writing ------------------------------------------------------------------------------------------
 
 
 def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: float, name: str = "") -> str:

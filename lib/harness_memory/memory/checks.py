@@ -130,9 +130,6 @@ def _fits(parts: tuple[str, ...], pattern: str) -> bool:
     return len(parts) == len(names) and all(map(fnmatchcase, parts, names))
 
 
-# Readers -------------------------------------------------------------------------------------------
-
-
 def _json(spec: object) -> Reader:
     return lambda path: files.read_json(path, spec)[1]
 

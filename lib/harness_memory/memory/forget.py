@@ -35,9 +35,6 @@ _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
 _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE}
 
 
-# Sessions and notes -------------------------------------------------------------------------------
-
-
 def forget_sessions(root: str, project_dir: str, selected: list[Record], archived: list[Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
     claude_ids = ({each.claude_id for each in selected} | {each.session_id for each in archived}) - {""}
@@ -129,9 +126,6 @@ def _without_mentions(names: set[str], phrases: list[str]) -> Change:
     return change
 
 
-# Text ---------------------------------------------------------------------------------------------
-
-
 def find_text(tops: list[str], is_hit: Matcher) -> Iterator[tuple[str, bool, list[str]]]:
     """(path, whether the whole file goes, passages) of every fact file below the folders that holds the text."""
     for path in _fact_files(tops):
@@ -140,10 +134,6 @@ def find_text(tops: list[str], is_hit: Matcher) -> Iterator[tuple[str, bool, lis
         if data and after != data:
             shown = [each.strip() for each in strike.passages(path, data) if is_hit(each)]
             yield path, after is None, shown or [os.path.basename(path)]
-
-
-def archived_with(root: str, project_dir: str, is_hit: Matcher, troubles: list[OSError]) -> list[Archived]:
-    return [each for each in archive.load_all(root, project_dir, troubles) if _struck(each, is_hit) != each.files]
 
 
 def forget_text(
@@ -155,10 +145,10 @@ def forget_text(
     tombstones.add(project_dir, now, transcripts=transcripts)
     with _facts_changing(root, project_dir):
         _rewrite(_fact_files(tops), lambda path, data: strike.strike(path, data, is_hit))
-        archive.rewrite(root, project_dir, lambda each: _struck(each, is_hit), now)
+        archive.rewrite(root, project_dir, lambda each: struck(each, is_hit), now)
 
 
-def _struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
+def struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
     after = {path: strike.strike(path, data, is_hit) for path, data in session.files.items()}
     return {path: data for path, data in after.items() if data is not None}
 
@@ -174,9 +164,6 @@ def in_audit_trail(project_dir: str, is_hit: Matcher) -> list[str]:
     walk = os.walk(os.path.join(project_dir, settings.SECURITY_DIR))
     paths = sorted(path for folder, _, names in walk for path in _paths(folder, names))
     return [path for path in paths if any(map(is_hit, strike.passages(path, _read(path) or b"")))]
-
-
-# Files --------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager

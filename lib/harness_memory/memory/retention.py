@@ -64,9 +64,6 @@ def _removable(record: Record, kind: str) -> set[str]:
     return names & _ARTIFACTS if kind == THIN else names - _STATE_FILES if record.episode_name else names
 
 
-# Removing -----------------------------------------------------------------------------------------
-
-
 def archive_sessions(
     root: str, project_dir: str, retired: list[Record], kind: str, now: float, done: Callable[[], None]
 ) -> tuple[str, Reasons]:
@@ -117,9 +114,6 @@ def remove(project_dir: str, selected: list[Record], kind: str, done: Callable[[
         reasons[record.id] = ""
     views.refresh(project_dir)
     return reasons
-
-
-# Restoring ----------------------------------------------------------------------------------------
 
 
 def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) -> dict[str, str]:

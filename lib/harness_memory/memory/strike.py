@@ -68,7 +68,7 @@ def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
     if name != settings.META_FILE and not name.endswith(".json"):
         return sentences(text, is_hit)
     value = yaml.load(text) if name == settings.META_FILE else jsontext.loads(text)
-    after = _tree(value, is_hit, drops_empty=name != settings.CAPTURE_FILE)  # whose lists have fixed positions
+    after = _tree(value, is_hit, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
     if after == value:
         return text
     if name == settings.META_FILE:
@@ -102,7 +102,11 @@ def sentences(text: str, is_hit: Matcher) -> str:
     lines = []
     for line in text.split("\n"):
         bare = line.lstrip(" \t-*+#>")
-        kept = "".join([each for each in _split(bare) if not is_hit(each)]).rstrip() if is_hit(line) else bare
+        kept = bare
+        if is_hit(line):
+            for end in _SENTENCE_ENDS:
+                kept = kept.replace(end, end + "\n")
+            kept = "".join([each for each in kept.split("\n") if not is_hit(each)]).rstrip()
         if kept == bare or kept.strip(" 0123456789.)"):  # more is left than the mark of a bullet
             lines.append(line[: len(line) - len(bare)] + kept)
     left = "\n".join(lines)
@@ -111,26 +115,17 @@ def sentences(text: str, is_hit: Matcher) -> str:
     return "" if is_hit(left) else left
 
 
-def _split(line: str) -> list[str]:
-    """The sentences of a line, which joined are the line."""
-    for end in _SENTENCE_ENDS:
-        line = line.replace(end, end + "\n")
-    return line.split("\n")
-
-
-def _tree(value: Any, is_hit: Matcher, *, drops_empty: bool = True) -> Any:
+def _tree(value: Any, is_hit: Matcher, drops_empty: bool = True) -> Any:
     """A JSON value with every text struck but those that name something."""
     if isinstance(value, str):
         return sentences(value, is_hit)
     if isinstance(value, list):
-        items = [(item, _tree(item, is_hit, drops_empty=drops_empty)) for item in value]
+        items = [(item, _tree(item, is_hit, drops_empty)) for item in value]
         return [after for item, after in items if after == item or after != "" or not drops_empty]
-    if isinstance(value, dict):
-        return {
-            key: item if key in _NAMES and isinstance(item, str) else _tree(item, is_hit, drops_empty=drops_empty)
-            for key, item in value.items()
-        }
-    return value
+    if not isinstance(value, dict):
+        return value
+    names = {key for key, item in value.items() if key in _NAMES and isinstance(item, str)}
+    return {key: item if key in names else _tree(item, is_hit, drops_empty) for key, item in value.items()}
 
 
 def passages(path: str, data: bytes) -> Iterator[str]:
