@@ -26,7 +26,6 @@ HOOKS: tuple[tuple[str, str, str | None], ...] = (
 GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
-EXAMPLE = ("/path/to/harness-memory", "/usr/bin/python3")  # tree and interpreter of settings.example.json
 _OPTIONS = "-I -S -X utf8"
 _OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? )%s\s*$" % MARKER, re.DOTALL)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
@@ -51,17 +50,13 @@ def entries(
     groups = {}
     for event, script, matcher in HOOKS:
         path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
+        command = hook_command(interpreter, path, windows=windows)
+        hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
-        groups[event] = _group(hook_command(interpreter, path, windows=windows), matcher)
+        groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
     return Entries(groups, rules, guard)
-
-
-def plugin_hooks() -> dict[str, Any]:
-    """The content of hooks/hooks.json, for use as a plugin."""
-    command = 'python3 %s "${CLAUDE_PLUGIN_ROOT}/hooks/%s" || exit 0'
-    return {"hooks": {event: [_group(command % (_OPTIONS, script), matcher)] for event, script, matcher in HOOKS}}
 
 
 def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
@@ -94,8 +89,3 @@ def is_our_command(command: str, root: str) -> bool:
 
 def is_our_rule(rule: str) -> bool:
     return _OUR_RULE.match(rule) is not None
-
-
-def _group(command: str, matcher: str | None) -> dict[str, Any]:
-    hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
-    return {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}

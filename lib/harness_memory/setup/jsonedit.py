@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     Path = tuple[str | int, ...]
 
 BOM = "\ufeff"
-_KINDS = {"{": "an object", "[": "an array", '"': "a string", "t": "true", "f": "false", "n": "null"}
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _TOKEN = re.compile(r'[ \t\n\r]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^ \t\n\r{}\[\],:"]+)', re.DOTALL)
 
@@ -56,9 +55,6 @@ class Node:
         """The children of the node at a path."""
         node = self.find(*path)
         return node.children if node is not None else []
-
-    def describe(self) -> str:
-        return _KINDS.get(self.kind, "a number")
 
 
 @lru_cache(maxsize=8)  # an edit parses the same text many times; nodes never change
@@ -112,13 +108,12 @@ def append(text: str, path: Path, value: Any, key: str = "") -> str:
 
 def remove(text: str, path: Path) -> str:
     """Remove the member or element at `path` together with its comma."""
-    node, siblings = _at(text, path), _at(text, path[:-1]).children
-    index = siblings.index(node)
+    parent, node = _at(text, path[:-1]), _at(text, path)
+    index = parent.children.index(node)
     if index:
-        return text[: siblings[index - 1].end] + text[node.end :]
-    if len(siblings) > 1:
-        return text[: node.begin] + text[siblings[1].begin :]
-    parent = _at(text, path[:-1])
+        return text[: parent.children[index - 1].end] + text[node.end :]
+    if len(parent.children) > 1:
+        return text[: node.begin] + text[parent.children[1].begin :]
     return text[: parent.start + 1] + text[parent.end - 1 :]
 
 
@@ -137,18 +132,19 @@ class _Layout:
         root, newline = parse(text), _NEWLINE.search(text)
         self.newline = newline.group() if newline else "\n"
         self.unit, self.colon = "  ", ": "
-        if root.children:
-            first, outer = self.indent_of(root.children[0]), self.line_indent(root.start)
+        for child in root.children[:1]:
+            first, outer = self.indent_of(child), self.line_indent(root.start)
             self.unit = first[len(outer) :] if first is not None and first.startswith(outer) else self.unit
-            between = text[root.children[0].key_end : root.children[0].start]
+            between = text[child.key_end : child.start]
             self.colon = between if not _NEWLINE.search(between) else self.colon
         self.comma = ", " if self.colon != ":" else ","
 
     def indent_of(self, node: Node) -> str | None:
-        """The indentation of a child that has a line of its own, else None."""
-        siblings = node.parent.children if node.parent else [node]
-        index = siblings.index(node)
-        previous = siblings[index - 1].end if index else node.parent.start + 1 if node.parent else 0
+        """The indentation of a node that has a line of its own, else None."""
+        if node.parent is None:
+            return ""
+        index = node.parent.children.index(node)
+        previous = node.parent.children[index - 1].end if index else node.parent.start + 1
         lines = _NEWLINE.split(self.text[previous : node.begin])
         return lines[-1].replace(",", " ") if len(lines) > 1 else None  # commas may lead their lines
 
@@ -156,9 +152,7 @@ class _Layout:
         """The indentation of a new child; None where the children share one line."""
         if node.children:
             return self.indent_of(node.children[-1])
-        if node.parent and self.indent_of(node) is None:
-            return None
-        return self.line_indent(node.start) + self.unit
+        return None if self.indent_of(node) is None else self.line_indent(node.start) + self.unit
 
     def line_indent(self, position: int) -> str:
         line = _NEWLINE.split(self.text[:position])[-1]
@@ -170,6 +164,5 @@ class _Layout:
             return json.dumps(value, ensure_ascii=False)
         if indent is None:
             return json.dumps(value, ensure_ascii=False, separators=(self.comma, self.colon))
-        separators = (",", self.colon)
-        text = json.dumps(value, ensure_ascii=False, indent=self.unit, separators=separators)
+        text = json.dumps(value, ensure_ascii=False, indent=self.unit, separators=(",", self.colon))
         return text.replace("\n", self.newline + indent)  # strings hold no line ends, they are escaped

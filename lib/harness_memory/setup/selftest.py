@@ -86,31 +86,25 @@ def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Map
     surroundings[settings.ENV_HOME] = store
     surroundings[settings.ENV_PROJECT_DIR] = project
     surroundings[settings.ENV_ENTRYPOINT] = "cli"
+    data = json.dumps(payload).encode() + b"\n"
     began, got = time.perf_counter(), ""
-    try:
-        code, answer, errors = _communicate(command, json.dumps(payload).encode() + b"\n", project, surroundings)
-        got = _decision(answer)
-        problem = _problem(event, code, got, errors, store)
-    except subprocess.TimeoutExpired:
-        problem = "not done within %d seconds" % settings.HOOK_TIMEOUT_SECONDS
-    except OSError as error:
-        problem = str(error)
-    return Outcome(event, (time.perf_counter() - began) * 1000, problem, got)
-
-
-def _communicate(command: str, data: bytes, cwd: str, env: Mapping[str, str]) -> tuple[int, bytes, bytes]:
-    """Run a shell command. Nothing that it starts outlives it, else it would write into a removed folder."""
     pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     is_posix = os.name != "nt"
     # A session of its own keeps Ctrl-C from the hook.
-    with subprocess.Popen(command, cwd=cwd, env=env, shell=True, start_new_session=is_posix, **pipes) as process:
+    pipes.update(cwd=project, env=surroundings, shell=True, start_new_session=is_posix)
+    with subprocess.Popen(command, **pipes) as process:
         try:
             answer, errors = process.communicate(data, timeout=settings.HOOK_TIMEOUT_SECONDS)
-        except BaseException:
+            got = _decision(answer)
+            problem = _problem(event, process.returncode, got, errors, store)
+        except BaseException as error:
+            # Nothing that it starts outlives it, else it would write into a removed folder.
             os.killpg(process.pid, signal.SIGKILL) if is_posix else process.kill()
             process.communicate()
-            raise
-    return process.returncode, answer, errors
+            if not isinstance(error, subprocess.TimeoutExpired):
+                raise
+            problem = "not done within %d seconds" % settings.HOOK_TIMEOUT_SECONDS
+    return Outcome(event, (time.perf_counter() - began) * 1000, problem, got)
 
 
 def _decision(answer: bytes) -> str:

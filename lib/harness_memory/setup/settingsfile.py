@@ -103,12 +103,11 @@ def _pruned(text: str, path: tuple[str | int, ...], before: Node) -> str:
 def check_shape(path: str, text: str) -> None:
     """Refuse valid JSON in which our entries do not fit."""
     for keys in (*_OBJECTS, *_LISTS):
-        node, kind = parse(text).find(*keys), "[" if keys in _LISTS else "{"
-        if node is not None and node.kind != kind:
+        node, is_list = parse(text).find(*keys), keys in _LISTS
+        if node is not None and node.kind != ("[" if is_list else "{"):
+            shape = "an array […]" if is_list else "an object {…}"
             name = '"%s"' % ".".join(keys) if keys else "the whole document"
-            shape = "an array […]" if kind == "[" else "an object {…}"
-            problem = "%s should be %s, but is %s" % (name, shape, node.describe())
-            raise Refusal("%s: %s. Correct it and try again." % (path, problem))
+            raise Refusal("%s: %s should be %s. Correct it and try again." % (path, name, shape))
 
 
 # The file ----------------------------------------------------------------------------------------
@@ -128,10 +127,7 @@ def read(path: str) -> bytes | None:
 
 
 def load(path: str) -> tuple[bytes | None, str]:
-    """The bytes of the file (None without one) and the text to edit.
-
-    An empty file counts as an empty object, as it does for the client.
-    """
+    """The bytes of the file (None without one) and the text to edit; an empty file is an empty object to the client."""
     data = read(path)
     text = (data or b"").decode("utf-8", "surrogateescape")  # other bytes pass through unchanged
     text = text if text.strip(" \t\r\n" + jsonedit.BOM) else text.rstrip(" \t\r\n") + "{}\n"
