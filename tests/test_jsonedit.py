@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from typing import Any
 
 import pytest
 import support
@@ -11,76 +12,24 @@ import support
 from harness_memory.setup import jsonedit
 from harness_memory.setup.jsonedit import Invalid, parse
 
-INVALID = {
-    "": "1:1",
-    '{"a": 1,}': "1:8|1:9",
-    '{\r\n  "a": 1,\r\n}': "2:9|3:1",
-    '{\n  // mine\n  "a": 1\n}': "2:3",
-    "{'a': 1}": "1:2",
-    '{"a": 1 "b": 2}': "1:9",
-    '{"a": [1': "1:9",
-    '{"a": "b\nc"}': "1:9",
-    '{"a": 01}': "1:8",
-    '{"a": NaN}': "1:1",
-    "{} {}": "1:4",
-    "\ufeff{]": "1:2",
-    "[" * 100_000: "1:1",
-}
+EDITS = support.rows("install/json-edits.jsonl")
 
 
-@pytest.mark.parametrize("text", INVALID, ids=[repr(text)[:30] for text in INVALID])
-def test_invalid_json_is_refused_with_its_position(text: str) -> None:
-    with pytest.raises(Invalid) as caught:
-        parse(text)
-    assert str(caught.value).partition(": ")[0] in INVALID[text].split("|")
+@pytest.mark.parametrize("row", EDITS, ids=["%s %r" % (row["do"], row["text"]) for row in EDITS])
+def test_an_edit_looks_like_its_surroundings_and_leaves_the_rest(row: dict[str, Any]) -> None:
+    if row["do"] == "append":
+        assert jsonedit.append(row["text"], tuple(row["path"]), row["value"], row["key"]) == row["after"]
+    elif row["do"] == "remove":
+        assert jsonedit.remove(row["text"], tuple(row["path"])) == row["after"]
+    else:
+        with pytest.raises(Invalid) as caught:
+            parse(row["text"])
+        assert str(caught.value).partition(": ")[0] in row["at"].split("|")
 
 
-APPENDED = [
-    ("{}", (), "k", 1, '{\n  "k": 1\n}'),
-    ("{ }\n", (), "k", [1], '{\n  "k": [\n    1\n  ]\n}\n'),
-    ("{\n}", (), "k", 1, '{\n  "k": 1\n}'),
-    ("{\r\n}\r\n", (), "k", 1, '{\r\n  "k": 1\r\n}\r\n'),
-    ('{"a":1}', (), "k", {"x": [1, 2]}, '{"a":1,"k":{"x":[1,2]}}'),
-    ('{"a": 1}', (), "k", {"x": [1, 2]}, '{"a": 1, "k": {"x": [1, 2]}}'),
-    ('{"a" : 1}', (), "k", 2, '{"a" : 1, "k" : 2}'),
-    ('{\n\t"a": 1\n}', (), "k", {"x": 1}, '{\n\t"a": 1,\n\t"k": {\n\t\t"x": 1\n\t}\n}'),
-    ('{\n    "a": 1\n}', (), "k", [1], '{\n    "a": 1,\n    "k": [\n        1\n    ]\n}'),
-    ('{\n"a": 1\n}', (), "k", [1], '{\n"a": 1,\n"k": [\n1\n]\n}'),
-    ('  {\n    "a": 1\n  }', (), "k", 2, '  {\n    "a": 1,\n    "k": 2\n  }'),
-    ('{\n  "a": {}\n}', ("a",), "k", [1], '{\n  "a": {\n    "k": [\n      1\n    ]\n  }\n}'),
-    ('{\n  "a": []\n}', ("a",), "", 1, '{\n  "a": [\n    1\n  ]\n}'),
-    ('{\n  "a": [1, 2]\n}', ("a",), "", {"x": 1}, '{\n  "a": [1, 2, {"x": 1}]\n}'),
-    ('{"a": []}', ("a",), "", 1, '{"a": [1]}'),
-    ('{\n  "a": {"b": []}\n}', ("a", "b"), "", 1, '{\n  "a": {"b": [1]}\n}'),
-    ('{\n  "a": [\n    1,\n\n    2\n  ]\n}', ("a",), "", 3, '{\n  "a": [\n    1,\n\n    2,\n    3\n  ]\n}'),
-    ('{\n  "a": 1\n, "b": 2\n}', (), "k", 3, '{\n  "a": 1\n, "b": 2,\n  "k": 3\n}'),
-    ('{"a": 1, "a": [2]}', ("a",), "", 3, '{"a": 1, "a": [2, 3]}'),
-    ('\ufeff{\n "a": "é\\u00e9"\n}', (), "k", "ü", '\ufeff{\n "a": "é\\u00e9",\n "k": "ü"\n}'),
-]
-
-
-@pytest.mark.parametrize(("before", "path", "key", "value", "after"), APPENDED, ids=[repr(c[0]) for c in APPENDED])
-def test_what_is_appended_looks_like_its_surroundings(before, path, key, value, after) -> None:  # type: ignore[no-untyped-def]
-    assert jsonedit.append(before, path, value, key) == after
-
-
-REMOVED = [
-    ('{"a": 1}', ("a",), "{}"),
-    ('{ "a": 1 }', ("a",), "{}"),
-    ('{"a": 1, "b": 2}', ("a",), '{"b": 2}'),
-    ('{"a": 1, "b": 2}', ("b",), '{"a": 1}'),
-    ('{"a": 1 , "b": 2 , "c": 3}', ("b",), '{"a": 1 , "c": 3}'),
-    ('{\n  "a": 1,\n  "b": 2\n}', ("a",), '{\n  "b": 2\n}'),
-    ('{\n  "a": 1,\n  "b": 2\n}', ("b",), '{\n  "a": 1\n}'),
-    ('{\n  "a": [\n    1,\n    2\n  ]\n}', ("a", 0), '{\n  "a": [\n    2\n  ]\n}'),
-    ('{\n  "a": [\n    1,\n    2\n  ]\n}', ("a", 1), '{\n  "a": [\n    1\n  ]\n}'),
-    ('{"a": 1, "b": 2, "a": 3}', ("a",), '{"a": 1, "b": 2}'),
-]
-
-
-@pytest.mark.parametrize(("before", "path", "after"), REMOVED, ids=[repr(case[0]) for case in REMOVED])
-def test_what_is_removed_takes_its_comma_along(before, path, after) -> None:  # type: ignore[no-untyped-def]
-    assert jsonedit.remove(before, path) == after
+def test_nesting_beyond_the_limit_of_python_is_refused() -> None:
+    with pytest.raises(Invalid, match="1:1"):
+        parse("[" * 100_000)
 
 
 class Scribe:
