@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .context import HookContext
 
 # Stems of what people say to keep work going.
-_GO_AHEAD = frozenset(
-    ("again", "ahead", "commit", "continu", "correct", "do", "done", "fine", "fix", "go", "good", "great", "hello")
-    + ("hi", "keep", "next", "nice", "no", "nope", "ok", "okai", "perfect", "proceed", "push", "redo", "retri", "run")
-    + ("stop", "sure", "test", "thank", "undo", "wait", "ya", "ye", "yeah", "yep", "yes")
+_WORDS = (
+    "again ahead commit continu correct do done fine fix go good great hello hi keep next nice no nope ok okai perfect"
+    " proceed push redo retri run stop sure test thank undo wait ya ye yeah yep yes"
 )
+_GO_AHEAD = frozenset(_WORDS.split())
 
 
 def begin(context: HookContext, session: Session, state: Capture) -> dict[str, Any] | None:
@@ -48,11 +48,11 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
         return None
     part, injection = Part("recall", "Possibly related earlier work", []), None
     for record in records:
-        whole = len(part.lines)
+        count = len(part.lines)
         _add(part, record)
         trial = compose([part], settings.RECALL_UNITS, context.project.name)
         if not trial.shown or trial.shown[0][1] < len(part.lines):
-            del part.lines[whole:]  # only whole items
+            del part.lines[count:]  # only whole items
             break
         injection = trial
         injected.recalled.append(record.id)
@@ -64,7 +64,7 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
 
 def _search(context: HookContext, session: Session, state: Capture, injected: Receipt, most: int) -> list[Record]:
     """What is worth injecting, best first."""
-    run, root, project_dir = context.run, context.store_root, context.project_dir
+    run, root, project_dir, prompt = context.run, context.store_root, context.project_dir, context.run.event.prompt
     own = frozenset((session.id, *injected.own, state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + settings.RECALL_REFRESH_SECONDS)
     source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False)
@@ -79,22 +79,20 @@ def _search(context: HookContext, session: Session, state: Capture, injected: Re
         is_overridden = record.kind == NOTE and os.path.exists(local)
         return is_overridden or not os.path.isfile(cache.path_of(root, project_dir, record))
 
-    prompt = run.event.prompt
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
     query = ranking.Query(prompt, prompts=prompts, branch=context.project.branch, files=state.files)
     return [source.record(number) for number in ranking.pick(source, query, run.now, is_unwanted, most)]
 
 
 def _add(part: Part, record: Record) -> None:
-    name = day_and_id(record.id)[1] if record.kind == SESSION else record.id.rpartition("/")[2]
+    is_session = record.kind == SESSION
+    name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
+    text = ("" if is_session else record.kind + ": ") + cut(record.line, settings.RECALL_LINE_CHARS)
     label = "user " if record.id.startswith("user/") else ""
-    kind = "" if record.kind == SESSION else record.kind + ": "
-    text = kind + cut(record.line, settings.RECALL_LINE_CHARS)
-    line = neutral.line("- [%s%s] %s" % (label, record.day, text))
-    part.items[line] = {"item": record.id, "kind": record.kind, "files": record.files}
+    part.add(neutral.line("- [%s%s] %s" % (label, record.day, text)), record.id, record.kind, record.files)
     more = len(record.files) - settings.RECALL_FILES_SHOWN
     files = ", ".join(record.files[: settings.RECALL_FILES_SHOWN]) + (", +%d" % more if more > 0 else "")
     verb = "restore" if record.kind == ARCHIVED else "show"
     command = "%s %s %s" % (invocation.own_command(), verb, invocation.quote(name))
-    part.lines += [line, *(["  files: " + neutral.line(files)] if files else [])]
+    part.lines += ["  files: " + neutral.line(files)] if files else []
     part.lines.append(neutral.one_line_of("  whole: " + command))

@@ -105,7 +105,7 @@ def _inject(context: HookContext, session: Session, is_fork: bool, problems: lis
     parts += [
         sections.briefing(project, problems),
         sections.still_open(project, own_ids),
-        sections.notes(project, context.store_root, sections.auto_memory(event.transcript_path), problems, session.dir),
+        sections.notes(project, context.store_root, event.transcript_path, problems, session.dir),
         sections.menu(project, relative_path(event.cwd, (project.root,)), own_ids),
         sections.usage(),
     ]

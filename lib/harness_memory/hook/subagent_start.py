@@ -17,10 +17,9 @@ if TYPE_CHECKING:
 
 def handle(run: Run) -> dict[str, Any] | None:
     context, event = HookContext(run), run.event
-    known = sections.auto_memory(event.transcript_path)
     parts = [
         sections.briefing(context.project, [], settings.SUBAGENT_BRIEFING_LINES),
-        sections.notes(context.project, run.root, known, []),
+        sections.notes(context.project, run.root, event.transcript_path, []),
     ]
     injection = compose(parts, settings.SUBAGENT_UNITS, context.project.name)
     if not injection.text:

@@ -7,7 +7,6 @@ import os
 from ..base import invocation, neutral, settings
 from ..inject import receipt
 from ..inject.compose import Part, compose
-from ..notes import triggers
 from . import reply
 from .context import HookContext
 
@@ -25,37 +24,57 @@ def handle(run: Run) -> dict[str, Any] | None:
         if session.is_new:
             return None
         if run.event.tool_name == "Skill":
-            from . import skill
-
-            return skill.begin(context, session, run.event.skill)
+            return begin_skill(context, session, run.event.skill)
         return _notes(context, session)
 
 
-def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
-    run, event = context.run, context.run.event
-    path = _relative(event.path, context.root)
-    matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
-    # A subagent has a conversation of its own, without what was injected into the session.
-    mark = "@" + event.agent_id if event.agent_id else ""
+def begin_skill(context: HookContext, session: Session, skill: str) -> dict[str, Any] | None:
+    """The profile of a skill and its last sessions; the caller holds the session's lock."""
+    from ..inject import sections
+    from ..memory.briefing import skill_name
+
+    event, name = context.run.event, skill_name(skill)
     injected = receipt.load(session.dir)
+    key = name + _conversation(context)
+    if not name or key in injected.profiles:
+        return None
+    problems: list[str] = []
+    part = sections.profile(context.project, name, problems)
+    injection = compose([sections.health(problems), part], settings.PROFILE_UNITS, context.project.name)
+    if not injection.text:
+        return None
+    injected.profiles.append(key)
+    injected.record(session.dir, injection, event.name, "skill " + name, context.run.now)
+    return reply.context(event.name, injection.text)
+
+
+def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
+    from ..notes import triggers
+
+    run, event = context.run, context.run.event
+    path = event.path.replace(os.sep, "/")
+    try:
+        path = os.path.relpath(event.path, context.root).replace(os.sep, "/") if path else ""
+    except ValueError:
+        pass  # another drive of Windows
+    matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
+    mark, injected = _conversation(context), receipt.load(session.dir)
     news = [each for each in matches if each["note"] + mark not in injected.recalled][: settings.TRIGGERED_NOTES]
     if not news:
         return None
     part = Part("recall", "Notes for this command or file", [])
     for each in news:
         scope, _, slug = each["note"].partition("/")
-        line = neutral.line("- [%s] %s" % (scope, each["line"]))
-        part.items[line] = {"item": each["note"], "kind": "note", "files": []}
+        part.add(neutral.line("- [%s] %s" % (scope, each["line"])), each["note"], "note")
         command = "%s show %s" % (invocation.own_command(), invocation.quote(slug))
-        part.lines += [line, neutral.one_line_of("  whole: " + command)]
+        part.lines.append(neutral.one_line_of("  whole: " + command))
     injection = compose([part], settings.RECALL_UNITS, context.project.name)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, event.name, "trigger " + news[0]["pattern"], run.now)
     return reply.context(event.name, injection.text)
 
 
-def _relative(path: str, root: str) -> str:
-    try:
-        return os.path.relpath(path, root).replace(os.sep, "/") if path else ""
-    except ValueError:  # another drive of Windows
-        return path.replace(os.sep, "/")
+def _conversation(context: HookContext) -> str:
+    """A subagent has a conversation of its own, without what was injected into the session."""
+    agent = context.run.event.agent_id
+    return "@" + agent if agent else ""

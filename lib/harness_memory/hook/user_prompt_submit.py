@@ -26,18 +26,13 @@ def handle(run: Run) -> dict[str, Any] | None:
         if state.announce(run.event.prompt_id, prompt) or is_set_back:
             capture.save(session.dir, state)
         if prompt.startswith("/"):
-            from . import skill
+            from . import trigger
 
-            return skill.begin(context, session, prompt.split(None, 1)[0])
-        if not capture.is_prompt(prompt) or not _has_memory(context):
+            return trigger.begin_skill(context, session, prompt.split(None, 1)[0])
+        folders = [os.path.join(context.project_dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR)]
+        folders.append(os.path.join(context.store_root, settings.USER_DIR, settings.LEARNING_DIR))
+        if not capture.is_prompt(prompt) or not any(os.path.isdir(folder) for folder in folders):
             return None
         from . import recall
 
         return recall.begin(context, session, state)
-
-
-def _has_memory(context: HookContext) -> bool:
-    """Whether there is anything to recall; decided without loading recall."""
-    user = os.path.join(context.store_root, settings.USER_DIR, settings.LEARNING_DIR)
-    paths = [os.path.join(context.project_dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR)]
-    return any(os.path.isdir(path) for path in (*paths, user))

@@ -7,8 +7,6 @@ not fit is cut at a line end and says what is left out.
 
 from __future__ import annotations
 
-from itertools import accumulate
-
 from ..base import neutral, settings
 
 TYPE_CHECKING = False
@@ -28,53 +26,38 @@ class Part:
     __slots__ = ("is_whole", "items", "lines", "missing", "name", "rest", "source", "title")
 
     def __init__(self, name: str, title: str, lines: list[str], source: str = "", rest: str = "") -> None:
-        self.name = name
-        self.title = title
-        self.lines = lines
-        self.source = source
+        self.name, self.title, self.lines, self.source = name, title, lines, source
         self.rest = rest or source
         self.missing = 0  # lines of the file beyond what a part may have at all
         self.is_whole = False  # any change makes the whole part new
         self.items: dict[str, dict[str, Any]] = {}  # what a line hands over: {"item", "kind", "files"}
 
-    def text(self, count: int) -> str:
-        """The part with so many of its lines."""
-        lines = ["", "## " + self.title] if self.title else [""]
-        return "\n".join([*lines, *self.lines[:count], self._trailer(count)])
-
-    def _trailer(self, count: int) -> str:
-        left = self.left_out(count)
-        if not left:
-            return ""
-        # A path may be named like the end of the frame.
-        return "(%d more line%s; %s)\n" % (left, "" if left == 1 else "s", neutral.one_line_of(self.rest))
+    def add(self, line: str, item: str, kind: str, files: list[str] | None = None) -> None:
+        self.lines.append(line)
+        if item:
+            self.items[line] = {"item": item, "kind": kind, "files": files or []}
 
     def left_out(self, count: int) -> int:
         return len(self.lines) - count + self.missing
 
-    def fitting(self, grant: int) -> int:
-        """How many lines fit; -1 when not even the title does."""
-        sizes = accumulate(
-            [units(line) + 1 for line in self.lines], initial=units(self.text(0)) - units(self._trailer(0))
-        )
-        sums = [*sizes]
-        counts = range(len(self.lines), -1, -1)
-        return next((count for count in counts if sums[count] + units(self._trailer(count)) <= grant), -1)
+    def text(self, count: int) -> str:
+        """The part with so many of its lines."""
+        left, trailer = self.left_out(count), ""
+        if left:
+            # A path may be named like the end of the frame.
+            trailer = "(%d more line%s; %s)\n" % (left, "" if left == 1 else "s", neutral.one_line_of(self.rest))
+        title = ["", "## " + self.title] if self.title else [""]
+        return "\n".join([*title, *self.lines[:count], trailer])
 
 
 class Injection:
     """The text, and (part, lines shown) of what went into it."""
 
-    __slots__ = ("shown", "text", "units")
+    __slots__ = ("shown", "text", "tokens", "units")
 
     def __init__(self, text: str, shown: list[tuple[Part, int]]) -> None:
-        self.text = text
-        self.shown = shown
-        self.units = units(text)
-
-    @property
-    def tokens(self) -> int:
-        return (self.units + 3) // 4
+        self.text, self.shown, self.units = text, shown, units(text)
+        self.tokens = (self.units + 3) // 4
 
 
 def units(text: str) -> int:
@@ -87,26 +70,18 @@ def compose(parts: list[Part], cap: int, project: str) -> Injection:
     """`cap` bounds the whole text, frame included."""
     parts = [part for part in parts if part.lines]
     head = _HEAD % project
-    left = cap - units(head) - units(_TAIL)
-    shown = []
-    for part, grant in zip(parts, _grants(parts, left)):
-        count = part.fitting(grant)
-        if count >= 0:
-            shown.append((part, count))
-    body = "".join([part.text(count) for part, count in shown])
-    return Injection(head + body + _TAIL if body else "", shown)
-
-
-def _grants(parts: list[Part], left: int) -> list[int]:
+    left = max(0, cap - units(head + _TAIL))
     needs = [units(part.text(len(part.lines))) for part in parts]
     shares = [settings.INJECTION_SHARES[part.name] for part in parts]
-    total = sum(shares)
-    if total > left:
-        shares = [share * max(0, left) // total for share in shares]
-    grants = [min(need, share) for need, share in zip(needs, shares)]
+    total = max(sum(shares), 1)
+    grants = [min(need, share, share * left // total) for need, share in zip(needs, shares)]
     spare = left - sum(grants)
-    for number, need in enumerate(needs):
-        extra = max(0, min(need - grants[number], spare))
-        grants[number] += extra
+    shown = []
+    for part, need, grant in zip(parts, needs, grants):
+        extra = min(need - grant, spare)
         spare -= extra
-    return grants
+        counts = range(len(part.lines), -1, -1)
+        count = next((count for count in counts if units(part.text(count)) <= grant + extra), -1)
+        shown += [(part, count)] if count >= 0 else []
+    body = "".join([part.text(count) for part, count in shown])
+    return Injection(head + body + _TAIL if body else "", shown)

@@ -26,17 +26,14 @@ if TYPE_CHECKING:
 _TITLE = "# What Harness Memory injected into this session\n"
 _FENCE = "~" * 12
 _TEXTS = ["text"]
+_ITEM = {"item": "text", "kind": "text", "files": _TEXTS, "before": "count", "used": "text", "at?": "text"}
+_PART = {"name?": "text", "file?": "text", "lines?": "count", "left_out?": "count"}
+_ENTRY = {"at?": "text", "event?": "text", "why?": "text", "units?": "count", "tokens?": "count", "parts": [_PART]}
 SPEC = {
     **dict.fromkeys(("own?", "seen?", "profiles?", "recalled?"), _TEXTS),
     "wholes?": {"*": "text"},
-    "items?": [{"item": "text", "kind": "text", "files": _TEXTS, "before": "count", "used": "text", "at?": "text"}],
-    "log?": [
-        {
-            **dict.fromkeys(("at?", "event?", "why?"), "text"),
-            **dict.fromkeys(("units?", "tokens?"), "count"),
-            "parts": [{"name?": "text", "file?": "text", "lines?": "count", "left_out?": "count"}],
-        }
-    ],
+    "items?": [_ITEM],
+    "log?": [_ENTRY],
 }
 
 
@@ -70,36 +67,42 @@ class Receipt:
             if part.is_whole:
                 part.lines = part.lines if self.wholes.get(part.name) != _hash(part.name, part.lines) else []
             else:
-                part.lines = [line for item in _items(part) if _key(part, item) not in seen for line in item]
+                part.lines = [line for key, item in _items(part) if key not in seen for line in item]
             part.missing = part.missing if part.lines else 0
 
     def offer(self, parts: list[Part]) -> None:
         """Count everything in the parts as injected: what is cut is not new next time."""
-        for part in parts:
-            if part.is_whole and part.lines:
-                self.wholes[part.name] = _hash(part.name, part.lines)
-        keys = [_key(part, item) for part in parts if not part.is_whole for item in _items(part)]
+        self.wholes.update((part.name, _hash(part.name, part.lines)) for part in parts if part.is_whole and part.lines)
+        keys = [key for part in parts if not part.is_whole for key, _ in _items(part)]
         self.seen = list(dict.fromkeys([*self.seen, *keys]))
 
     def record(self, directory: str, injection: Injection, event: str, why: str, now: float, edited: int = 0) -> None:
         """Save an injection; the caller holds the session's lock. `edited` is the number of files edited before."""
-        at = clock.iso(now)
-        parts = [
-            {"name": part.name, "file": part.source, "lines": count, "left_out": part.left_out(count)}
-            for part, count in injection.shown
-        ]
-        entry = {"at": at, "event": event, "why": why, "units": injection.units, "tokens": injection.tokens}
-        self.log.append({**entry, "parts": parts})
+        at, units, tokens, parts = clock.iso(now), injection.units, injection.tokens, []
+        page = ["", "## %s, %s (%s)" % (at, event, why), "", "About %d tokens (%d UTF-16 units)." % (tokens, units)]
+        present = {(item["item"], item["kind"]) for item in self.items}
+        for part, count in injection.shown:
+            left = part.left_out(count)
+            parts.append({"name": part.name, "file": part.source, "lines": count, "left_out": left})
+            origin = " from `%s`" % part.source if part.source else ""
+            page.append("- %s: %d lines%s%s" % (part.name, count, origin, ", %d left out" % left if left else ""))
+            items = [part.items[line] for line in part.lines[:count] if line in part.items]
+            new = [item for item in items if (item["item"], item["kind"]) not in present]
+            self.items += [{"at": at, "before": edited, "used": "", **item} for item in new]
+        page += ["", _FENCE + "text", injection.text.replace(_FENCE, "~~~"), _FENCE]
+        self.log.append({"at": at, "event": event, "why": why, "units": units, "tokens": tokens, "parts": parts})
         while len(self.log) > settings.INJECTIONS_LOGGED:
             sums = {key: sum(each.get(key) or 0 for each in self.log[:2]) for key in ("units", "tokens")}
             self.log[:2] = [{"at": self.log[0].get("at"), "event": "", "why": "earlier", **sums, "parts": []}]
-        present = {(item["item"], item["kind"]) for item in self.items}
-        for part, count in injection.shown:
-            items = [part.items[line] for line in part.lines[:count] if line in part.items]
-            items = [item for item in items if (item["item"], item["kind"]) not in present]
-            self.items += [{"at": at, "before": edited, "used": "", **item} for item in items]
         self.save(directory)
-        _write_page(os.path.join(directory, settings.RECEIPT_FILE), _section(self.log[-1], injection.text))
+        path, text = os.path.join(directory, settings.RECEIPT_FILE), "\n".join(page)
+        try:
+            if files.modified(path) > 0 and os.path.getsize(path) <= settings.RECEIPT_MAX_BYTES:
+                files.append_line(path, text.encode("utf-8", "replace"))
+            else:
+                files.write_text(path, _TITLE + text + "\n")
+        except OSError:
+            pass  # the page is for people; the injection matters more
 
     def save(self, directory: str) -> None:
         value = {"schema": settings.SCHEMA, **{name: getattr(self, name) for name in self.__slots__}}
@@ -111,42 +114,17 @@ def load(directory: str) -> Receipt:
     return Receipt(files.load_json(os.path.join(directory, settings.INJECTED_FILE), SPEC) or {})
 
 
-def _items(part: Part) -> list[list[str]]:
-    """Each line with the indented ones that belong to it."""
+def _items(part: Part) -> list[tuple[str, list[str]]]:
+    """Each line with the indented ones that belong to it, under their hash."""
     items: list[list[str]] = []
     for line in part.lines:
         if items and line.startswith("  "):
             items[-1].append(line)
         else:
             items.append([line])
-    return items
-
-
-def _key(part: Part, item: list[str]) -> str:
     # Without the `[day]` at its start: the same item of another day is not new.
-    return _hash(part.name, [item[0].partition("] ")[2] or item[0], *item[1:]])
+    return [(_hash(part.name, [item[0].partition("] ")[2] or item[0], *item[1:]]), item) for item in items]
 
 
 def _hash(name: str, lines: list[str]) -> str:
     return hexdigest("\n".join([name, *lines]))[:12]
-
-
-def _section(entry: dict[str, Any], text: str) -> str:
-    lines = ["", "## %s, %s (%s)" % (entry["at"], entry["event"], entry["why"]), ""]
-    lines.append("About %d tokens (%d UTF-16 units)." % (entry["tokens"], entry["units"]))
-    for part in entry["parts"]:
-        left = ", %d left out" % part["left_out"] if part["left_out"] else ""
-        origin = " from `%s`" % part["file"] if part["file"] else ""
-        lines.append("- %s: %d lines%s%s" % (part["name"], part["lines"], origin, left))
-    return "\n".join([*lines, "", _FENCE + "text", text.replace(_FENCE, "~~~"), _FENCE])
-
-
-def _write_page(path: str, section: str) -> None:
-    """Append to the page, or start it; a page that cannot be written does not stop the injection."""
-    try:
-        if files.modified(path) > 0 and os.path.getsize(path) <= settings.RECEIPT_MAX_BYTES:
-            files.append_line(path, section.encode("utf-8", "replace"))
-        else:
-            files.write_text(path, _TITLE + section + "\n")
-    except OSError:
-        pass

@@ -11,7 +11,6 @@ import os
 from ..base import files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
-from ..memory.briefing import skill_name
 from ..session.sessions import day_and_id
 from .compose import Part
 
@@ -35,52 +34,45 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
     return part
 
 
-def notes(project: Project, store_root: str, known: set[str], problems: list[str], session_dir: str = "") -> Part:
-    """The indexes of notes, without the lines that are `known` from the client's own memory.
+def notes(project: Project, store_root: str, transcript_path: str, problems: list[str], session_dir: str = "") -> Part:
+    """The indexes of notes, without the lines of the client's own memory index, which the model has already.
 
     A note of a nearer scope hides those of the same name, and those it replaces.
     """
+    client = os.path.join(os.path.dirname(transcript_path), settings.AUTO_MEMORY_DIR, settings.NOTES_INDEX_FILE)
+    in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
-    pages_read = [("local", pages.Curated("", _local_notes(session_dir)))]
-    for scope, home in (("project", project.dir), ("user", os.path.join(store_root, settings.USER_DIR))):
-        pages_read.append((scope, pages.read(os.path.join(home, settings.NOTES_INDEX_FILE))))
+    indexes = [("project", pages.read(source))]
+    indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
+    if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
+        from ..notes import index, shelf
+
+        local = [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
+        indexes.insert(0, ("local", pages.Curated("", local)))
     hidden: set[str] = set()
-    for scope, page in pages_read:
+    for scope, page in indexes:
         page_part = _page_part("notes", "", page, settings.NOTES_LINES, problems)
         part.missing += page_part.missing
         label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
         for text in page_part.lines:
-            slug, replaced = _pointer(text)
+            slug, replaced = _pointer(text) if "](" in text else ("", [])
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
             names.update(filter(None, (slug, *replaced)))
-            if _normal(text) not in known:
-                line = "- [%s] %s" % (label, text.lstrip("-* "))
-                part.lines.append(line)
-                part.items.update({line: {"item": slug, "kind": "index", "files": []}} if slug else {})
+            if _normal(text) not in in_client:
+                part.add("- [%s] %s" % (label, text.lstrip("-* ")), slug, "index")
         hidden |= names
     return part
 
 
 def _pointer(line: str) -> tuple[str, list[str]]:
     """The note that a line of an index points to, and those it replaces."""
-    if "](" not in line:
-        return "", []
     from ..notes.index import read_line
 
     return read_line(line)
-
-
-def _local_notes(session_dir: str) -> list[str]:
-    """Lines of an index of the session's own notes."""
-    if not session_dir or not os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
-        return []
-    from ..notes import index, shelf
-
-    return [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
 
 
 def still_open(project: Project, own_ids: set[str]) -> Part:
@@ -98,16 +90,20 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
 
 def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     """Past sessions, newest first; those of this branch and `folder` before the others."""
+
+    def distance(entry: tuple[str, str]) -> int:
+        # An entry ends with `(branch; folders)`.
+        where = entry[1].rpartition(" (")[2].rstrip(")") if entry[1].endswith(")") else ""
+        branch, _, folders = where.partition("; ")
+        is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
+        return -int(branch == project.branch != "") - int(is_below)
+
     path = os.path.join(project.dir, settings.INDEX_FILE)
-    entries = _menu_entries(path)[: settings.MENU_CONSIDERED]
-    entries.sort(key=lambda entry: -_nearness(entry[1], project.branch, folder))
     part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
-    for name, text in entries:
+    for name, text in sorted(_menu_entries(path)[: settings.MENU_CONSIDERED], key=distance):
         day, id = day_and_id(name)
         if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
-            line = neutral.line("- [%s] %s: %s" % (day, id, text))
-            part.lines.append(line)
-            part.items[line] = {"item": id, "kind": "menu", "files": []}
+            part.add(neutral.line("- [%s] %s: %s" % (day, id, text)), id, "menu")
     return part
 
 
@@ -133,7 +129,7 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
     covered = []
     for file, text in _menu_entries(os.path.join(project.dir, settings.INDEX_FILE)):
         skill, colon, rest = text.partition(": ")
-        if colon and skill.startswith("/") and skill_name(skill) == name:
+        if colon and skill.startswith("/") and pages.skill_name(skill) == name:
             done = rest.rpartition(" (")[0] if rest.endswith(")") else rest
             covered.append("%s %s" % (day_and_id(file)[0], done.partition(" [")[0]))
     if covered:
@@ -156,13 +152,6 @@ def usage() -> Part:
         'A fact worth knowing in later sessions: %s remember "…"' % words,
     ]
     return Part("usage", "", lines)
-
-
-def auto_memory(transcript_path: str) -> set[str]:
-    """The lines of the client's own memory index, which the model has already."""
-    folder = os.path.join(os.path.dirname(transcript_path), settings.AUTO_MEMORY_DIR)
-    lines = pages.read(os.path.join(folder, settings.NOTES_INDEX_FILE)).lines if transcript_path else []
-    return {_normal(text) for text in lines} - {""}
 
 
 def _page_part(name: str, title: str, page: pages.Curated, limit: int, problems: list[str]) -> Part:
@@ -192,11 +181,3 @@ def _menu_entries(path: str) -> list[tuple[str, str]]:
     head = "- `%s/" % settings.EPISODES_DIR
     lines = [line[len(head) :].partition("` - ") for line in text.split("\n")[:-1] if line.startswith(head)]
     return [(name, rest) for name, _, rest in lines]
-
-
-def _nearness(text: str, branch: str, folder: str) -> int:
-    """How near a session was to here: its line in the menu ends with `(branch; folders)`."""
-    where = text.rpartition(" (")[2].rstrip(")") if text.endswith(")") else ""
-    on, _, folders = where.partition("; ")
-    is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
-    return int(bool(branch) and on == branch) + int(is_below)

@@ -23,21 +23,17 @@ def settle(directory: str, state: Capture, message: str) -> None:
     """Mark the items that were of use; the caller holds the session's lock."""
     loaded = receipt.load(directory)
     for item in loaded.items:
-        item["used"] = item["used"] or _use(item, state, message)
+        name = name_of(item)
+        if item["used"] or not name:
+            continue
+        first = max(0, item["before"] - (state.files_total - len(state.files)))
+        if any(_means(word, name) for word in state.looked):
+            item["used"] = "read"
+        elif set(state.files[first:]).intersection(item["files"]):
+            item["used"] = "edited"
+        elif len(name) >= _ID_CHARS and (name.isalnum() or "-" in name) and name in (message or state.answer):
+            item["used"] = "named"
     loaded.save(directory)
-
-
-def _use(item: dict[str, Any], state: Capture, message: str) -> str:
-    name = name_of(item)
-    if not name:
-        return ""
-    if any(_means(word, name) for word in state.looked):
-        return "read"
-    first = max(0, item["before"] - (state.files_total - len(state.files)))
-    if set(state.files[first:]).intersection(item["files"]):
-        return "edited"
-    is_id = len(name) >= _ID_CHARS and (name.isalnum() or "-" in name)
-    return "named" if is_id and name in (message or state.answer) else ""
 
 
 def name_of(item: dict[str, Any]) -> str:
