@@ -62,6 +62,12 @@ def test_the_guard_answers_when_the_disk_does_not(life: Life) -> None:
     assert '"ask"' in result.stdout or '"deny"' in result.stdout
 
 
+def started(life: Life, script: str, stdout: int) -> subprocess.Popen[bytes]:
+    env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
+    pipes = {"stdin": subprocess.PIPE, "stdout": stdout, "stderr": subprocess.PIPE}
+    return subprocess.Popen(support.hook_command(script), env=env, cwd=str(life.cwd), **pipes)
+
+
 def fill(pipe: int) -> None:
     os.set_blocking(pipe, False)
     for size in (1024, 1):
@@ -75,8 +81,7 @@ def fill(pipe: int) -> None:
 
 @posix
 @pytest.mark.parametrize("script", ["pre_tool_use", "session_start"])
-def test_a_hook_whose_answer_is_never_read_ends(home: Path, repo: Path, client: support.Client, script: str) -> None:
-    life = Life(home, repo, pid=client.pid)
+def test_a_hook_whose_answer_is_never_read_ends(life: Life, script: str) -> None:
     calls = {
         "pre_tool_use": life.session.tool_call("Bash", {"command": "rm -rf ~"}),
         "session_start": life.session.start(),
@@ -85,20 +90,12 @@ def test_a_hook_whose_answer_is_never_read_ends(home: Path, repo: Path, client: 
     read, write = os.pipe()
     try:
         fill(write)
-        done = subprocess.run(
-            support.hook_command(script),
-            input=support.encode(calls[script]),
-            stdout=write,
-            stderr=subprocess.PIPE,
-            env=support.clean_environment(home, life.session.environment(pid=client.pid)),
-            cwd=str(repo),
-            timeout=30,
-            check=False,
-        )
+        process = started(life, script, stdout=write)
+        _, errors = process.communicate(support.encode(calls[script]), timeout=30)
     finally:
         os.close(read)
         os.close(write)
-    assert (done.returncode, done.stderr) == (0, b"")
+    assert (process.returncode, errors) == (0, b"")
 
 
 def ignored_signals(pid: int) -> str:
@@ -107,19 +104,11 @@ def ignored_signals(pid: int) -> str:
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="needs /proc")
-def test_ctrl_c_stops_claude_but_not_our_record(home: Path, repo: Path, client: support.Client) -> None:
-    life = Life(home, repo, pid=client.pid)
+def test_ctrl_c_stops_claude_but_not_our_record(life: Life) -> None:
     life.start()
     life.prompt("Round the totals")
     data = support.encode(life.session.stop("Totals are rounded once."))
-    process = subprocess.Popen(
-        support.hook_command("stop"),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=support.clean_environment(home, life.session.environment(pid=client.pid)),
-        cwd=str(repo),
-    )
+    process = started(life, "stop", stdout=subprocess.PIPE)
     while not int(ignored_signals(process.pid), 16) & 1 << signal.SIGINT - 1:
         time.sleep(0.01)  # it still starts
     process.send_signal(signal.SIGINT)
