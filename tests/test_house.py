@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2564,
     "project": 778,
     "audit": 255,
-    "session": 1838,
+    "session": 1610,
     "notes": 995,
     "memory": 2262,
     "recall": 996,

@@ -1,1 +1,1 @@
-"""TODO"""
+"""One session: its life, its transcript, its checkpoints and its record."""

@@ -49,10 +49,6 @@ def is_alive(process: dict[str, Any]) -> bool | None:
     return None  # another process may have this number by now
 
 
-def is_same(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    return bool(one.get("pid")) and all(one.get(key) == other.get(key) for key in ("pid", "start", "boot", "host"))
-
-
 def _ancestor() -> int:
     pid = os.getppid()
     for _ in range(_ANCESTORS):

@@ -82,7 +82,7 @@ def _hashed(claude_id: str) -> str:
 
 
 def project_of(directory: str) -> str:
-    return os.path.dirname(os.path.dirname(os.path.dirname(directory)))
+    return directory.rsplit(os.sep, 3)[0]
 
 
 def load(directory: str) -> Session | None:

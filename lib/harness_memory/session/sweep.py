@@ -26,30 +26,22 @@ _EVENT = "recovery"  # the name of its failures
 def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """Sweep at the start of session `claude_id`, run by `process`."""
     for marker in sessions.live_markers(context.project_dir):
-        if marker["claude_session"] != claude_id and context.left() > 0:
+        if marker["claude_session"] == claude_id or context.left() <= 0:
+            continue
+        marked, evidence = marker["process"], ""
+        is_alive = liveness.is_alive(marked)
+        if marked and marked == process:
+            evidence = "its process %s went on as session %s" % (marked["pid"], sessions.safe_id(claude_id)[:8])
+        elif is_alive is False:
+            evidence = "its process %s is gone" % marked["pid"]
+        elif is_alive is None and now - _last_sign(context, marker) > config["stale_after_hours"] * 3600:
+            evidence = "no sign of life since %s" % clock.iso(_last_sign(context, marker))
+        if evidence:
             with health.noted(context.store_root, _EVENT):
-                evidence = _evidence(context, marker, claude_id, process, now, config)
-                if evidence:
-                    _abandon(context, marker, evidence)
+                _abandon(context, marker, evidence)
     for path in checkpoint.waiting(context):
-        if context.left() > 0:
-            with health.noted(context.store_root, _EVENT):
-                _adopt(context, path, now)
-
-
-def _evidence(
-    context: Context, marker: dict[str, Any], claude_id: str, process: dict[str, Any], now: float, config: Config
-) -> str:
-    """Why a session without a SessionEnd is over; "" when it may be alive."""
-    known = marker["process"]
-    if liveness.is_same(known, process):
-        return "its process %s went on as session %s" % (known["pid"], sessions.safe_id(claude_id)[:8])
-    is_alive = liveness.is_alive(known)
-    if is_alive is False:
-        return "its process %s is gone" % known["pid"]
-    seen = now if is_alive else _last_sign(context, marker)
-    is_stale = now - seen > config["stale_after_hours"] * 3600
-    return "no sign of life since %s" % clock.iso(seen) if is_stale else ""
+        with health.noted(context.store_root, _EVENT):
+            _adopt(context, path, now)
 
 
 def _last_sign(context: Context, marker: dict[str, Any]) -> float:
