@@ -37,7 +37,7 @@ LINT_TOOLS = ("ruff", "mypy")
 TYPED = ("lib", "hooks", "install.py", "harness")
 GROUPS = 6  # pytest processes a full run is split into
 JOBS = max(2, min(8, 3 * (os.cpu_count() or 1)))  # tests wait now and then, and other programs take their share
-BETWEEN = ("smoke", "text", "json", "yaml", "clock", "redact", "life", "capture", "digest", "guard_hook", "git")
+BETWEEN = ("smoke", "text", "json", "yaml", "life_cycle", "guard_hook")
 SHOWN = "SKIPPED"  # lines of a passing run that are printed
 NO_TESTS_COLLECTED = 5
 

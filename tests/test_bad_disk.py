@@ -330,7 +330,7 @@ def test_unusable_home_breaks_no_session(tmp_path: Path, repo: Path, kind: str) 
     assert World(tmp_path, repo).memory("status", env=life.extra).code in (0, 1, 2)
 
 
-@pytest.mark.parametrize("pattern", ["", "*-*/WORK", "*-*/STATE", "*-*/episodes", "*-*/STATE/live"])
+@pytest.mark.parametrize("pattern", ["", "*-*/STATE", "*-*/episodes", "*-*/STATE/live"])
 @pytest.mark.parametrize("with_", ["nothing", "a file"])
 def test_vanished_part_of_the_store_is_made_again(life: Life, pattern: str, with_: str) -> None:
     life.start()
