@@ -131,7 +131,6 @@ def parse(line: bytes) -> dict[str, Any] | None:
 
 
 def is_sealed(line: bytes, event: dict[str, Any]) -> bool:
-    """Whether the hash is that of the line."""
     return hexdigest(line.rstrip(b"\n")[:-_SEAL_BYTES] + b"}") == str(event["hash"])
 
 

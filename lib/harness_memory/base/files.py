@@ -44,7 +44,6 @@ class Foreign(Unreadable):
 
 
 def is_passing(error: BaseException) -> bool:
-    """Whether an error says nothing about the file itself."""
     return isinstance(error, OSError) and error.errno in _PASSING
 
 
@@ -112,9 +111,9 @@ def ensure_private(root: str) -> str:
     try:
         os.chmod(root, settings.DIR_MODE)
     except OSError:
-        return ""
+        pass
     if os.stat(root).st_mode & 0o077:
-        return ""  # a file system without modes, as exFAT: `verify` reports it
+        return ""  # not ours to change, or a file system without modes, as exFAT: `verify` reports it
     return "other users could read the memory folder: %s: its mode was %04o. It is private now" % (root, mode)
 
 
@@ -313,7 +312,6 @@ def touch(path: str) -> None:
 
 
 def move(source: str, target: str) -> None:
-    """Rename a file of the store, over another if there is one."""
     inside(os.path.dirname(source))
     inside(os.path.dirname(target))
     os.replace(source, target)
@@ -374,7 +372,6 @@ def names(path: str) -> list[str]:
 
 
 def folders(path: str) -> list[str]:
-    """Sorted paths of the directories in a directory."""
     stats = [(child, _status(child)) for child in (os.path.join(path, name) for name in names(path))]
     return [child for child, info in stats if info is not None and stat.S_ISDIR(info.st_mode)]
 
@@ -384,7 +381,6 @@ def exists(path: str) -> bool:
 
 
 def modified(path: str) -> float:
-    """When a file was last written; 0 when it is missing."""
     info = _status(path)
     return info.st_mtime if info else 0.0
 

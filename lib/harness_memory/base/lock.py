@@ -50,7 +50,7 @@ class Lock:
                 if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
                     return True
                 raise
-            if _try(fd) and _is_current(fd, self.path):
+            if _take(fd, self.path):
                 self.fd = fd
                 return True
             os.close(fd)
@@ -77,7 +77,7 @@ class Lock:
                 files.remove(self.path)
 
 
-def _try(fd: int) -> bool:
+def _take(fd: int, path: str) -> bool:
     try:
         if fcntl is not None:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -86,11 +86,8 @@ def _try(fd: int) -> bool:
 
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
     except OSError as error:
-        return error.errno not in _BUSY
-    return True
-
-
-def _is_current(fd: int, path: str) -> bool:
+        if error.errno in _BUSY:
+            return False
     # The holder may have removed the file between our open and our lock.
     try:
         return os.name == "nt" or os.path.samestat(os.stat(path), os.fstat(fd))

@@ -63,12 +63,12 @@ def _text(text: str) -> str:
     is_word = text.lower() not in _WORDS and (text[0].isalpha() or text[0] == "/") and text[-1] != " "
     if is_word and all(c.isalnum() or c in _PLAIN_SIGNS for c in set(text)):
         return text
-    escapes = {ord(c): _escape(c) for c in set(text) if c in _SHORT_ESCAPES or not c.isprintable()}
+    escapes = {}
+    for c in set(text):
+        if c in _SHORT_ESCAPES or not c.isprintable():
+            form = "\\x%02x" if c <= "\xff" else "\\u%04x" if c <= "\uffff" else "\\U%08x"
+            escapes[ord(c)] = _SHORT_ESCAPES.get(c) or form % ord(c)
     return '"%s"' % text.translate(escapes)
-
-
-def _escape(c: str) -> str:
-    return _SHORT_ESCAPES.get(c) or ("\\x%02x" if c <= "\xff" else "\\u%04x" if c <= "\uffff" else "\\U%08x") % ord(c)
 
 
 # Reading ---------------------------------------------------------------------------------------
