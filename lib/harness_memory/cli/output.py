@@ -1,7 +1,7 @@
 """All that the command line prints: safe for any terminal and any encoding.
 
 Stored text may hold anything. Control characters, escape sequences and marks that reorder or hide text are shown as
-`\\x1b`, `\\u202e`; a character that the terminal's encoding lacks becomes a near ASCII form or `?`.
+`\\x1b`, `\\u202e`; a character that the terminal's encoding lacks becomes `?`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 COULD_NOT = 2
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
-_NEAR = {"…": "...", "·": "-", "→": "->", "–": "-", "—": "-", "•": "*", "“": '"', "”": '"', "‘": "'", "’": "'"}
 
 
 class Refusal(Exception):
@@ -34,18 +33,11 @@ class Refusal(Exception):
 
 def run(work: Callable[[], int], program: str, *, refused: str, failed: str, stopped: str, code: int) -> int:
     """The exit code of a command; `refused` and `failed` end the message of an error, `stopped` is that of Ctrl-C."""
-
-    def near(error: UnicodeError) -> tuple[str, int]:
-        if not isinstance(error, UnicodeEncodeError):
-            raise error
-        return "".join(_NEAR.get(char, "?") for char in error.object[error.start : error.end]), error.end
-
-    codecs.register_error("near", near)
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: SIM115  (the caller closed it)
     sys.stderr = sys.stderr or sys.stdout
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="near")
+            stream.reconfigure(errors="replace")
     try:
         try:
             code_of_work = work()

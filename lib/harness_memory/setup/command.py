@@ -13,7 +13,7 @@ from .. import __version__, cli
 from ..base import files, invocation, settings
 from ..cli import arguments, output
 from ..cli.output import Refusal
-from . import entries, purge, registry, selftest, settingsfile
+from . import entries, registry, selftest, settingsfile
 from .installation import Change, Target, install, plan_install, plan_uninstall, skills, uninstall
 
 ROOT = invocation.tree()
@@ -151,12 +151,16 @@ def _prove(commands: dict[str, str], has_guard: bool) -> bool:
 
 def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace) -> int:
     removal = plan_uninstall(target, wanted)
-    paths, summary = purge.survey(target.store) if args.purge else ([], "")
+    paths, summary = registry.memory(target.store) if args.purge else ([], "")
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:
         return _rehearse(target, removal, ["Would delete %s" % what] if paths else [])
     if paths:
-        purge.check(paths, [os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)])
+        # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
+        for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)):
+            for path in map(os.path.realpath, paths):
+                if (os.path.realpath(precious) + os.sep).startswith(path + os.sep):
+                    raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
         if not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
             raise Refusal("not confirmed. Leave out --purge to keep the memory.")
         removal = plan_uninstall(target, wanted)  # the settings may have changed while we asked

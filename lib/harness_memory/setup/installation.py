@@ -15,7 +15,7 @@ from .. import __version__
 from ..base import files, invocation, settings
 from ..base.sha256 import hexdigest
 from ..cli.output import Refusal
-from . import purge, registry, settingsfile
+from . import registry, settingsfile
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -126,7 +126,8 @@ def uninstall(target: Target, removal: Change, memory: list[str]) -> list[str]:
         settingsfile.replace(target.settings, removal.before, removal.after)
     files.remove(target.backup)
     edited = _remove_skills(record.get("skills") or {})
-    purge.delete(memory)  # before the record of the install, by which a second attempt knows the memory
+    for path in memory:  # before the record of the install, by which a second attempt knows the memory
+        files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
     registry.put(target.store, target.settings, None)
     if not registry.load(target.store):
         runs = os.path.join(target.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)

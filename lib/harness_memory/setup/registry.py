@@ -1,4 +1,6 @@
-"""`installs.json` in the store root: the installs, for `doctor` and for removal.
+"""What the store holds of us: the record of installs, for `doctor` and for removal, and all that `--purge` deletes.
+
+`installs.json` in the store root:
 
     {"schema": 1, "installs": [{settings, scope, root, interpreter, version, when, rules, guard, skills, folders}]}
 
@@ -9,8 +11,10 @@
 from __future__ import annotations
 
 import os
+import re
 
 from ..base import files, settings
+from ..cli.output import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +22,10 @@ if TYPE_CHECKING:
 
 _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
+_PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
+_LOCKS = tuple(name + settings.LOCK_SUFFIX for name in (settings.CONFIG_FILE, settings.INSTALLS_FILE))
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS)
+_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
 
 
 def load(store_root: str) -> list[dict[str, Any]]:
@@ -39,3 +47,21 @@ def put(store_root: str, settings_path: str, install: dict[str, Any] | None) -> 
         files.write_json(path, {"schema": settings.SCHEMA, "installs": installs})
     else:
         files.remove(path)
+
+
+def memory(store_root: str) -> tuple[list[str], str]:
+    """The paths of the memory in this folder, which may hold other things too, and what they are."""
+    plain = [name for name in files.names(store_root) if not os.path.islink(os.path.join(store_root, name))]
+    projects = [name for name in plain if _PROJECT.fullmatch(name)]
+    projects = [name for name in projects if os.path.isfile(os.path.join(store_root, name, settings.PROJECT_FILE))]
+    runs = os.path.join(store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    if not projects and not load(store_root) and not os.path.isdir(runs):
+        return [], ""  # a `config.json` or `user` in this folder is not ours
+    others = []
+    for name in plain:
+        is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
+        is_folder = os.path.isdir(os.path.join(store_root, name))
+        if name in _FOLDERS if is_folder else is_temporary or name in _FILES:
+            others.append(name)
+    summary = ", ".join([count(len(projects), "project"), *(name for name in others if name[0] != ".")])
+    return [os.path.join(store_root, name) for name in projects + others], summary

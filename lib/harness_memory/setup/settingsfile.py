@@ -113,17 +113,9 @@ def check_shape(path: str, text: str) -> None:
 # The file ----------------------------------------------------------------------------------------
 def read(path: str) -> bytes | None:
     try:
-        if os.path.exists(path) and not os.path.isfile(path):
-            raise Refusal("%s: not a plain file." % path)  # reading a pipe would block
-        with open(path, "rb") as file:
-            data = file.read(settings.FILE_MAX_BYTES + 1)
-    except FileNotFoundError:
-        return None
+        return files.read(os.path.realpath(path), of_anyone=True)
     except OSError as error:
         raise Refusal("%s: cannot be read (%s)." % (path, error.strerror)) from None
-    if len(data) > settings.FILE_MAX_BYTES:
-        raise Refusal("%s: larger than %d MB." % (path, settings.FILE_MAX_BYTES >> 20))
-    return data
 
 
 def load(path: str) -> tuple[bytes | None, str]:
