@@ -58,13 +58,8 @@ def matching(every: list[Record], word: str) -> list[Record]:
 
 def _ids(word: str) -> Callable[[Record], Iterable[str]]:
     """A session's ids; Claude's own begins with the short one, and only a longer word needs it read."""
-    is_long = len(word) > settings.SHORT_ID_CHARS[0]
-    return lambda each: (
-        each.id,
-        each.episode_name,
-        each.episode_name[: -len(".json")],
-        each.claude_id if is_long else "",
-    )
+    is_long, end = len(word) > settings.SHORT_ID_CHARS[0], -len(".json")
+    return lambda each: (each.id, each.episode_name, each.episode_name[:end], each.claude_id if is_long else "")
 
 
 def shown(item: Record | Archived) -> str:
@@ -75,7 +70,7 @@ def last(every: list[Record]) -> Record | None:
     """The session that worked last. Inside Claude Code the present session is never the one that is meant."""
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     # Of many sessions only those are read that began or were written last: a resumed one began long ago.
-    written = sorted(every, key=lambda record: max(map(files.modified, record.paths.values())))[-_RECENT:]
+    written = sorted(every, key=lambda record: max(map(files.modified, record.paths.values()), default=0.0))[-_RECENT:]
     others = [record for record in {*every[:_RECENT], *written} if not present or record.claude_id != present]
     return max(others, key=lambda record: (record.seen, record.started), default=None)
 

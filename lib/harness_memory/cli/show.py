@@ -82,10 +82,11 @@ def _wanted(every: list[Record], args: argparse.Namespace) -> list[Record]:
 def _listing(shown: list[Record], with_project: bool) -> list[str]:
     rows = [["PROJECT", "ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]]
     for record in shown:
-        minutes = "-" if record.minutes is None else str(record.minutes)
-        row = [record.id, local(record.started), record.state, minutes, record.branch or "-", str(len(record.files))]
+        each = record.brief()
+        minutes = "-" if each["minutes"] is None else str(each["minutes"])
+        row = [record.id, local(record.started), record.state, minutes, each["branch"] or "-", str(each["files"])]
         project = cut(arguments.project_name(record.project_dir), 24)
-        row = [project, *(cut(line(cell), 30) for cell in row), line(record.headline) or "(nothing asked yet)"]
+        row = [project, *(cut(line(cell), 30) for cell in row), line(each["headline"]) or "(nothing asked yet)"]
         rows.append(row)
     if not with_project:
         return table([row[1:] for row in rows], right=(3, 5), is_cut=True)

@@ -54,15 +54,6 @@ class Record:
         return str((self.episode or {}).get("branch") or self.meta.get("branch") or "")
 
     @property
-    def minutes(self) -> int | None:
-        return self.episode["duration_minutes"] if self.episode else None
-
-    @property
-    def files(self) -> list[str]:
-        listed = (self.episode or {}).get("files_changed") or self.meta.get("artifacts")
-        return [str(item) for item in listed] if isinstance(listed, list) else []
-
-    @property
     def seen(self) -> float:
         """When it last gave a sign; a running session's META is as old as its last sign."""
         ends = (self.meta.get("ended"), (self.episode or {}).get("ended"), self.started)
@@ -103,19 +94,21 @@ class Record:
         return [os.path.join(folder, name) for name in files.names(folder)] if folder else []
 
     def brief(self) -> dict[str, Any]:
-        """One line of `list --json`."""
+        """One line of `list`."""
+        value = self.episode or {}
+        listed = value.get("files_changed") or self.meta.get("artifacts")
         return {
             "id": self.id,
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
             "started": self.started,
-            "ended": self.meta.get("ended") or (self.episode or {}).get("ended"),
+            "ended": self.meta.get("ended") or value.get("ended"),
             "status": self.status,
             "alive": self.is_alive,
-            "minutes": self.minutes,
+            "minutes": value.get("duration_minutes"),
             "branch": self.branch,
             "headline": self.headline,
-            "files": len(self.files),
+            "files": len(listed) if isinstance(listed, list) else 0,
             "has_episode": self.episode is not None,
         }
 

@@ -20,12 +20,6 @@ if TYPE_CHECKING:
 ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", "interrupted", "failed"
 
 _TEXTS, _PAIRS = ["text"], [("text", "text")]
-_POINT = {  # a checkpoint as `checkpoint.normalize` returns it; {} for one whose words are not kept
-    **dict.fromkeys(("what_was_done?", "skill_used?", "outcome?"), "text"),
-    **dict.fromkeys(("what_remains?", "files_changed?", "tags?", "learnings?"), _TEXTS),
-    "task?": {"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]},
-    "rating?": "number",
-}
 SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
@@ -38,7 +32,7 @@ SPEC = {
     "todos?": {"*": ("text", "text")},
     "pending?": {"*": ("text", "any")},
     "tools?": {"*": "count"},
-    "checkpoints?": {"*": _POINT},
+    "checkpoints?": {"*": {"*": "any"}},
     "wrote_checkpoint?": "flag",
 }
 _NOT_A_PROMPT = (
@@ -72,7 +66,7 @@ class Capture:
         self.ended = ""
         self.thread = ""
         self.wrote_checkpoint = False
-        self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → its words
+        self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
         self.notes_read: list[str] = []  # paths of notes read in this run
         self.looked: list[str] = []  # what our own commands were asked to show
         self._reset()
