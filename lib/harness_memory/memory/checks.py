@@ -113,7 +113,8 @@ def _check(
 
 
 def _check_content(path: str, parts: tuple[str, ...]) -> Iterator[Finding]:
-    read, remedy = next(row[1:] for row in _FORMATS if any(_fits(parts, pattern) for pattern in row[0].split()))
+    name = "/".join(parts)
+    read, remedy = next(row[1:] for row in _FORMATS if any(fnmatchcase(name, each) for each in row[0].split()))
     try:
         what = read(path)
     except (OSError, ValueError) as error:
@@ -122,21 +123,13 @@ def _check_content(path: str, parts: tuple[str, ...]) -> Iterator[Finding]:
         yield Finding(path, what, remedy, STRAY if what == _UNKNOWN else DAMAGED)
 
 
-def _fits(parts: tuple[str, ...], pattern: str) -> bool:
-    names = pattern.split("/")
-    if names[0] == "**":
-        names = names[1:]
-        parts = parts[-len(names) :]
-    return len(parts) == len(names) and all(map(fnmatchcase, parts, names))
-
-
 def _json(spec: object) -> Reader:
     return lambda path: files.read_json(path, spec)[1]
 
 
 def _episode(path: str) -> str:
     value, what = files.read_json(path, episode.SPEC)
-    name = "" if what else sessions.episode_name(value["started"], value["id"])
+    name = sessions.episode_name(value["started"], value["id"]) if value else os.path.basename(path)
     return what or ("" if name == os.path.basename(path) else "holds the session of %s" % name)
 
 
@@ -169,31 +162,31 @@ def _note(path: str) -> str:
     return _page(path) or next(("%s (line %d)" % (what, line) for line, what in problems), "")
 
 
-# The first pattern that fits decides; "**" stands for any folders.
+def _archive(path: str) -> str:
+    return "".join("" for _ in archive.members(path))  # damage shows when everything is read
+
+
+# The first pattern that fits decides, and a star also stands for folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
-    ("**/*.lock", lambda path: "", ""),
+    ("*.lock", lambda path: "", ""),
     ("episodes/session-*.json", _episode, _REPAIR),
     ("WORK/*/*/META.yaml", _meta, "correct it by hand"),
     ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
     ("WORK/*/*/summary.md WORK/*/*/session_memory_context.md", _page, "delete it; the episode has what it says"),
     ("WORK/*/*/artifacts/*.json project.json STATE/triggers.json", _json({}), _REPAIR),
-    ("**/*.damaged", lambda path: "could not be read and was replaced", "delete it, unless you can use it"),
+    ("*.damaged", lambda path: "could not be read and was replaced", "delete it, unless you can use it"),
     ("STATE/progress/*.json", _json(tasks.SPEC), _REPAIR),
     ("STATE/threads/*.json", _json(threads.SPEC), _REPAIR),
     ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
     ("STATE/forgotten.json", _json(tombstones.SPEC), _REPAIR),
-    ("**/LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
+    ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
     ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
-    ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] **/archive/notes/*.md", _page, _REPAIR),
-    (
-        "archive/*/*.tar.gz",
-        lambda path: "".join("" for _ in archive.members(path)),
-        "take it from a backup; sessions before the damage can be restored",
-    ),
-    ("WORK/*/*/artifacts/* WORK/*/*/*.md STATE/* **/STATE/*/* STATE/*/*/*", lambda path: "", ""),
-    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* health/*/* guard/*/*", lambda path: "", ""),
-    ("SECURITY/*/*/audit.jsonl triggers", lambda path: "", ""),  # the trail is checked as a chain
-    ("*.json", _json({}), _REPAIR),
-    ("**/*", lambda path: _UNKNOWN, "move it elsewhere"),
+    ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
+    ("archive/*/*.tar.gz", _archive, "take it from a backup; sessions before the damage can be restored"),
+    ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
+    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers", lambda path: "", ""),
+    ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
+    ("config.json guard.json installs.json", _json({}), _REPAIR),
+    ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )
