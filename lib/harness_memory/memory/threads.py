@@ -37,8 +37,13 @@ class Row:
 
     def __init__(self, values: list[bytes]) -> None:
         self.values = values
-        self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
-        self.stamp, self.is_child, self.title, self.tasks, self.line, self.text = values[4:]
+        name, thread, ended, status, self.stamp, self.is_child, self.title, self.tasks, self.line, self.text = values
+        self.name, self.thread, self.ended, self.status = (
+            name.decode(),
+            thread.decode(),
+            ended.decode(),
+            status.decode(),
+        )
 
 
 class Thread:
@@ -48,7 +53,7 @@ class Thread:
     blockers: list[str] = []  # noqa: RUF012  (never changed: a session cannot name any)
 
     def __init__(self, chain: list[Row], fact: dict[str, Any] | None) -> None:
-        last = max(chain, key=lambda row: (row.ended, row.name))
+        last = max(chain, key=lambda row: (row.ended, row.name)) if len(chain) > 1 else chain[0]
         self.id, self.last_activity, self.status, self.text = last.thread, last.ended, last.status, last.text
         self.closed_at = ""  # by a person
         self._fields: dict[str, Any] = {}
@@ -167,13 +172,14 @@ def cache_path(project_dir: str) -> str:
 def _cached_rows(project_dir: str) -> dict[str, Row]:
     try:
         data = files.read(cache_path(project_dir), settings.ROWS_MAX_BYTES) or b""
-    except OSError as error:
+        lines = [line.split(b"\t", 9) for line in data.split(b"\n")] if data.startswith(_CACHE_HEAD) else []
+        # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
+        rows = [Row(values) for values in lines if len(values) == 10]
+    except (OSError, ValueError) as error:
         if files.is_passing(error):
             raise
         return {}
-    lines = [line.split(b"\t", 9) for line in data.split(b"\n")] if data.startswith(_CACHE_HEAD) else []
-    # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
-    return {row.name: row for row in [Row(values) for values in lines if len(values) == len(Row.__slots__) - 1]}
+    return {row.name: row for row in rows}
 
 
 def _read_row(project_dir: str, name: str) -> Row | None:

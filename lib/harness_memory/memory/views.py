@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     Work = Union[Task, Thread]
 
 _BUSY = "another session is updating the views. Try again"
-_INDEX_HEAD = b"# Session Memory Index\n\n## Recent Episodes (newest first)\n\n"
+_INDEX_HEAD = b"# Session Memory Index\n\n## Recent Episodes (newest first)\n"
 _TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
 _CONVERSATION_PATH = os.path.join(settings.STATE_DIR, settings.CONVERSATION_FILE)
 _WORK_PATH = os.path.join(settings.STATE_DIR, settings.CURRENT_WORK_FILE)
@@ -111,7 +111,7 @@ def _render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             if task.is_grown
         }
     chains = threads.group(project_dir, rows)
-    texts[settings.INDEX_FILE] = _INDEX_HEAD + b"".join([row.line + b"\n" for row in reversed(rows)])
+    texts[settings.INDEX_FILE] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
     texts[_CONVERSATION_PATH] = _conversation(chains)
     texts[_WORK_PATH] = _current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0])
     return texts
