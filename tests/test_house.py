@@ -70,12 +70,12 @@ PACKAGES = {
     "audit": 221,
     "session": 1615,
     "notes": 995,
-    "memory": 2136,
+    "memory": 2122,
     "recall": 996,
     "inject": 451,
     "guard": 7346,
     "hook": 877,
-    "cli": 3961,
+    "cli": 3949,
     "setup": 1020,
 }
 FOLDERS = {"hooks": 123, "tests": 14889, "bench": 2313}
