@@ -192,7 +192,8 @@ def test_a_full_disk_refuses_the_event_and_the_next_one_goes_on(tmp_path: Path) 
         "try: trail.append(sys.argv[2], {'event': 'tool_blocked', 'reason': 'x' * 200}, 1.0)\n"
         "except OSError: print('refused')"
     )
-    command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB), str(tmp_path)]
+    # -B: Python 3.8 would keep bytecode that the limit cut off.
+    command = [sys.executable, "-B", "-I", "-S", "-c", code, str(support.LIB), str(tmp_path)]
     assert subprocess.check_output(command).split() == [b"refused"]
     write(tmp_path, 0)
     assert state(tmp_path) == ("", 2, 1)
