@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2228,
     "project": 689,
     "audit": 221,
-    "session": 1615,
+    "session": 1609,
     "notes": 995,
     "memory": 2122,
     "recall": 996,
