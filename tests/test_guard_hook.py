@@ -149,19 +149,12 @@ def test_a_skill_gets_its_profile(life: Life) -> None:
 def test_every_situation_gets_its_rule(guard: Guard) -> None:
     """Tools, paths in many forms, our own files, rules of the user and of the project, projects in odd places."""
     names = {"{home}": guard.home, "{repo}": guard.repo, "{root}": guard.root, "{tree}": support.ROOT}
-
-    def placed(value: Any) -> Any:
-        if isinstance(value, dict):
-            return {key: placed(item) for key, item in value.items()}
-        if isinstance(value, list):
-            return [placed(item) for item in value]
-        for name, path in names.items():
-            value = value.replace(name, str(path)) if isinstance(value, str) else value
-        return value
-
     wrong = []
     for row in tables.rows("situations"):
         tool, given = tables.call(row)
+        text = json.dumps(given)
+        for name, path in names.items():
+            text = text.replace(name, json.dumps(str(path))[1:-1])
         env = {"HOME": str(guard.home), "CLAUDE_PROJECT_DIR": str(guard.repo), **row.get("env", {})}
         policy = None
         if "rules" in row or "project_rules" in row:
@@ -171,7 +164,7 @@ def test_every_situation_gets_its_rule(guard: Guard) -> None:
             policy = load(str(guard.root), str(guard.repo))
             assert len(policy.problems) == row.get("problems", 0), row
         cwd = env.get("cwd", env["CLAUDE_PROJECT_DIR"])
-        asked = tables.question(tool, placed(given), tables.environment(**env), cwd, str(support.ROOT))
+        asked = tables.question(tool, json.loads(text), tables.environment(**env), cwd, str(support.ROOT))
         tier, rule = tables.judged(asked, policy)
         if rule != row.get("rule", rule) or tier not in row.get("tier", [tier]):
             wrong.append((row, tier, rule))

@@ -16,7 +16,7 @@ from .reply import leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, Callable
+    from typing import Callable
 
 _KINDS, _FOLDER, _PLAIN = 0o170000, 0o040000, 0o100000  # of `st_mode`, without the `stat` module
 _LAST_RESORT = (
@@ -51,23 +51,18 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     question = Question(payload, env, tree)
     if question.tool == "Skill":
         verdict.append(b"")
-        return _memory(payload)
-    policy = question.policy()
-    found = findings(question, policy)
-    reply = b""
-    if found:
-        from ..guard.decision import decide
+    else:
+        policy = question.policy()
+        against = findings(question, policy)
+        reply = b""
+        if against:
+            from ..guard.decision import decide
 
-        reply = decide(question, policy, found)
-    verdict.append(reply)
-    _stamp(question.root)
-    if not reply and exists(question.root + "/" + settings.TRIGGERS_MARK):
-        return _memory(payload)
-    return reply
-
-
-def _memory(payload: dict[str, Any]) -> bytes:
-    """What memory has for a call that the guard lets pass."""
+            reply = decide(question, policy, against)
+        verdict.append(reply)
+        _stamp(question.root)
+        if reply or not exists(question.root + "/" + settings.TRIGGERS_MARK):
+            return reply
     from . import runner
 
     return runner.handle("PreToolUse", payload)
