@@ -548,18 +548,6 @@ def test_purge_refuses_a_folder_that_holds_the_home(tmp_path: Path) -> None:
 
 
 # Interrupted -------------------------------------------------------------------------------------
-def test_leftovers_of_a_killed_installer_are_removed(home: Path) -> None:
-    folder = home / ".claude"
-    skill = folder / "skills" / "harness-recall"
-    skill.mkdir(parents=True)
-    left = [folder / ".settings.json.77.tmp", skill / ".SKILL.md.77.1f.tmp"]
-    young, foreign = folder / ".settings.json.78.tmp", folder / ".other.json.77.tmp"
-    for path in (*left, young, foreign):
-        path.write_bytes(b"{")
-        os.utime(str(path), (1, 1))
-    os.utime(str(young))
-    assert run(home).code == 0
-    assert [path for path in (*left, young, foreign) if path.exists()] == [young, foreign]
 
 
 @POSIX

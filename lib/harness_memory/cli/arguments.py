@@ -25,17 +25,24 @@ class Parser(argparse.ArgumentParser):
         super().error(output.passage(message))
 
 
-def _parser(verb: str, about: str, examples: str, family: str) -> Parser:
+def _verb(verb: str, about: str, examples: str, family: str) -> Parser:
     epilog = "examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines())
     prog, style = "harness %s %s" % (family, verb), argparse.RawDescriptionHelpFormatter
     return Parser(prog=prog, description=about, epilog=epilog, formatter_class=style, allow_abbrev=False)
 
 
-def parser(verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True) -> Parser:
-    """The parser of a verb without actions."""
-    made = _parser(verb, about, examples, family)
-    _add_common(made, has_json)
+def _with_common(made: argparse.ArgumentParser, has_json: bool) -> argparse.ArgumentParser:
+    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
+    if has_json:
+        made.add_argument("--json", action="store_true", help="print JSON, for scripts")
     return made
+
+
+def parser(
+    verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True
+) -> argparse.ArgumentParser:
+    """The parser of a verb without actions."""
+    return _with_common(_verb(verb, about, examples, family), has_json)
 
 
 class Actions:
@@ -44,24 +51,17 @@ class Actions:
     __slots__ = ("_parser", "_subparsers")
 
     def __init__(self, verb: str, about: str, examples: str, family: str = "memory") -> None:
-        self._parser = _parser(verb, about, examples, family)
+        self._parser = _verb(verb, about, examples, family)
         self._subparsers = self._parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def add(self, action: str, about: str, *, has_json: bool = True) -> argparse.ArgumentParser:
         made = self._subparsers.add_parser(action, help=about, description=about, allow_abbrev=False)
-        _add_common(made, has_json)
-        return made
+        return _with_common(made, has_json)
 
     def parse(self, argv: list[str], default: str = "") -> argparse.Namespace:
         """`default` is the action when none is named."""
         is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
         return self._parser.parse_args([default, *argv] if default and is_bare else argv)
-
-
-def _add_common(made: argparse.ArgumentParser, has_json: bool) -> None:
-    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
-    if has_json:
-        made.add_argument("--json", action="store_true", help="print JSON, for scripts")
 
 
 def add_all_projects(made: argparse.ArgumentParser) -> None:
@@ -85,7 +85,6 @@ def private_root() -> str:
 
 
 def directory(args: argparse.Namespace) -> str:
-    """The directory whose memory is meant."""
     if args.project is not None:
         path: str = os.path.abspath(os.path.expanduser(args.project))
         if not os.path.isdir(path):
@@ -128,11 +127,9 @@ def positive(text: str) -> int:
 
 def instant(text: str) -> float:
     """The beginning of a local day, or a number of hours, days or weeks back from now."""
-    now = time.time()
-    days = {"today": 0, "yesterday": 1}
+    now, days, seconds = time.time(), {"today": 0, "yesterday": 1}, {"h": 3600, "d": 86400, "w": 7 * 86400}
     if text in days:
         text = time.strftime("%Y-%m-%d", time.localtime(now - days[text] * 86400))
-    seconds = {"h": 3600, "d": 86400, "w": 7 * 86400}
     if text[:-1].isdecimal() and text[-1:] in seconds and len(text) < 8:
         return now - int(text[:-1]) * seconds[text[-1]]
     try:
