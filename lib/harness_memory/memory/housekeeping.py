@@ -26,8 +26,7 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     is_swept = False
     with health.noted(context.store_root, _EVENT):
         markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != claude_id]
-        names = [name for folder in context.folders for name in files.names(folder)]
-        if markers or any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names):
+        if markers or context.checkpoints():
             from ..session import sweep
 
             sweep.sweep(context, claude_id, process, now, config)

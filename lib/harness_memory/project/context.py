@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import settings
+from ..base import files, settings
 from ..base.text import brief_of
 
 TYPE_CHECKING = False
@@ -45,6 +45,11 @@ class Context:
         self.roots = tuple(dict.fromkeys(folder for folder in (root, *folders) if folder))
         claude = [os.path.join(folder, settings.CLAUDE_DIR) for folder in self.roots]
         self.folders = [folder for folder in claude if not os.path.islink(folder)]  # a link may lead to others' files
+
+    def checkpoints(self) -> list[str]:
+        """Paths of the checkpoint files and claims that wait in `folders`."""
+        paths = [os.path.join(folder, name) for folder in self.folders for name in files.names(folder)]
+        return [path for path in paths if os.path.basename(path).startswith(settings.CHECKPOINT_PREFIX)]
 
     def left(self) -> float:
         return self.ends - time.monotonic()

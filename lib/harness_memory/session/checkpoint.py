@@ -111,7 +111,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     Returns the claims, to be removed once the episode is written.
     """
     claims, is_left = [], False
-    for path in waiting(context):
+    for path in context.checkpoints():
         name = os.path.basename(path)
         if claim_owner(name) != session.id:
             if not name.endswith(settings.CHECKPOINT_SUFFIX):
@@ -130,13 +130,6 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
         state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
     state.checkpoints = {name: state.checkpoints[name] for name in newest}
     return claims
-
-
-def waiting(context: Context) -> list[str]:
-    """Paths of checkpoint files and claims; none when time ran out."""
-    paths = [os.path.join(folder, name) for folder in context.folders for name in files.names(folder)]
-    is_in_time = context.left() > 0
-    return [path for path in paths if is_in_time and os.path.basename(path).startswith(settings.CHECKPOINT_PREFIX)]
 
 
 def _is_mine(context: Context, session: Session, state: Capture, path: str) -> bool:

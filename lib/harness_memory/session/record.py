@@ -141,10 +141,8 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
 
 def _collect(context: Context, session: Session, state: Capture) -> list[str]:
     """Take in checkpoints; nothing is loaded for it where there are none."""
-    names = [name for folder in context.folders for name in files.names(folder)]
-    is_waiting = any(name.startswith(settings.CHECKPOINT_PREFIX) for name in names)
     claims: list[str] = []
-    if is_waiting or state.wrote_checkpoint or files.names(session.artifacts):
+    if context.checkpoints() or state.wrote_checkpoint or files.names(session.artifacts):
         from ..base import health
         from . import checkpoint
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, health, settings
-from ..base.sha256 import hexdigest
 from ..project.context import Context
-from . import checkpoint, liveness, record, sessions, tombstones
+from . import liveness, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,7 +38,7 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
         if evidence:
             with health.noted(context.store_root, _EVENT):
                 _abandon(context, marker, evidence)
-    for path in checkpoint.waiting(context):
+    for path in context.checkpoints():
         with health.noted(context.store_root, _EVENT):
             _adopt(context, path, now)
 
@@ -53,6 +52,8 @@ def _last_sign(context: Context, marker: dict[str, Any]) -> float:
 
 
 def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
+    from . import record
+
     project_dir, claude_id = context.project_dir, marker["claude_session"]
     lock = sessions.lock(project_dir, claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
@@ -75,6 +76,9 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
 
 def _adopt(context: Context, path: str, now: float) -> None:
     """Archive a checkpoint file, or a claim, that no living session will take, to its owner or a record of its own."""
+    from ..base.sha256 import hexdigest
+    from . import checkpoint, record, tombstones
+
     name, written, project_dir = os.path.basename(path), min(files.modified(path), now), context.project_dir
     short_id = checkpoint.claim_owner(name)
     owner = sessions.find_short(project_dir, short_id) if short_id else None
