@@ -57,32 +57,18 @@ def signals(argv: list[str]) -> int:
     skill = briefing.skill_name(args.skill) if args.skill else ""
     if args.skill and skill not in groups:
         raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill))
-    summaries = [_summary(name, group) for name, group in sorted(groups.items()) if skill in ("", name)]
-    return answer(args.json, summaries, _page(summaries, groups[skill] if skill else []))
-
-
-def _summary(skill: str, group: list[dict[str, Any]]) -> dict[str, Any]:
-    numbers = [each["rating"] for each in group]
-    return {
-        "skill": skill,
-        "ratings": numbers,
-        "mean": round(ratings.mean(numbers), 2),
-        "recent_mean": round(ratings.mean(numbers[-settings.RECENT_RATINGS :]), 2),
-        "trend": ratings.trend(numbers),
-        "signals": {kind: sum(each.get("signal") == kind for each in group) for kind in ratings.SIGNALS},
-        "last": group[-1],
-    }
-
-
-def _page(summaries: list[dict[str, Any]], group: list[dict[str, Any]]) -> list[str]:
-    if not summaries:
-        return ["No ratings here yet. Give one: harness memory rate SKILL 1-5"]
-    rows = [["SKILL", "RATINGS", "MEAN", "RECENT", "TREND", "LAST %d" % _CHARTED]]
-    for each in summaries:
-        numbers = [str(len(each["ratings"])), "%.1f" % each["mean"], "%.1f" % each["recent_mean"]]
-        bars = sparkline(each["ratings"][-_CHARTED:], 1, 5)
-        rows.append([line(each["skill"]), *numbers, each["trend"] or "-", bars])
-    notes = [each for each in reversed(group) if each.get("note")][:_NOTES_SHOWN]
-    lines = ["  " + line("%s  %s  %s" % (each.get("date"), each["rating"], each["note"])) for each in notes]
+    if not groups:
+        return answer(args.json, [], ["No ratings here yet. Give one: harness memory rate SKILL 1-5"])
+    summaries, rows = [], [["SKILL", "RATINGS", "MEAN", "RECENT", "TREND", "LAST %d" % _CHARTED]]
+    for name, group in sorted(groups.items()) if not skill else [(skill, groups[skill])]:
+        numbers = [each["rating"] for each in group]
+        means = [ratings.mean(numbers), ratings.mean(numbers[-settings.RECENT_RATINGS :])]
+        summary = {"skill": name, "ratings": numbers, "mean": round(means[0], 2), "recent_mean": round(means[1], 2)}
+        kinds = {kind: sum(each.get("signal") == kind for each in group) for kind in ratings.SIGNALS}
+        summaries.append({**summary, "trend": ratings.trend(numbers), "signals": kinds, "last": group[-1]})
+        cells = [str(len(numbers)), *("%.1f" % mean for mean in means), ratings.trend(numbers) or "-"]
+        rows.append([line(name), *cells, sparkline(numbers[-_CHARTED:], 1, 5)])
+    notes = [each for each in reversed(groups.get(skill, [])) if each.get("note")][:_NOTES_SHOWN]
     head = ["", "%s, newest first" % count(len(notes), "note")] if notes else []
-    return [*table(rows, right=(1, 2, 3)), *head, *lines]
+    lines = ["  " + line("%s  %s  %s" % (each.get("date"), each["rating"], each["note"])) for each in notes]
+    return answer(args.json, summaries, [*table(rows, right=(1, 2, 3)), *head, *lines])

@@ -17,8 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..inject.receipt import Receipt
-
 _CHARTED = 30
 _NAMES_SHOWN = 10
 _KINDS = {
@@ -54,9 +52,17 @@ def stats(argv: list[str]) -> int:
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
     directories = arguments.project_dirs(args)
-    receipts = [each for path in directories for each in _receipts(path)]
+    receipts = []
+    for path in directories:
+        loaded = filter(None, map(sessions.load, sessions.all_directories(path)))
+        receipts += [receipt.load(each.dir) for each in sorted(loaded, key=lambda each: each.started)]
+    receipts = [each for each in receipts if each.log]
     items = [item for each in receipts for item in each.items if not item.get("held")]
-    kinds = {kind: _share([item for item in items if item["kind"] == kind]) for kind in _KINDS}
+    kinds = {}
+    for kind in _KINDS:
+        used = [item["used"] for item in items if item["kind"] == kind]
+        uses = {use: used.count(use) for use in _USES}
+        kinds[kind] = {"items": len(used), "used": sum(uses.values()), **uses}
     tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
     value = {
         "sessions": len(receipts),
@@ -66,18 +72,6 @@ def stats(argv: list[str]) -> int:
         "unused_notes": _unused(directories),
     }
     return answer(args.json, value, _page(value))
-
-
-def _receipts(project_dir: str) -> list[Receipt]:
-    """The receipts of the sessions that have one, the earliest first."""
-    loaded = [sessions.load(directory) for directory in sessions.all_directories(project_dir)]
-    ordered = sorted(filter(None, loaded), key=lambda session: session.started)
-    return [each for each in (receipt.load(session.dir) for session in ordered) if each.log]
-
-
-def _share(items: list[dict[str, Any]]) -> dict[str, int]:
-    uses = {use: sum(item["used"] == use for item in items) for use in _USES}
-    return {"items": len(items), "used": sum(uses.values()), **uses}
 
 
 def _unused(project_dirs: list[str]) -> list[str]:

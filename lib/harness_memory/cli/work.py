@@ -50,18 +50,15 @@ def open_work(argv: list[str]) -> int:
     limit = "at most N (default: %d)" % _LIMIT
     parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
     args = parser.parse_args(argv)
-    items = [item for directory in arguments.project_dirs(args) for item in _items(directory, time.time())]
+    now, items = time.time(), []
+    for project_dir in arguments.project_dirs(args):
+        for work in views.open_work(tasks.load_all(project_dir), threads.load(project_dir)):
+            days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
+            head = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir)}
+            fields = {key: getattr(work, key) for key in _FIELDS}
+            items.append({**head, "opened": work.opened_at, **fields, "age_days": max(0, int(days))})
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
     return answer(args.json, items[: args.limit], _page(items, args.limit, args.all_projects))
-
-
-def _items(project_dir: str, now: float) -> list[dict[str, Any]]:
-    items = []
-    for work in views.open_work(tasks.load_all(project_dir), threads.load(project_dir)):
-        days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
-        head = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir), "opened": work.opened_at}
-        items.append({**head, **{key: getattr(work, key) for key in _FIELDS}, "age_days": max(0, int(days))})
-    return items
 
 
 def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[str]:
@@ -152,14 +149,10 @@ def task(argv: list[str]) -> int:
     listing.add_argument("--all", action="store_true", help="those done earlier, too")
     args = actions.parse(argv, "list")
     project = arguments.locate(args)
-    if args.action == "list":
-        return _list_tasks(project.dir, args)
-    after = _change_task(project, args)
-    return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.state)])
-
-
-def _list_tasks(project_dir: str, args: argparse.Namespace) -> int:
-    every = sorted(tasks.load_all(project_dir), key=lambda each: each.last_activity, reverse=True)
+    if args.action != "list":
+        after = _change_task(project, args)
+        return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.state)])
+    every = sorted(tasks.load_all(project.dir), key=lambda each: each.last_activity, reverse=True)
     today = time.strftime("%Y-%m-%d")
     shown = [each for each in every if args.all or each.is_open or local(each.last_activity)[:10] == today]
     rows = [["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"]]
@@ -186,7 +179,11 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
     else:
         entry.update(status=tasks.IN_PROGRESS, remaining=_texts(args.next), blockers=_texts(args.blocked))
     with views.lock(project.dir):
-        changed = _new_task(project, args) if args.action == "start" else _find_task(project.dir, args.name)
+        if args.action == "start":
+            changed = _new_task(project, args)
+        else:
+            every, shown = tasks.load_all(project.dir), "{0.id}  {0.title}".format
+            changed = resolve.one(args.name, every, lambda each: (each.id,), "task", shown, "task list --all")
         changed.add({**entry, "at": clock.fine_iso(now)}, resolve.present(project.dir), clock.iso(now))
         files.write_json(tasks.path_of(project.dir, changed.id), changed.as_json(), durable=True)
         views.update(project.dir)
@@ -211,9 +208,3 @@ def _new_task(project: Project, args: argparse.Namespace) -> Task:
         raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id)
     title = brief(args.name, settings.SUMMARY_LINE_CHARS)
     return Task({"task_id": task_id, "title": title, "branch": project.branch})
-
-
-def _find_task(project_dir: str, word: str) -> Task:
-    shown = "{0.id}  {0.title}".format
-    every = tasks.load_all(project_dir)
-    return resolve.one(word, every, lambda each: (each.id,), "task", shown, "task list --all")

@@ -13,7 +13,7 @@ import errno
 import os
 import time
 
-from ..base import config, files, jsontext, settings
+from ..base import files, jsontext, settings
 from ..base.payload import read_payload
 from ..base.watchdog import attempt, watch
 from .event import Event
@@ -62,7 +62,7 @@ def run(name: str) -> None:
         leave(b"", is_late=True)
 
     try:
-        if not config.is_off(os.environ):
+        if os.environ.get(settings.ENV_SWITCH, "").strip().lower() not in settings.OFF_WORDS:
             root = files.root_from(os.environ)
             files.confine(root)
             watch(seconds + settings.WATCHDOG_GRACE_SECONDS, late)
