@@ -34,7 +34,7 @@ MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
 
 _TAIL_BYTES = 64 * 1024
 _HEAD_MAX_BYTES = 8 * 1024 * 1024
-_SIDE_PREFIX = "agent-"  # older clients keep subagents beside the sessions
+_SIDE = "agent-"  # older clients keep subagents beside the sessions
 
 
 class Source:
@@ -62,9 +62,8 @@ class Source:
 def paths(config_dir: str) -> list[str]:
     """Every transcript of a session."""
     top = os.path.join(config_dir, PROJECTS_DIR)
-    listed = [(folder, name) for folder in files.folders(top) for name in files.names(folder)]
-    sessions_only = [each for each in listed if each[1].endswith(".jsonl") and not each[1].startswith(_SIDE_PREFIX)]
-    return [os.path.join(*each) for each in sessions_only]
+    listed = [os.path.join(folder, name) for folder in files.folders(top) for name in files.names(folder)]
+    return [path for path in listed if path.endswith(".jsonl") and not os.path.basename(path).startswith(_SIDE)]
 
 
 def open_source(path: str) -> Source | None:
@@ -203,7 +202,6 @@ class Backfill:
         return next((instant for instant in instants if instant is not None), 0.0)
 
     def finish(self) -> None:
-        """Show the new episodes in the views."""
         for project_dir in self.made:
             views.refresh(project_dir)
 

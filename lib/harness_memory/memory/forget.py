@@ -114,7 +114,7 @@ def _without_mentions(names: set[str], phrases: list[str]) -> Change:
                 after = without(value)
                 lines = lines if after == value else jsontext.pretty(after).split("\n")
                 if not after.get("sessions", True):
-                    return None  # a task that only these sessions worked on
+                    return None  # a task of these sessions alone
             else:
                 lines = [
                     line for line in lines if not line.endswith(endings) and not any(mark in line for mark in marks)
@@ -131,7 +131,7 @@ def find_text(tops: list[str], is_hit: Matcher) -> Iterator[tuple[str, bool, lis
     for path in _fact_files(tops):
         data = _read(path)
         after = strike.strike(path, data, is_hit) if data else data
-        if data and after != data:
+        if after != data:
             shown = [each.strip() for each in strike.passages(path, data) if is_hit(each)]
             yield path, after is None, shown or [os.path.basename(path)]
 
@@ -155,15 +155,14 @@ def struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
 
 def remaining(tops: list[str], is_hit: Matcher) -> list[str]:
     """Files that still hold the text, in a name or path that a record is found by, or in a word made of it."""
-    texts = ((path, (_read(path) or b"").decode("utf-8", "replace")) for path in _fact_files(tops, with_views=True))
+    texts = ((path, _read(path).decode("utf-8", "replace")) for path in _fact_files(tops, with_views=True))
     return [path for path, text in texts if is_hit(text) or is_hit(text.replace("-", " "))]
 
 
 def in_audit_trail(project_dir: str, is_hit: Matcher) -> list[str]:
     """Files of the audit trail that hold the text, and keep it."""
-    walk = os.walk(os.path.join(project_dir, settings.SECURITY_DIR))
-    paths = sorted(path for folder, _, names in walk for path in _paths(folder, names))
-    return [path for path in paths if any(map(is_hit, strike.passages(path, _read(path) or b"")))]
+    paths = _fact_files([os.path.join(project_dir, settings.SECURITY_DIR)])
+    return [path for path in paths if any(map(is_hit, strike.passages(path, _read(path))))]
 
 
 @contextlib.contextmanager
@@ -213,17 +212,17 @@ def _rewrite(paths: Iterable[str], change: Change) -> None:
     for path in paths:
         data = _read(path)
         after = change(path, data) if data else data
-        if data and after is None:
+        if after is None:
             files.erase(path)
-        elif after is not None and after != data:
+        elif after != data:
             files.write(path, after, durable=True)
 
 
-def _read(path: str) -> bytes | None:
-    """None for what is missing or closed to us; OSError for what another attempt may read."""
+def _read(path: str) -> bytes:
+    """b"" for what is missing or closed to us; OSError for what another attempt may read."""
     try:
-        return files.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
+        return files.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES) or b""
     except OSError as error:
         if files.is_passing(error):
             raise
-        return None
+        return b""

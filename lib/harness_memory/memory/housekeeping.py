@@ -106,9 +106,8 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
         is_left = name.endswith(settings.LOCK_SUFFIX) and abs(now - files.modified(path)) > settings.STRAY_FILE_SECONDS
         if is_left and not os.path.exists(path[: -len(settings.LOCK_SUFFIX)] + ".json"):
             lock = Lock(path, 0)
-            with lock as held:
-                if held:
-                    lock.discard()
+            with lock:
+                lock.discard()  # nothing, when another process holds it
 
 
 def _remove_async_tasks(context: Context, now: float, config: Config) -> None:

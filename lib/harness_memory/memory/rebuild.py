@@ -19,38 +19,36 @@ _REPLACED = "episode.json" + settings.DAMAGED_SUFFIX
 
 def lost(project_dir: str, now: float) -> list[Session]:
     """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
-    root, names = os.path.dirname(project_dir), {*episode.names(project_dir)}
-    limits, forgotten = config.load(root), tombstones.forgotten_sessions(project_dir)
+    root, forgotten = os.path.dirname(project_dir), tombstones.forgotten_sessions(project_dir)
+    limits = config.load(root)
     oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
-    is_full = len(names) >= limits["retention_episodes"]
-    missing, damaged = [], []
+    is_full = len(episode.names(project_dir)) >= limits["retention_episodes"]
+    missing: list[Session] = []
+    damaged: list[Session] = []
     for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
-        is_forgotten = tombstones.covers(forgotten, session.claude_id, str(session.meta.get("ended") or ""))
-        problem = files.read_json(episode.path_of(project_dir, session.episode_name), episode.SPEC)[1]
-        is_retired = is_full or session.started < oldest
-        if is_forgotten or not capture.load(session.dir).has_substance():
+        value, problem = files.read_json(episode.path_of(project_dir, session.episode_name), episode.SPEC)
+        is_retired = not problem and (is_full or session.started < oldest)
+        if value is not None or is_retired or "newer version" in problem:
             continue
-        if session.episode_name not in names and not is_retired:
-            missing.append(session)
-        elif problem and "newer version" not in problem:
-            damaged.append(session)
+        is_forgotten = tombstones.covers(forgotten, session.claude_id, str(session.meta.get("ended") or ""))
+        if not is_forgotten and capture.load(session.dir).has_substance():
+            (damaged if problem else missing).append(session)
     archived = {each.session_id for each in archive.load_all(root, project_dir, [])} if missing else set()
     return [*damaged, *(session for session in missing if session.claude_id not in archived)]
 
 
 def record_again(root: str, project_dir: str, session: Session) -> bool:
     """False when nothing came of it, or a process works on the session; the views are left to the caller."""
-    path = episode.path_of(project_dir, session.episode_name)
     lock = sessions.lock(project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:
         if not held:
             return False
         context = Context(root, project_dir, *identity.last_seen(project_dir), float("inf"))
         context.folders = []  # a checkpoint there is a running session's
-        damaged = files.read(path)
-        updated = record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
-        if damaged and updated.episode is not None:
+        damaged = files.read(episode.path_of(project_dir, session.episode_name))
+        if damaged:
             files.write(os.path.join(session.dir, _REPLACED), damaged)
+        updated = record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
         if not sessions.read_marker(project_dir, session.claude_id):
             lock.discard()
     return updated.episode is not None
