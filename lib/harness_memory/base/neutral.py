@@ -13,8 +13,8 @@ _ROLES = ("system", "human", "user", "assistant", "developer", "tool", "claude")
 # Words that together make a sentence an order to the model.
 _ORDERS = (
     *(("ignore", "instruction"), ("ignore", "previous"), ("disregard", "instruction"), ("forget", "instruction")),
-    *(("override", "instruction"), ("new", "instructions:"), ("you are now",), ("you must",), ("system prompt",)),
-    *(("do not tell the user",), ("without asking",)),
+    *(("override", "instruction"), ("new", "instructions:"), ("you are now", ""), ("you must", "")),
+    *(("system prompt", ""), ("do not tell the user", ""), ("without asking", "")),
 )
 _QUOTED = "(quoted from a record) "
 _TAG_CHARS = 40
@@ -35,7 +35,7 @@ def line(text: str) -> str:
         return before.rstrip("`") + "`%s`" % command + blank + rest
     plain = _folded(bare).lower()
     is_role = ":" in plain and plain.partition(":")[0].strip(_MARKERS) in _ROLES
-    if is_role or any(all(word in plain for word in words) for words in _ORDERS):
+    if is_role or any(first in plain and second in plain for first, second in _ORDERS):
         return before + _QUOTED + bare
     return text
 

@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from . import settings
 
-# Bidirectional overrides reorder what a terminal shows; zero-width characters hide text.
-_HIDDEN: dict[int, str | None] = dict.fromkeys(
-    (
-        *(0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0),
-        *(*range(0x180B, 0x1810), *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2070)),
-        *(*range(0xFE00, 0xFE10), *range(0xFFF9, 0xFFFC), *range(0x1BCA0, 0x1BCA4), *range(0x1D173, 0x1D17B)),
-        *range(0xE0000, 0xE01F0),
-    )
-)
-_CONTROLS = {**dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " "), **_HIDDEN}
+_CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
+_hidden: dict[int, None] = {}  # see `_visible`
 _NAME_CHARS = 100
 _NAMES_MAX = 256
 _PLAIN_RUN_CHARS = 9  # tokens have longer runs of letters and digits, or capitals
@@ -29,12 +21,12 @@ def clean(value: object, limit: int) -> str:
 
 
 def one_line(value: str) -> str:
-    return " ".join(value.translate(_CONTROLS).split())
+    return " ".join(_visible(value).translate(_CONTROLS).split())
 
 
 def block(value: str) -> str:
     """Text with its lines, without control characters and trailing spaces."""
-    lines = [line.rstrip() for line in value.replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")]
+    lines = [line.rstrip() for line in _visible(value).replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")]
     return "\n".join(lines).strip("\n ")
 
 
@@ -100,12 +92,26 @@ def _redacted(value: str, limit: int) -> str:
             rest_of_it = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
             head += " " + rest_of_it[1:]
         value = head
-    value = value if value.isascii() else value.translate(_HIDDEN)
+    value = _visible(value)
     if not value or _is_plain_name(value):
         return value
     from .redact import redact
 
     return redact(value)
+
+
+def _visible(value: str) -> str:
+    """Text without characters that reorder what a terminal shows, or hide in it."""
+    if value.isascii():
+        return value
+    if not _hidden:
+        singles = (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
+        spans = (
+            *((0x180B, 0x1810), (0x200B, 0x2010), (0x202A, 0x202F), (0x2060, 0x2070), (0xFE00, 0xFE10)),
+            *((0xFFF9, 0xFFFC), (0x1BCA0, 0x1BCA4), (0x1D173, 0x1D17B), (0xE0000, 0xE01F0)),
+        )
+        _hidden.update(dict.fromkeys((*singles, *(code for span in spans for code in range(*span)))))
+    return value.translate(_hidden)
 
 
 def _is_plain_name(value: str) -> bool:

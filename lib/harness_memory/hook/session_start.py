@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, config, files, health, invocation, settings
+from ..base import clock, config, files, invocation, settings
 from ..base.text import brief
 from ..inject import receipt, sections
 from ..inject.compose import compose
@@ -44,9 +44,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             capture.save(session.dir, state)
         housekeeping.housekeep(context, event.session_id, process, run.now, options)
         _refresh_recall(context)
-        problems = [*options.problems, *_guard_problems(context)]
-        failures = health.unmentioned(run.root)
-        problems += ["%d hook run%s failed" % (failures, "" if failures == 1 else "s")] if failures else []
+        problems = [*options.problems, *_guard_problems(context), *_failures(run.root)]
         message = [_health_line(problems)] if problems else []
         if not is_compacted:
             message.append(briefing.consolidation_due(context.project_dir, run.now, options))
@@ -65,6 +63,7 @@ def _refresh_recall(context: HookContext) -> None:
         episodes = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
         is_due = is_archived or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
     if is_due:
+        from ..base import health
         from ..recall import cache
 
         with health.noted(root, "recall"):
@@ -79,6 +78,15 @@ def _guard_problems(context: HookContext) -> list[str]:
     from ..guard import degraded
 
     return degraded.note(root, launch, context.project_dir, run.event.session_id, run.now)
+
+
+def _failures(root: str) -> list[str]:
+    if not files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
+        return []
+    from ..base import health
+
+    count = health.unmentioned(root)
+    return ["%d hook run%s failed" % (count, "" if count == 1 else "s")] if count else []
 
 
 def _health_line(problems: list[str]) -> str:

@@ -100,7 +100,7 @@ def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
 
     path = os.path.join(project.dir, settings.INDEX_FILE)
     part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
-    for name, text in sorted(_menu_entries(path)[: settings.MENU_CONSIDERED], key=distance):
+    for name, text in sorted(_menu_entries(path), key=distance):
         day, id = day_and_id(name)
         if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
             part.add(neutral.line("- [%s] %s: %s" % (day, id, text)), id, "menu")
@@ -179,5 +179,5 @@ def _menu_entries(path: str) -> list[tuple[str, str]]:
     except OSError:
         return []
     head = "- `%s/" % settings.EPISODES_DIR
-    lines = [line[len(head) :].partition("` - ") for line in text.split("\n")[:-1] if line.startswith(head)]
-    return [(name, rest) for name, _, rest in lines]
+    lines = [line for line in text.split("\n")[:-1] if line.startswith(head)][: settings.MENU_CONSIDERED]
+    return [(name, rest) for name, _, rest in [line[len(head) :].partition("` - ") for line in lines]]

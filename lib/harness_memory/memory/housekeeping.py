@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, files, health, settings
+from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..session import sessions
 
@@ -17,31 +17,35 @@ if TYPE_CHECKING:
     from ..base.config import Config
     from ..project.context import Context
 
-_EVENT = "housekeeping"  # the name of its failures
-
 
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
     context.ends = min(context.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
-    is_swept = False
-    with health.noted(context.store_root, _EVENT):
-        markers = [each for each in sessions.live_markers(context.project_dir) if each["claude_session"] != claude_id]
-        if markers or context.checkpoints():
+    own = sessions.marker_path(context.project_dir, claude_id)
+    markers = [name for name in files.names(os.path.dirname(own)) if name.endswith(".json")]
+    is_swept = any(name != os.path.basename(own) for name in markers) or bool(context.checkpoints())
+
+    def sweep_sessions(context: Context, now: float, config: Config) -> None:
+        if is_swept:
             from ..session import sweep
 
             sweep.sweep(context, claude_id, process, now, config)
-            is_swept = True
-    with health.noted(context.store_root, _EVENT):
-        _retire_episodes(context.project_dir, now, config)
-    with health.noted(context.store_root, _EVENT):
+
+    def refresh_views(context: Context, now: float, config: Config) -> None:
         if is_swept or _are_views_stale(context.project_dir):
             from . import views
 
             views.refresh(context.project_dir, _patience(context))
-    for duty in (_list_notes, _remove_strays, _remove_async_tasks):
-        if context.left() > 0:
-            with health.noted(context.store_root, _EVENT):
+
+    others = (_list_notes, _remove_strays, _remove_async_tasks)
+    for duty in (sweep_sessions, _retire_episodes, refresh_views, *others):
+        try:
+            if duty not in others or context.left() > 0:
                 duty(context, now, config)
+        except Exception as error:  # noqa: BLE001  (the next duty still runs)
+            from ..base import health
+
+            health.note_failure(context.store_root, "housekeeping", error)
 
 
 def is_clock_plausible(days: Iterable[str], now: float) -> bool:
@@ -52,13 +56,16 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
     return max((day for day in days if day < week_ago), default=week_ago) >= year_ago
 
 
-def _retire_episodes(project_dir: str, now: float, config: Config) -> None:
+def _retire_episodes(context: Context, now: float, config: Config) -> None:
     """Delete episodes older than `retention_days` or beyond `retention_episodes`."""
-    folder = os.path.join(project_dir, settings.EPISODES_DIR)
+    folder = os.path.join(context.project_dir, settings.EPISODES_DIR)
     first = settings.EPISODE_PREFIX + settings.FIRST_DAY  # an earlier day is a wrong clock's
-    names = [name for name in files.names(folder) if sessions.is_episode_name(name) and name > first]
+    names = files.names(folder)
     instant = now - config["retention_days"] * settings.DAY_SECONDS
     oldest = settings.EPISODE_PREFIX + clock.stamp(clock.iso(instant))
+    if len(names) <= config["retention_episodes"] and names[:1] > [oldest]:
+        return
+    names = [name for name in names if sessions.is_episode_name(name) and name > first]
     excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
     # A session that began long ago may have gone on until yesterday.
     aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
@@ -96,9 +103,8 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
 def _remove_strays(context: Context, now: float, config: Config) -> None:
     """Remove temporary files of killed writers, and lock files of sessions that ended."""
     project, before = context.project_dir, now - settings.STRAY_FILE_SECONDS
-    state, work = (os.path.join(project, name) for name in (settings.STATE_DIR, settings.WORK_DIR))
-    recent = [path for day in files.names(work)[-2:] for path in files.folders(os.path.join(work, day))]
-    for folder in (context.store_root, project, *files.folders(project), state, *files.folders(state), *recent):
+    state = os.path.join(project, settings.STATE_DIR)
+    for folder in (context.store_root, project, *files.folders(project), *files.folders(state)):
         files.remove_temporaries(folder, before)
     live = os.path.join(state, settings.LIVE_DIR)
     for name in files.names(live):
