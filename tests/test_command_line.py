@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -97,21 +95,6 @@ def test_a_closed_or_full_output_ends_in_one_line_at_most(home: Path, repo: Path
         assert (done.returncode, done.stderr.count(b"\n")) == (2, 1)
         assert done.stderr.startswith(b"harness: cannot write output: No space left on device")
         assert "Totals are in cents" in world.memory("list", "--notes").stdout
-
-
-@POSIX
-def test_an_interrupt_ends_without_a_word(empty: World) -> None:
-    env = support.clean_environment(empty.home)
-    script = "import signal, sys\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
-    script += "sys.path.insert(0, %r)\nfrom harness_memory import cli\n" % str(support.LIB)
-    script += "open('ready', 'w').close()\nsys.exit(cli.main(['memory', 'checkpoint']))"
-    pipes: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
-    with subprocess.Popen([sys.executable, "-c", script], cwd=str(empty.repo), env=env, **pipes) as process:
-        while not (empty.repo / "ready").exists() and process.poll() is None:
-            time.sleep(0.01)
-        process.send_signal(signal.SIGINT)
-        _, errors = process.communicate()
-    assert (process.returncode, errors) == (130, b"")
 
 
 @POSIX

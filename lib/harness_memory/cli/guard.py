@@ -200,14 +200,17 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list
             stdin: Any = {"text": plain(call.stdin)} if isinstance(call.stdin, str) else None
             if call.stdin and stdin is None:
                 stdin = {"from": [source.line() for source in call.stdin]}
-            step: dict[str, Any] = {
+            step = {
                 "program": plain(call.program),
                 "args": [plain(arg) for arg in call.args],
                 "cwd": plain(call.cwd),
+                "via": list(call.via),
+                "where": call.where or None,
+                "stdin": stdin,
+                "redirections": [{"operator": sign, "target": plain(word)} for sign, word in call.redirections],
+                "findings": [_finding(rule, about, here) for rule, about in broken],
             }
-            step.update({"via": list(call.via), "where": call.where or None, "stdin": stdin})
-            step["redirections"] = [{"operator": sign, "target": plain(word)} for sign, word in call.redirections]
-            steps.append({**step, "findings": [_finding(rule, about, here) for rule, about in broken]})
+            steps.append(step)
     except Unreadable as error:
         return [], [str(error) or "not shell text"]
     return steps, [plain(part) for part in trace.unread]

@@ -5,16 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import time
+from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base import clock, config, files, invocation, settings
 from ..guard import policy
 from ..setup import entries, registry, settingsfile
 from .output import Refusal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 RECENT_SECONDS = 7 * 86400
 INSTALL = "run: python3 %s" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
@@ -57,17 +54,14 @@ class Install:
             self.problems.append("installed by version %s, this is %s" % (version, __version__))
 
 
-class Guard:
+class Guard(NamedTuple):
     """Whether the guard is on; `why` names what is wrong, `problems` those of its rule files."""
 
-    __slots__ = ("commands", "is_lost", "problems", "state", "why")
-
-    def __init__(self, state: str, why: list[str], problems: list[str]) -> None:
-        self.state = state
-        self.why = why
-        self.problems = problems
-        self.is_lost = False  # left out, but not by the user's choice
-        self.commands: list[str] = []
+    state: str
+    why: list[str]
+    problems: list[str]
+    is_lost: bool = False  # left out, but not by the user's choice
+    commands: tuple[str, ...] = ()
 
     def line(self) -> str:
         more = ", and %d more" % (len(self.why) - 1) if self.why[1:] else ""
@@ -106,9 +100,8 @@ def guard(root: str, paths: list[str], directory: str) -> Guard:
         return Guard(OFF, ["not installed here"], problems)
     guarded = [(each, hook) for each, hook in hooks if hook.matcher != entries.UNGUARDED]
     if not guarded:
-        state = Guard(OFF, ["left out of %s (install.py --guard adds it)" % hooks[0][0].path], problems)
-        state.is_lost = all(each.record.get("guard") is not False for each, _ in hooks)
-        return state
+        is_lost = all(each.record.get("guard") is not False for each, _ in hooks)
+        return Guard(OFF, ["left out of %s (install.py --guard adds it)" % hooks[0][0].path], problems, is_lost)
     able = []
     for each, hook in guarded:
         scripts = [path for path in _paths_in(hook.command) if path.endswith(".py")]
@@ -117,9 +110,8 @@ def guard(root: str, paths: list[str], directory: str) -> Guard:
         return Guard(OFF, ["its hook in %s cannot run" % each.path for each, _ in guarded], problems)
     narrow = ['it sees only "%s" in %s' % (hook.matcher, each.path) for each, hook in able]
     why = [*(narrow if all(hook.matcher for _, hook in able) else []), *problems]
-    state = Guard(DEGRADED if why else ON, why, problems)
-    state.commands = list(dict.fromkeys(hook.command for _, hook in able))
-    return state
+    commands = tuple(dict.fromkeys(hook.command for _, hook in able))
+    return Guard(DEGRADED if why else ON, why, problems, commands=commands)
 
 
 def last_runs(root: str) -> dict[str, str | None]:

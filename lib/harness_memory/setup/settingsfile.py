@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 SCOPES = ("user", "project", "local")
 _ALLOW = ("permissions", "allow")
-_OBJECTS: tuple[tuple[str, ...], ...] = ((), ("hooks",), ("permissions",))
-_LISTS: tuple[tuple[str, ...], ...] = (*(("hooks", event) for event, _, _ in entries.HOOKS), _ALLOW)
 
 
 class Hook(NamedTuple):
@@ -102,8 +100,9 @@ def _pruned(text: str, path: tuple[str | int, ...], before: Node) -> str:
 
 def check_shape(path: str, text: str) -> None:
     """Refuse valid JSON in which our entries do not fit."""
-    for keys in (*_OBJECTS, *_LISTS):
-        node, is_list = parse(text).find(*keys), keys in _LISTS
+    lists = [*(("hooks", event) for event, _, _ in entries.HOOKS), _ALLOW]
+    for keys in ((), ("hooks",), ("permissions",), *lists):
+        node, is_list = parse(text).find(*keys), keys in lists
         if node is not None and node.kind != ("[" if is_list else "{"):
             shape = "an array […]" if is_list else "an object {…}"
             name = '"%s"' % ".".join(keys) if keys else "the whole document"
