@@ -75,8 +75,8 @@ PACKAGES = {
     "inject": 451,
     "guard": 7346,
     "hook": 877,
-    "cli": 3949,
-    "setup": 1020,
+    "cli": 3912,
+    "setup": 993,
 }
 FOLDERS = {"hooks": 123, "tests": 14889, "bench": 2313}
 LOADED = {"session_start": 3900, "user_prompt_submit": 4500, "stop": 4050, "pre_tool_use": 895}
