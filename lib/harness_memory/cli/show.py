@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import files, settings
 from ..memory import records
-from ..session import episode
+from ..session import digest, episode
 from . import arguments, notes, resolve
 from .output import Refusal, answer, cut, line, local, passage, short, table
 from .scopes import Scopes, add_scope
@@ -137,7 +137,7 @@ def _damage(record: Record) -> str:
 def _page(record: Record, damage: str) -> str:
     """The summary; without an episode, what META says."""
     if record.episode:
-        return episode.summary_page(record.episode).rstrip()
+        return digest.summary_page(record.episode).rstrip()
     title = "# %s" % (line(record.headline) or "Session %s" % record.id)
     return "\n\n".join(filter(None, [title, str(record.meta.get("summary") or "").strip(), damage]))
 

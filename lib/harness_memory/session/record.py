@@ -14,7 +14,7 @@ import time
 
 from ..base import clock, files, settings
 from ..base.text import brief
-from . import capture, episode, transcript
+from . import capture, digest, episode, transcript
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,13 +84,13 @@ def _publish(context: Context, session: Session, updated: Update, is_over: bool)
 
         vouched = (episode.load(context.project_dir, session.episode_name) or {}).get("audit_head") or ""
         head = trail.next_head(context.project_dir, vouched)
-    value = episode.build(session, updated.state, context.root, context.remote, is_over, head)
+    value = digest.build(session, updated.state, context.root, context.remote, is_over, head)
     session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
     session.meta.update({key: value[key] for key in ("branch", "model") if value[key]})
     data = episode.render(value)
     updated.episode, updated.is_changed = value, not files.is_same(path, data)
     if updated.is_changed:
-        files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(value))
+        files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), digest.summary_page(value))
         files.write(path, data, durable=True)
 
 
