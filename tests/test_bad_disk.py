@@ -250,7 +250,7 @@ def test_read_only_store_is_named_at_the_start_and_by_commands(disk: Path, repo:
     subprocess.run(["mount", "-o", "remount,ro", str(disk)], check=True)
     try:
         for name, result in events(life):
-            assert name != "start" or "cannot be written" in result.json["systemMessage"]
+            assert name != "start" or "Read-only file system" in result.json["systemMessage"]
         for words in (*READING[:6], ["doctor"]):
             assert world.memory(*words).code in (0, 1, 2), words
         for line in ON_A_BAD_DISK:

@@ -568,21 +568,6 @@ def test_an_interrupted_install_leaves_no_process_and_says_so(tree: Path, home: 
     assert (process.returncode, errors) == (130, b"install.py: stopped. Run it again to finish.\n")
 
 
-@pytest.mark.parametrize("old", ["2.7", "3.6", "3.7"])
-def test_an_old_python_is_refused_by_install_and_ignored_by_hooks(old: str) -> None:
-    pythons = sorted(
-        Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv").glob("versions/%s.*/bin/python" % old)
-    )
-    if not pythons:
-        pytest.skip("no Python %s here" % old)
-    result = subprocess.run([str(pythons[0]), str(support.ROOT / "install.py")], capture_output=True)
-    assert (result.returncode, result.stdout) == (1, b"")
-    assert result.stderr.startswith(b"install.py: this is Python %s" % old.encode())
-    for script in support.HOOKS.glob("*.py"):
-        result = subprocess.run([str(pythons[0]), str(script)], input=b"{}", capture_output=True)
-        assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
-
-
 def test_a_damaged_record_of_installs_counts_as_empty(target: Target) -> None:
     before = put(target, b'{"a": 1}')
     do_install(target)

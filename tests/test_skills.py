@@ -106,12 +106,12 @@ def test_no_link_is_written_through(place: Target, tmp_path: Path) -> None:
     assert list(elsewhere.iterdir()) == []
 
 
-@pytest.mark.parametrize("folder", [".claude", ".claude/skills"])
-def test_a_folder_that_was_there_before_stays(home: Path, folder: str) -> None:
-    (home / folder).mkdir(parents=True, exist_ok=True)
-    before = sorted(home.rglob("*"))
-    assert [run(home, *words).returncode for words in ((), (), ("--uninstall",))] == [0, 0, 0]
-    assert sorted(home.rglob("*")) == before
+@pytest.mark.parametrize("folder", ["config", "config/skills"])
+def test_a_folder_that_was_there_before_stays(place: Target, tmp_path: Path, folder: str) -> None:
+    (tmp_path / folder).mkdir(exist_ok=True)
+    before = sorted(tmp_path.rglob("*"))
+    assert [put(place), put(place), remove(place)] == [[], [], []]
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def run(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:

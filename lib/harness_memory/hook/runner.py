@@ -9,7 +9,6 @@ stamp in the store (see `health`), and the session goes on without us.
 
 from __future__ import annotations
 
-import errno
 import os
 import time
 
@@ -33,7 +32,6 @@ HANDLERS = {
     "SessionEnd": "session_end",
 }
 _OF_SUBAGENTS = ("PreToolUse", "SubagentStart")  # a subagent neither starts nor ends its session
-_UNWRITABLE = (errno.EROFS, errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC), errno.EACCES, errno.EPERM)
 
 
 class Run:
@@ -103,15 +101,13 @@ def _reply(name: str, root: str, ends: float, payload: dict[str, Any]) -> bytes:
 
 
 def _message(name: str, root: str, error: BaseException) -> bytes:
-    """A line for the user about a store that takes no stamp, so that no later start could mention it."""
-    is_foreign = isinstance(error, files.Foreign)
-    if name != "SessionStart" or not isinstance(error, OSError) or not (is_foreign or error.errno in _UNWRITABLE):
+    """A line for the user about a store that may take no stamp, so that no later start could mention it."""
+    if name != "SessionStart" or not isinstance(error, OSError):
         return b""
     from ..base.text import brief
 
-    path = brief(str(error.filename if is_foreign else root), settings.ITEM_CHARS)
-    reason = error.strerror if is_foreign else "cannot be written (%s)" % error.strerror
-    text = "Harness Memory: %s %s, so nothing is remembered. See: harness memory doctor" % (path, reason)
+    path = brief(str(error.filename or root), settings.ITEM_CHARS)
+    text = "Harness Memory: %s: %s. Nothing is remembered. See: harness memory doctor" % (path, error.strerror)
     return jsontext.compact({"systemMessage": text}).encode("utf-8", "replace")
 
 
