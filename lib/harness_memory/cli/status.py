@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..memory.records import Record
     from ..project.identity import Project
 
 _SHOWN = 4
@@ -36,6 +35,8 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
     last = resolve.last(every)
     work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
     places = installs.in_force(directory, project.root)
+    log = receipt.load(last.session.dir).log if last and last.session else []
+    injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
     return {
         "version": __version__,
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
@@ -46,7 +47,7 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
         "in_progress": work["active_tasks"] if work else [],
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
-        "last": {**last.brief(), "told": _injected(last)} if last else None,
+        "last": {**last.brief(), "told": injected} if last else None,
         "hooks": _hooks(root, places),
         "guard": installs.guard(root, places, directory).as_json(),
     }
@@ -64,12 +65,6 @@ def _hooks(root: str, places: list[str]) -> dict[str, Any]:
         "is_plugin": not every and installs.have_run_lately(root),
         "last_runs": installs.last_runs(root),
     }
-
-
-def _injected(record: Record) -> list[dict[str, Any]]:
-    """What was injected into a session: when, why, how much."""
-    log = receipt.load(record.session.dir).log if record.session else []
-    return [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +97,11 @@ def _page(facts: dict[str, Any]) -> list[str]:
     live = some([_live_line(one) for one in facts["live"]], _SHOWN) or ["no session is running here"]
     rows += [["" if at else "Now", text] for at, text in enumerate(live)]
     last = _last_lines(facts["last"]) if facts["last"] else []
-    return [*table(rows), *_progress_lines(facts["in_progress"]), *last, "", *_hook_lines(facts)]
+    runs = facts["hooks"]["last_runs"].items()
+    times = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in runs if when]
+    state = [["Hooks", line(_hook_state(facts["hooks"]))], ["Guard", line(facts["guard"]["line"])]]
+    state.append(["Last runs", ", ".join(times) or "none yet"])
+    return [*table(rows), *_progress_lines(facts["in_progress"]), *last, "", *table(state)]
 
 
 def _live_line(one: dict[str, Any]) -> str:
@@ -133,13 +132,6 @@ def _progress_lines(tasks: list[dict[str, Any]]) -> list[str]:
         lines += some(steps, _STEPS_SHOWN, "      ")
     more = len(tasks) - _SHOWN
     return [*lines, "  and %d more in STATE/%s" % (more, settings.CURRENT_WORK_FILE)] if more > 0 else lines
-
-
-def _hook_lines(facts: dict[str, Any]) -> list[str]:
-    hooks = facts["hooks"]
-    runs = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in hooks["last_runs"].items() if when]
-    rows = [["Hooks", line(_hook_state(hooks))], ["Guard", line(facts["guard"]["line"])]]
-    return table([*rows, ["Last runs", ", ".join(runs) or "none yet"]])
 
 
 def _hook_state(hooks: dict[str, Any]) -> str:
