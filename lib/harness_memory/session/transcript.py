@@ -3,7 +3,7 @@
 It is JSON Lines, one entry a line, and most of its bytes are entries that say nothing about the work (request
 snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
 
-A place in a transcript is kept in the session's capture file: [offset, CRC of the bytes before it]. `offset` is where
+A place in a transcript is kept in the session's capture file: [offset, checksum of the bytes before it]. `offset` is where
 the next unread line starts. A file with other bytes there was rewritten and is read from its start, as it is after
 any other value (older versions had other forms).
 """
@@ -11,7 +11,6 @@ any other value (older versions had other forms).
 from __future__ import annotations
 
 import os
-import zlib
 
 from ..base import clock, files, jsontext, settings, shape
 from ..base.text import brief, brief_of, clean, identifier
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from .capture import Capture
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
+_PRIME = 2**61 - 1  # of a checksum by arithmetic: loading `zlib` takes a millisecond
 _TAIL_BYTES = 512
 _TITLES = ("custom-title", "ai-title", "summary")
 _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
@@ -91,7 +91,7 @@ class Reading:
     def _place(self, offset: int) -> list[int]:
         size = min(_TAIL_BYTES, offset)
         os.lseek(self.fd, offset - size, os.SEEK_SET)
-        return [offset, zlib.crc32(os.read(self.fd, size))]
+        return [offset, int.from_bytes(os.read(self.fd, size), "big") % _PRIME]
 
 
 def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
