@@ -3,8 +3,8 @@
 It is JSON Lines, one entry a line, and most of its bytes are entries that say nothing about the work (request
 snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
 
-A place in a transcript is kept in the session's capture file: [offset, checksum of the bytes before it]. `offset` is where
-the next unread line starts. A file with other bytes there was rewritten and is read from its start, as it is after
+A place in a transcript is kept in the session's capture file: [offset, checksum of the bytes before it]. `offset` is
+where the next unread line starts. A file with other bytes there was rewritten and is read from its start, as it is after
 any other value (older versions had other forms).
 """
 
