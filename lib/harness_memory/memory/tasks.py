@@ -26,15 +26,9 @@ DONE = "done"
 IN_PROGRESS = "in_progress"
 SPEC = {
     "task_id": "text",
-    "title?": "text",
-    "created?": "text",
-    "updated?": "text",
-    "branch?": "text",
-    "sessions": ["text"],
+    **dict.fromkeys(("title?", "created?", "updated?", "branch?", "status?"), "text"),
+    **{key: ["text"] for key in ("sessions", "remaining?", "blockers?")},
     "checkpoints": [{"*": "any"}],
-    "remaining?": ["text"],
-    "blockers?": ["text"],
-    "status?": "text",
 }
 _ENTRY = {"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}
 
@@ -130,7 +124,6 @@ def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | Non
 
 
 def load_all(project_dir: str) -> list[Task]:
-    """The readable tasks."""
     return [task for task in load(project_dir).values() if task]
 
 

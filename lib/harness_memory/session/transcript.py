@@ -4,8 +4,8 @@ It is JSON Lines, one entry a line, and most of its bytes are entries that say n
 snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
 
 A place in a transcript is kept in the session's capture file: [offset, checksum of the bytes before it]. `offset` is
-where the next unread line starts. A file with other bytes there was rewritten and is read from its start, as it is after
-any other value (older versions had other forms).
+where the next unread line starts. A file with other bytes there was rewritten and is read from its start,
+as after any other value (older versions had other forms).
 """
 
 from __future__ import annotations
