@@ -72,7 +72,6 @@ def complain(message: str, program: str = "harness") -> None:
 
 
 def confirm(question: str) -> bool:
-    """Whether the person types yes."""
     try:
         return input(passage(question)).strip().lower() == "yes"
     except EOFError:
@@ -214,13 +213,11 @@ def count(number: int, noun: str) -> str:
 
 
 def sparkline(values: list[float], lowest: float, highest: float) -> str:
-    """A bar for each value, in characters that the terminal can show."""
     bars, span = _bars(), highest - lowest or 1.0
     return "".join(bars[round((value - lowest) / span * (len(bars) - 1))] for value in values)
 
 
 def bar(part: int, whole: int) -> str:
-    """A share as a percentage and a bar."""
     share = part / whole if whole else 0.0
     return "%3d %% %s" % (round(share * 100), _bars()[-1] * round(share * 24))
 

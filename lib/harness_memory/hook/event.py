@@ -48,11 +48,11 @@ class Event:
         self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS)
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
         self.tool_name = text("tool_name")
-        given = payload.get("tool_input")
-        given = given if isinstance(given, dict) else {}
-        self.skill = clean(given.get("skill"), settings.NAME_CHARS)
-        self.command = clean(given.get("command"), settings.TEXT_FIELD_MAX_CHARS)
-        self.path = _path(given.get("file_path") or given.get("notebook_path"))
+        tool_input = payload.get("tool_input")
+        tool_input = tool_input if isinstance(tool_input, dict) else {}
+        self.skill = clean(tool_input.get("skill"), settings.NAME_CHARS)
+        self.command = clean(tool_input.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        self.path = _path(tool_input.get("file_path") or tool_input.get("notebook_path"))
         silent = payload.get("seconds_since_last_response")
         self.silent_seconds = float(silent) if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))

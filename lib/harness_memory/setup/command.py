@@ -182,7 +182,6 @@ def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace
 
 
 def _rehearse(target: Target, change: Change, lines: list[str]) -> int:
-    """Show a change as a diff."""
     sides = [(data or b"").decode("utf-8", "replace").splitlines() for data in change]
     names = [os.devnull if data is None else target.settings for data in change]
     diff = [*difflib.unified_diff(sides[0], sides[1], names[0], names[1], lineterm="")]
