@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from .capture import Capture
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
-_PRIME = 2**61 - 1  # of a checksum by arithmetic: loading `zlib` takes a millisecond
+_PRIME = 2**31 - 1  # of a checksum by arithmetic: loading `zlib` takes a millisecond
 _TAIL_BYTES = 512
 _TITLES = ("custom-title", "ai-title", "summary")
 _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
