@@ -15,10 +15,9 @@ import support
 from recall import measure
 from recall.development import load
 
-from harness_memory.recall import cache, index, ranking
+from harness_memory.recall import cache, index, ranking, writer
 from harness_memory.recall.documents import index_text
-from harness_memory.recall.stem import stem
-from harness_memory.recall.terms import terms
+from harness_memory.recall.terms import stem, terms
 
 DATA = Path(__file__).parent / "data" / "recall"
 DAY = 86400.0
@@ -32,7 +31,7 @@ def source(*documents: dict[str, Any]) -> index.Source:
         fields = {"kind": "session", "title": "", "time": NOW, **each}
         made.append(index_text(**fields))
     half = len(made) // 2
-    segment = index.Segment(index.dump(None, made[:half], (), {})) if half else None
+    segment = index.Segment(writer.dump(None, made[:half], (), {})) if half else None
     return index.Source(segment, made[half:], set())
 
 
@@ -201,7 +200,6 @@ class Store:
             return []
         scores = ranking.score(searched, ranking.Query(query), NOW)
         records = [searched.record(number) for number in ranking.best(searched, scores, 99)]
-        searched.close()
         return [record.id.rpartition("Z-")[2][:8] for record in records]
 
 

@@ -43,9 +43,7 @@ def _rebuilt(project_dir: str) -> list[str]:
     names += views.rebuild(project_dir, _WAIT_SECONDS)
     names += _relisted(notebook.Shelf("project", project_dir))
     cache.drop(project_dir)
-    source = cache.open_source(root, project_dir, now, float("inf"), is_whole=True)
-    if source:
-        source.close()
+    cache.open_source(root, project_dir, now, float("inf"), is_whole=True)
     return names
 
 

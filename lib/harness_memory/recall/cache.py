@@ -16,7 +16,7 @@ import time
 from zlib import crc32
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Segment, Source, dump, from_row
+from .index import ARCHIVED, NOTE, SESSION, Segment, Source, from_row
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -118,20 +118,17 @@ class _Cache:
         for name, stamp in changed if is_whole else changed[: settings.RECALL_TAKEN_AT_PROMPT]:
             if name[:-5].rpartition("Z-")[2] in own or time.monotonic() > ends:
                 is_complete = False
-            else:
-                self._take_episode(name, stamp)
+                continue
+            from ..session import episode
+            from .documents import of_episode
+
+            value = episode.load(self.project_dir, name)
+            if value:
+                self._add(of_episode(name, value, episode.headline(value)), stamp)
         if is_whole:
             self.gone.update({id for id in self.stamps if "/" not in id}.difference(names))
         if is_complete and changed_ns < now * 10**9 - _SETTLED_NS:
             self.state["episodes"] = changed_ns
-
-    def _take_episode(self, name: str, stamp: int) -> None:
-        from ..session import episode
-        from .documents import of_episode
-
-        value = episode.load(self.project_dir, name)
-        if value:
-            self._add(of_episode(name, value, episode.headline(value)), stamp)
 
     def _take_notes(self) -> None:
         """Take in new and changed notes of project and user. One that does not hold is gone."""
@@ -162,20 +159,15 @@ class _Cache:
         before = self.state.get("archives", {})
         if stamps == before:
             return
-        from ..memory import archive
-        from .documents import index_text
+        from .documents import of_archive
 
-        changed = [name[: -len(_ARCHIVE_ENDING)] for name in names if stamps[name] != before.get(name)]
-        current = {*(name[: -len(_ARCHIVE_ENDING)] for name in names)}.difference(changed)
+        changed = [name for name in names if stamps[name] != before.get(name)]
+        current = {name for name in names if name not in changed}
         ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
-        self.gone.update(id for id in ids if id.split("/")[1] not in current)
+        self.gone.update(id for id in ids if id.split("/")[1] + _ARCHIVE_ENDING not in current)
         for name in changed:
-            try:
-                for session in archive.load(self.store_root, self.project_dir, name):
-                    id, started = "%s/%s/%s" % (ARCHIVED, name, session.id), clock.parse(session.started) or 0.0
-                    self._add(index_text(id, ARCHIVED, session.headline, time=started), 0)
-            except files.Unreadable:
-                continue  # `verify` names it
+            for document in of_archive(self.store_root, self.project_dir, name[: -len(_ARCHIVE_ENDING)]):
+                self._add(document, 0)
         self.state["archives"] = stamps
 
     def _add(self, document: Document, stamp: int) -> None:
@@ -211,6 +203,8 @@ class _Cache:
         if not self.base:  # files of other versions go
             files.remove_tree(directory, kept=_LOCK)
             files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
+        from .writer import dump
+
         dead = self.dead()
         self.state["dead"] = len(dead)
         data = dump(self.base, [*self.recent.values()], dead, self.state)

@@ -23,11 +23,10 @@ if TYPE_CHECKING:
 
 
 SESSION, NOTE, ARCHIVED = KINDS = ("session", "note", "archived")
-_MAGIC = b"harness-recall %s.%d %s" % (__version__.encode(), settings.RECALL_FORMAT, sys.byteorder.encode())
-_COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("kinds", "B"))
-_BLOBS = ("terms", "postings", "pairs", "records")
-_SECTIONS = (*(name for name, _ in _COLUMNS), *(name + " ends" for name in _BLOBS), "terms", "ids", *_BLOBS[1:])
-_COUNT_MAX = 255
+MAGIC = b"harness-recall %s.%d %s" % (__version__.encode(), settings.RECALL_FORMAT, sys.byteorder.encode())
+COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("kinds", "B"))
+BLOBS = ("terms", "postings", "pairs", "records")
+_SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])
 
 
 class Record:
@@ -36,11 +35,7 @@ class Record:
     __slots__ = ("day", "files", "id", "kind", "line")
 
     def __init__(self, id: str, kind: str, day: str, line: str, files: list[str]) -> None:
-        self.id = id
-        self.kind = kind
-        self.day = day
-        self.line = line
-        self.files = files
+        self.id, self.kind, self.day, self.line, self.files = id, kind, day, line, files
 
     def to_row(self) -> list[Any]:
         return [self.id, self.kind, self.day, self.line, self.files]
@@ -51,13 +46,11 @@ class Document:
 
     __slots__ = ("counts", "length", "pairs", "record", "stamp", "time")
 
-    def __init__(self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: Record) -> None:
-        self.counts = counts
-        self.pairs = pairs
-        self.length = length
-        self.time = time
-        self.record = record
-        self.stamp = 0
+    def __init__(
+        self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: Record, stamp: int = 0
+    ) -> None:
+        self.counts, self.pairs, self.length, self.time = counts, pairs, length, time
+        self.record, self.stamp = record, stamp
 
     def to_row(self) -> list[Any]:
         return [self.counts, self.pairs, self.length, self.time, self.record.to_row(), self.stamp]
@@ -65,9 +58,7 @@ class Document:
 
 def from_row(row: list[Any]) -> Document:
     counts, pairs, length, time, record, stamp = row
-    document = Document(counts, pairs, length, time, Record(*record))
-    document.stamp = stamp
-    return document
+    return Document(counts, pairs, length, time, Record(*record), stamp)
 
 
 class Segment:
@@ -76,7 +67,7 @@ class Segment:
     def __init__(self, data: bytes, fd: int = -1) -> None:
         line = data.index(b"\n") + 1
         start = data.index(b"\n", line) + 1
-        if data[: line - 1] != _MAGIC:
+        if data[: line - 1] != MAGIC:
             raise ValueError("written by another version or on another machine")
         header = jsontext.loads(data[line : start - 1])
         starts = [*accumulate(header["sizes"], initial=start)]
@@ -89,8 +80,8 @@ class Segment:
         if fd >= 0:
             self._data = self._read(0, self._spans["terms"][1])
         self.state: dict[str, Any] = header["state"]
-        self.columns: dict[str, Any] = {name: self._column(name, code) for name, code in _COLUMNS}
-        self.ends = {name: self._column(name + " ends", "I") for name in _BLOBS}
+        self.columns: dict[str, Any] = {name: self._column(name, code) for name, code in COLUMNS}
+        self.ends = {name: self._column(name + " ends", "I") for name in BLOBS}
         self.count = len(self.columns["lengths"])
 
     def _column(self, name: str, code: str) -> Any:
@@ -144,7 +135,7 @@ class Source:
         self._first = base.count if base else 0
         self._lists: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, int] = {}
-        columns = base.columns if base else {name: memoryview(b"") for name, _ in _COLUMNS}
+        columns = base.columns if base else {name: memoryview(b"") for name, _ in COLUMNS}
         self.lengths: list[int] = columns["lengths"].tolist() + [each.length for each in recent]
         self.times: list[float] = columns["times"].tolist() + [each.time for each in recent]
         self.kinds = columns["kinds"].tobytes() + bytes([KINDS.index(each.record.kind) for each in recent])
@@ -185,46 +176,3 @@ class Source:
         if self._base and number < self._first:
             return Record(*jsontext.loads(self._base.item("records", number)))
         return self._recent[number - self._first].record
-
-    def close(self) -> None:
-        if self._base and self._base.fd >= 0:
-            os.close(self._base.fd)
-            self._base.fd = -1
-
-
-def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int], state: dict[str, Any]) -> bytes:
-    """The file of a segment and more documents. Dead ones keep their number and lose their id."""
-    from array import array
-
-    columns = {name: array(code, base.columns[name] if base else ()) for name, code in _COLUMNS}
-    ids = base.ids() if base else []
-    count = len(ids)
-    blobs = {name: [base.item(name, number) for number in range(count)] if base else [] for name in _BLOBS[2:]}
-    for number in dead:
-        ids[number], blobs["records"][number] = "", b""
-    lists: dict[bytes, tuple[bytearray, bytearray]] = {}
-    if base:
-        for number in range(len(base.ends["terms"])):
-            numbers, counts = base.postings(number)
-            lists[base.item("terms", number)] = (bytearray(numbers), bytearray(counts))
-    for number, each in enumerate(documents, count):
-        ids.append(each.record.id)
-        row = (each.length, each.time, each.stamp, KINDS.index(each.record.kind))
-        for column, value in zip(columns.values(), row):
-            column.append(value)
-        blobs["pairs"].append(array("I", each.pairs).tobytes())
-        blobs["records"].append(jsontext.compact(each.record.to_row()).encode("utf-8", "replace"))
-        code = number.to_bytes(4, sys.byteorder)
-        for term, occurrences in each.counts.items():
-            posting = lists.setdefault(term.encode("utf-8", "surrogatepass"), (bytearray(), bytearray()))
-            posting[0].extend(code)
-            posting[1].append(min(occurrences, _COUNT_MAX))
-    blobs["terms"] = sorted(lists)
-    blobs["postings"] = [b"".join(lists[word]) for word in blobs["terms"]]
-    sections = [column.tobytes() for column in columns.values()]
-    sections += [array("I", accumulate(map(len, blobs[name]))).tobytes() for name in _BLOBS]
-    texts = [b"".join(blobs[name]) for name in _BLOBS]
-    sections += [texts[0], "\n".join(ids).encode("utf-8", "replace"), *texts[1:]]
-    body = b"".join(sections)
-    header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
-    return b"\n".join([_MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])

@@ -60,16 +60,25 @@ class Query:
 
     def __init__(self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = ()) -> None:
         """`prompts` are the earlier ones of the session."""
-        words = terms(_ends(text))
+        words = _terms(text)
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         unique = list(dict.fromkeys(words))
         half = _QUERY_MAX_TERMS // 2
         unique = unique if len(unique) <= _QUERY_MAX_TERMS else unique[:half] + unique[-half:]
-        self.weights = {word: _framing(word) for word in unique}
+        self.weights = dict.fromkeys(unique, 1.0)
         for prompt in (*prompts[-_PROMPTS_MAX:], "" if branch in _TRUNKS else branch):
-            for word in terms(_ends(prompt)):
-                self.weights.setdefault(word, _CONTEXT_WEIGHT * _framing(word))
+            for word in _terms(prompt):
+                self.weights.setdefault(word, _CONTEXT_WEIGHT)
+        for word in _FRAMES.intersection(self.weights):
+            self.weights[word] *= _FRAMING_WEIGHT
         self.paths = files[:PATHS_MAX]
+
+
+def _terms(text: str) -> list[str]:
+    """Terms of the start and end of a text: the middle of a long one is pasted."""
+    if len(text) > _QUERY_MAX_CHARS:
+        text = text[: _QUERY_MAX_CHARS - _QUERY_TAIL_CHARS] + " " + text[-_QUERY_TAIL_CHARS:]
+    return terms(text)
 
 
 def pick(
@@ -77,33 +86,28 @@ def pick(
 ) -> list[int]:
     """The few documents that a prompt calls for, best first; none when nothing does."""
     scores = score(source, query, now)
-    asked = _rarity_of_each(source, query)
     picked: list[int] = []
     for number in best(source, scores, _PICK_EXAMINED):
-        is_worth = _worth(source, asked, number, scores[number]) >= _WORTH_MIN
+        is_worth = worth(source, query, number, scores[number]) >= _WORTH_MIN
         if is_worth and len(picked) < limit and not is_unwanted(number):
             picked.append(number)
     return picked
 
 
-def _rarity_of_each(source: Source, query: Query) -> dict[str, tuple[float, float]]:
-    """(weight, rarity) of each term and path of a query."""
-    weights = {**query.weights, **{path_term(path): 1.0 for path in query.paths}}
-    return {term: (weight, rarity_of(source, term)) for term, weight in weights.items()}
-
-
-def _worth(source: Source, asked: Mapping[str, tuple[float, float]], number: int, score: float) -> float:
+def worth(source: Source, query: Query, number: int, score: float) -> float:
     """A score on an absolute scale: weighed by how much of the query the document holds."""
+    weights = {**query.weights, **dict.fromkeys(map(path_term, query.paths), 1.0)}
     unknown = log(1 + (source.count + 0.5) / 0.5)  # of a term without documents: unrelated prompts are full of them
-    held = [term for term, (_, rarity) in asked.items() if rarity and number in source.postings(term)]
-    if not held:
-        return 0.0
-    total = sum(weight * (rarity or unknown) for weight, rarity in asked.values())
-    matched = sum(asked[term][0] * asked[term][1] for term in held)
-    together = sum(1 if term.isalpha() else 2 for term in held)
+    total = matched = together = 0.0
+    for term, weight in weights.items():
+        rarity = rarity_of(source, term)
+        total += weight * (rarity or unknown)
+        if rarity and number in source.postings(term):
+            matched += weight * rarity
+            together += 1 if term.isalpha() else 2
     # One plain word in common is chance; so is the best of very many documents.
     chance = (_WORTH_SCALE / unknown) ** 3
-    return score * chance * matched / total * (together - 1) / together
+    return score * chance * matched / total * (together - 1) / together if together else 0.0
 
 
 def explain(source: Source, query: Query, now: float, number: int) -> dict[str, Any]:
@@ -114,7 +118,7 @@ def explain(source: Source, query: Query, now: float, number: int) -> dict[str, 
         parts[name] = scores.get(number, 0.0) - total
         total += parts[name]
     parts["terms"] = {term: rarity_of(source, term) for term in query.weights if number in source.postings(term)}
-    return {**parts, "score": total, "worth": _worth(source, _rarity_of_each(source, query), number, total)}
+    return {**parts, "score": total, "worth": worth(source, query, number, total)}
 
 
 def best(source: Source, scores: Scores, limit: int) -> list[int]:
@@ -225,15 +229,3 @@ def _add_files(source: Source, scores: Scores, shares: Mapping[str, float], weig
             additions[number] = additions.get(number, 0.0) + share / sqrt(breadth)
     for number, value in additions.items():
         scores[number] = scores.get(number, 0.0) + weight * min(1.0, value)
-
-
-def _framing(word: str) -> float:
-    return _FRAMING_WEIGHT if word in _FRAMES else 1.0
-
-
-def _ends(text: str) -> str:
-    """Start and end of a long text: its middle is pasted."""
-    if len(text) <= _QUERY_MAX_CHARS:
-        return text
-    tail = _QUERY_TAIL_CHARS
-    return text[: _QUERY_MAX_CHARS - tail] + " " + text[-tail:]
