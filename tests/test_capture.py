@@ -277,3 +277,12 @@ def test_subagent_files_count_its_words_do_not(life: Life) -> None:
     life.stop("It was delegated.")
     assert (life.episode["files_changed"], life.episode["asked"]) == (["x.py"], ["delegate"])
     assert life.episode["what_was_done"] == "It was delegated."
+
+
+def test_a_stop_reads_only_what_was_appended(life: Life) -> None:
+    life.start()
+    life.turn("Rename the parser", "Renamed it. " * 60)
+    path = life.transcript.path
+    path.write_bytes(path.read_bytes().replace(b"Rename the parser", b"Rewrite history!!"))
+    life.turn("Go on", "Went on.")
+    assert life.episode["asked"] == ["Rename the parser", "Go on"]
