@@ -151,10 +151,10 @@ def tool(name: str, tool_name: str, fields: dict[str, str], expected: str = "") 
     return hook(name, "pre_tool_use", "live", lambda session: session.tool_call(tool_name, fields), expected)
 
 
-def command(*words: str, stdin: str = "") -> Writer:
+def command(*words: str) -> Writer:
     def run(scene: Scene, plan: Plan) -> Outcome:
         environment: dict[str, str | None] = {"CLAUDE_CODE_SESSION_ID": IDS["live"]}
-        return scene.run(lambda: cli.main(["memory", *words]), plan, stdin.encode(), environment)
+        return scene.run(lambda: cli.main(["memory", *words]), plan, b"- Deploys are on Tuesday\n", environment)
 
     return Writer(" ".join(words), run)
 
@@ -175,33 +175,7 @@ HOOKS = [
     tool("skill", "Skill", {"skill": "deploy"}),
     tool("trigger", "Bash", {"command": "make deploy"}),
 ]
-_TOMORROW = time.strftime("%Y-%m-%d", time.localtime(time.time() + 2 * 86400))
-COMMANDS = [
-    command("checkpoint", "--done", "Weighed it", "--remains", "Ship it", "--session", IDS["live"]),
-    command("remember", "Parcels are weighed twice", "--topic", "parcels"),
-    command("note", "add", "colours", "Red is for errors", "Green is for none"),
-    command("note", "edit", "gateway-rule", "--description", "Another one"),
-    command("note", "remove", "gateway-rule"),
-    command("note", "promote", "gateway-rule"),
-    command("lint", "--fix"),
-    command("compact"),
-    command("forget", "gateway-rule", "--yes"),
-    command("forget", "--text", "canary second answer", "--yes"),
-    command("briefing", "set", stdin="# Shop\n\n- Deploys are on Tuesday\n"),
-    command("briefing", "rollback"),
-    command("profile", "set", "deploy", stdin="- Mind the tin\n"),
-    command("consolidate", "--done"),
-    command("thread", "rename", IDS["live"][:8], "Carts"),
-    command("task", "start", "Gift cards", "--next", "Design"),
-    command("task", "checkpoint", "auth", "--note", "Half", "--next", "Mail"),
-    command("task", "done", "auth"),
-    command("rate", "deploy", "2", "--note", "Poor"),
-    command("backfill"),
-    command("prune", "--older-than", "0d"),
-    command("archive", "--before", _TOMORROW, "--open"),
-    command("restore", "--all"),
-    command("rebuild"),
-]
+COMMANDS = [command(*words) for words in full_memory.WRITING]
 WRITERS = [*HOOKS, *COMMANDS]
 
 
@@ -251,8 +225,6 @@ class Trial:
     def complaints(self) -> list[str]:
         """What the product itself finds wrong, and what a rebuild would change."""
         memory = self.scene.memory
-        for path in self.scene.store.rglob(".*.tmp"):  # what a kill may leave; `verify` says to delete it
-            path.unlink()
         checked = memory.memory("verify")
         found = ["verify: " + checked.stdout + checked.stderr] if checked.code else []
         before = memory.files()

@@ -15,57 +15,7 @@ from life import Life
 Say = Callable[[str], str]
 DAY = 86400
 
-READING = [
-    ["status"],
-    ["list"],
-    ["list", "--notes"],
-    ["show", "last"],
-    ["show", "gateway-rule"],
-    ["search", "canary"],
-    ["search", "canary", "--archived", "--explain"],
-    ["related", "canary file.py"],
-    ["transcript", "last"],
-    ["why", "last"],
-    ["stats"],
-    ["open"],
-    ["thread", "list", "--all"],
-    ["task", "list", "--all"],
-    ["signals"],
-    ["audit", "show"],
-    ["audit", "verify"],
-    ["audit", "stats"],
-    ["briefing", "show"],
-    ["briefing", "history"],
-    ["profile", "list"],
-    ["profile", "show", "deploy"],
-    ["note", "show", "gateway-rule"],
-    ["lint"],
-    ["consolidate"],
-    ["restore"],
-    ["prune", "--dry-run"],
-    ["compact", "--dry-run"],
-    ["verify"],
-    ["doctor"],
-]
-WRITING = [
-    ["checkpoint", "--done", "It is done", "--remains", "A rest"],
-    ["remember", "Parcels are weighed twice"],
-    ["note", "add", "second topic", "A fact of it"],
-    ["lint", "--fix"],
-    ["compact"],
-    ["briefing", "set"],
-    ["briefing", "rollback"],
-    ["profile", "set", "deploy"],
-    ["task", "checkpoint", "auth", "--note", "half"],
-    ["rate", "deploy", "4"],
-    ["consolidate", "--done"],
-    ["backfill", "--all"],
-    ["prune", "--older-than", "0d"],
-    ["archive", "--before", "2099-01-01", "--open"],
-    ["restore", "--all"],
-    ["forget", "--text", "canary", "--yes"],
-    ["rebuild"],
-]
+READING, WRITING = support.command_lines("verbs/reading.txt"), support.command_lines("verbs/writing.txt")
 
 
 def fill(home: Path, repo: Path, say: Say) -> Memory:

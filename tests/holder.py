@@ -1,4 +1,4 @@
-"""Holds a lock until its standard input ends: `python holder.py LIB LOCKFILE`."""
+"""Holds locks until its standard input ends: `python holder.py LIB LOCKFILE…`."""
 
 import sys
 
@@ -6,6 +6,6 @@ sys.path.insert(0, sys.argv[1])
 
 from harness_memory.base.lock import Lock
 
-with Lock(sys.argv[2]) as held:
-    print("held" if held else "busy", flush=True)
-    sys.stdin.read()
+held = [Lock(path).__enter__() for path in sys.argv[2:]]
+print("held" if all(held) else "busy", flush=True)
+sys.stdin.read()

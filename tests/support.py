@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from forked import PIPE_BYTES, ForkServer
 
 ROOT = Path(__file__).resolve().parent.parent
 LIB = ROOT / "lib"
+DATA = ROOT / "tests" / "data"
 HOOKS = ROOT / "hooks"
 FLAGS = ("-I", "-S", "-X", "utf8")
 
@@ -35,10 +37,19 @@ def volume(count: int) -> int:
     return max(1, round(count * VOLUME))
 
 
+def lines(name: str) -> list[str]:
+    """The lines of a file in tests/data."""
+    return [line for line in (DATA / name).read_text(encoding="utf-8").split("\n") if line]
+
+
 def rows(name: str) -> list[Any]:
     """The values of a file of JSON lines in tests/data."""
-    text = (ROOT / "tests" / "data" / name).read_text(encoding="utf-8")
-    return [json.loads(line) for line in text.split("\n") if line]
+    return [json.loads(line) for line in lines(name)]
+
+
+def command_lines(name: str) -> list[list[str]]:
+    """The words of every line of a file in tests/data, quoted as in a shell."""
+    return [shlex.split(line) for line in lines(name)]
 
 
 # Running a hook --------------------------------------------------------------------------------
@@ -112,11 +123,15 @@ def run_hook(
     cwd: Path | str | None = None,
     timeout: float = 120,
     fresh: bool = False,
+    under: str = "",
 ) -> Result:
-    """Run `hooks/<script>.py` as the client does, in the payload's `cwd` unless told otherwise.
+    """Run `hooks/<script>.py` as the client does, in the payload's `cwd` by default.
 
-    A `fresh` one is started by us and not forked: its parent is this process.
+    A `fresh` one is started by us and not forked: its parent is this process. The code `under` runs first in it.
     """
+    if under:
+        path = str(HOOKS / (script + ".py"))
+        env, script = {**(env or {}), "HARNESS_TESTS_SCRIPT": path, "HARNESS_TESTS_UNDER": under}, "../tests/under"
     if cwd is None:
         named = payload.get("cwd") if isinstance(payload, Mapping) else None
         cwd = named if isinstance(named, str) and os.path.isdir(named) else home
@@ -165,9 +180,9 @@ def bound_by_modes() -> list[str]:
     return [found, "--bounding-set=-dac_override,-dac_read_search"]
 
 
-def hold_lock(path: Path) -> subprocess.Popen[bytes]:
-    """A process that holds the lock at `path` until it is killed or its stdin is closed."""
-    command = [sys.executable, str(ROOT / "tests" / "holder.py"), str(LIB), str(path)]
+def hold_lock(*paths: Path) -> subprocess.Popen[bytes]:
+    """A process that holds these locks until it is killed or its stdin is closed."""
+    command = [sys.executable, str(ROOT / "tests" / "holder.py"), str(LIB), *map(str, paths)]
     process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert process.stdout is not None
     assert process.stdout.readline().strip() == b"held"
@@ -283,7 +298,7 @@ class Session:
 
 
 # Transcripts -----------------------------------------------------------------------------------
-SHAPES = json.loads((ROOT / "tests" / "data" / "client" / "shapes.json").read_text("utf-8"))
+SHAPES = json.loads((DATA / "client" / "shapes.json").read_text("utf-8"))
 _PROSE = "The quick brown fox keeps a journal of every door it has opened. "
 
 

@@ -12,9 +12,8 @@ from typing import Any, Callable
 
 import pytest
 import support
-from circumstances import CLOCK, Circumstanced, redate
 from commandline import World
-from life import failures
+from life import Life, failures
 
 from harness_memory.base import files as store
 from harness_memory.base.lock import Lock
@@ -22,9 +21,31 @@ from harness_memory.base.lock import Lock
 DAY = 86400
 YEAR = 365 * DAY
 ZONE = "import time; time.tzset()\n"
+# A clock that is `offset` seconds ahead; what is left to the kernel is set right afterwards, by `redate`.
+CLOCK = """
+import time
+offset = %r
+true_time, true_ns = time.time, time.time_ns
+local, universal, form = time.localtime, time.gmtime, time.strftime
+time.time = lambda: true_time() + offset
+time.time_ns = lambda: true_ns() + int(offset * 10**9)
+time.localtime = lambda seconds=None: local(time.time() if seconds is None else seconds)
+time.gmtime = lambda seconds=None: universal(time.time() if seconds is None else seconds)
+time.strftime = lambda how, at=None: form(how, time.localtime() if at is None else at)
+"""
 
 
-class Timed(Circumstanced):
+def redate(top: Path, since: float, offset: float) -> None:
+    """What was written after `since` is given the time that a clock ahead by `offset` would have given it."""
+    for folder, folders, files in os.walk(str(top)):
+        for name in (*files, *folders):
+            path = os.path.join(folder, name)
+            modified = os.lstat(path).st_mtime
+            if since <= modified <= time.time() + 1 and not os.path.islink(path):
+                os.utime(path, (max(0.0, modified + offset),) * 2)
+
+
+class Timed(Life):
     """A session under a clock of its own."""
 
     offset = 0.0
@@ -33,7 +54,7 @@ class Timed(Circumstanced):
         """From now on it is `2026-11-16T01:58:08Z`, or so many seconds since 1970."""
         moment = epoch(instant) if isinstance(instant, str) else instant
         self.offset = moment - time.time()
-        self.given = ZONE + CLOCK % self.offset
+        self.under = ZONE + CLOCK % self.offset
         self.transcript.now = datetime.fromtimestamp(max(0.0, moment), timezone.utc)
         return self
 

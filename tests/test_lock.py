@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import errno
 import os
+import signal
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Callable
 
 import pytest
 import support
-from circumstances import NO_LOCKS, Circumstanced, Stopped, abreast
 from commandline import World
 from life import Life, failures
 
@@ -66,7 +67,7 @@ def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life)
 
     def command(words: tuple[str, ...]) -> Callable[[], support.Result]:
         own = {"CLAUDE_CODE_SESSION_ID": session.id}
-        return lambda: world.run("memory", *words, stdin=b"# melt\n", env=own)
+        return lambda: world.run("memory", *words, stdin=b"# melt\n", env=own, before=[])
 
     hooks = [
         hook("session_start", other.session.start()),
@@ -78,8 +79,11 @@ def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life)
         hook("subagent_start", session._payload("SubagentStart", {"agent_id": "a", "agent_type": "x"}, {})),
         hook("session_end", session.end()),
     ]
-    with Stopped(*paths, world.project / "STATE" / "live" / (other.session.id + ".lock")):
-        results = abreast([*hooks, *map(command, COMMANDS)])
+    with support.hold_lock(*paths, world.project / "STATE" / "live" / (other.session.id + ".lock")) as holder:
+        holder.send_signal(signal.SIGSTOP)
+        with ThreadPoolExecutor(20) as pool:  # they wait more than they work
+            results = list(pool.map(lambda work: work(), [*hooks, *map(command, COMMANDS)]))
+        holder.kill()
     for result in results[: len(hooks)]:
         assert (result.code, result.stderr) == (0, ""), result
     assert '"deny"' in results[2].stdout
@@ -93,10 +97,20 @@ def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life)
     assert world.memory("verify").code == 0
 
 
+# File systems that know no locks; one that is asked to wait for a lock would hang.
+NO_LOCKS = """
+import fcntl
+def flock(fd, how):
+    assert how & fcntl.LOCK_NB or how == fcntl.LOCK_UN, "would wait for ever"
+    raise OSError(%d, "no locks here")
+fcntl.flock = flock
+"""
+
+
 @pytest.mark.parametrize("number", [errno.ENOLCK, errno.EINVAL])
 def test_a_file_system_without_locks_loses_nothing(home: Path, repo: Path, client: support.Client, number: int) -> None:
-    life = Circumstanced(home, repo, pid=client.pid)
-    life.given = NO_LOCKS % number
+    life = Life(home, repo, pid=client.pid)
+    life.under = NO_LOCKS % number
     life.start()
     life.turn("one", "The first is done.", "one.py")
     denied = life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "rm -rf ~"}))

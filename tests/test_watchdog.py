@@ -9,7 +9,6 @@ import sys
 import time
 from pathlib import Path
 
-import circumstances
 import pytest
 import support
 from life import Life, failures
@@ -27,11 +26,16 @@ HELD_UP = {
     "work": "while True: pass",
     "a pattern that keeps the interpreter to itself": "import re; re.match('(a|aa)+$', 'a' * 60 + 'b')",
 }
-# Processes and file systems that do not answer any more.
+HASTE = """
+import os, time
+from harness_memory.base import settings, watchdog
+settings.SESSION_END_DEADLINE_SECONDS = settings.GUARD_DEADLINE_SECONDS = 0.1
+"""
+# File systems that do not answer any more.
 STUCK = {
-    "reading": "import os, time\nos.listdir = lambda *given: time.sleep(60)\n",
-    "replacing": "import os, time\nos.replace = lambda *given: time.sleep(60)\n",
-    "writing": "import os, time\nos.write = lambda *given: time.sleep(60)\n",
+    "reading": HASTE + "watchdog._LAST_WORD_SECONDS = 2\nos.listdir = lambda *given: time.sleep(60)\n",
+    "replacing": HASTE + "os.replace = lambda *given: time.sleep(60)\n",
+    "writing": HASTE + "os.write = lambda *given: time.sleep(60)\n",
 }
 
 
@@ -39,27 +43,24 @@ STUCK = {
 @pytest.mark.parametrize("what", HELD_UP)
 def test_a_process_that_is_held_up_ends_once(what: str) -> None:
     command = [sys.executable, "-I", "-S", "-c", SCRIPT % HELD_UP[what], str(support.LIB)]
-    done = subprocess.run(command, capture_output=True, timeout=30, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"late\n", b"")
 
 
 @pytest.mark.parametrize("what", STUCK)
 def test_a_hook_that_is_stuck_leaves_without_an_answer(life: Life, what: str) -> None:
     life.start()
-    env = life.session.environment(pid=life.pid)
-    result = circumstances.run_hook("session_end", life.session.end(), STUCK[what], home=life.home, env=env)
-    assert (result.code, result.stdout, result.stderr) == (0, "", "")
+    life.under = STUCK[what]
+    assert life.end().stdout == ""
     assert what != "reading" or "not done within its deadline" in failures(life.store)[0]
 
 
 def test_the_guard_answers_when_the_disk_does_not(life: Life) -> None:
     life.start()
     call = life.session.tool_call("Bash", {"command": "rm -rf ~"})
-    under = "import os, time\nos.fsync = lambda *given: time.sleep(60)\nos.replace = os.fsync\n"
-    env = life.session.environment(pid=life.pid)
-    result = circumstances.run_hook("pre_tool_use", call, under, home=life.home, env=env)
-    assert result.code == 0
-    assert '"ask"' in result.stdout or '"deny"' in result.stdout
+    life.under = HASTE + "os.fsync = os.replace = lambda *given: time.sleep(60)\n"
+    answer = life.run("pre_tool_use", call).stdout
+    assert '"ask"' in answer or '"deny"' in answer
 
 
 def started(life: Life, script: str, stdout: int) -> subprocess.Popen[bytes]:
@@ -80,18 +81,14 @@ def fill(pipe: int) -> None:
 
 
 @posix
-@pytest.mark.parametrize("script", ["pre_tool_use", "session_start"])
-def test_a_hook_whose_answer_is_never_read_ends(life: Life, script: str) -> None:
-    calls = {
-        "pre_tool_use": life.session.tool_call("Bash", {"command": "rm -rf ~"}),
-        "session_start": life.session.start(),
-    }
+def test_a_hook_whose_answer_is_never_read_ends(life: Life) -> None:
     life.start()
     read, write = os.pipe()
     try:
         fill(write)
-        process = started(life, script, stdout=write)
-        _, errors = process.communicate(support.encode(calls[script]), timeout=30)
+        process = started(life, "pre_tool_use", stdout=write)
+        call = life.session.tool_call("Bash", {"command": "rm -rf ~"})
+        _, errors = process.communicate(support.encode(call), timeout=120)
     finally:
         os.close(read)
         os.close(write)
@@ -112,6 +109,6 @@ def test_ctrl_c_stops_claude_but_not_our_record(life: Life) -> None:
     while not int(ignored_signals(process.pid), 16) & 1 << signal.SIGINT - 1:
         time.sleep(0.01)  # it still starts
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(data, timeout=30)
+    output, errors = process.communicate(data, timeout=120)
     assert (process.returncode, output, errors) == (0, b"", b"")
     assert life.episode["what_was_done"] == "Totals are rounded once."

@@ -1,4 +1,4 @@
-"""Runs a hook script under circumstances: the code in HARNESS_TESTS_UNDER comes first, in the same process.
+"""Runs a hook script after the code in HARNESS_TESTS_UNDER, in the same process.
 
 The script is named in HARNESS_TESTS_SCRIPT. Neither name is left in the environment.
 """

@@ -102,9 +102,13 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
 
 def _remove_strays(context: Context, now: float, config: Config) -> None:
     """Remove temporary files of killed writers, and lock files of sessions that ended."""
-    project, before = context.project_dir, now - settings.STRAY_FILE_SECONDS
-    state = os.path.join(project, settings.STATE_DIR)
-    for folder in (context.store_root, project, *files.folders(project), *files.folders(state)):
+    root, project, before = context.store_root, context.project_dir, now - settings.STRAY_FILE_SECONDS
+    state, work = (os.path.join(project, name) for name in (settings.STATE_DIR, settings.WORK_DIR))
+    homes = [project, os.path.join(root, settings.USER_DIR), os.path.join(root, settings.ARCHIVE_DIR)]
+    notes = [os.path.join(home, name) for home in homes[:2] for name in (settings.LEARNING_DIR, settings.ARCHIVE_DIR)]
+    recent = [path for day in files.names(work)[-2:] for path in files.folders(os.path.join(work, day))]
+    parts = [path for folder in (*homes, state, *notes) for path in files.folders(folder)]
+    for folder in (root, *homes, *parts, *recent):
         files.remove_temporaries(folder, before)
     live = os.path.join(state, settings.LIVE_DIR)
     for name in files.names(live):
