@@ -30,7 +30,6 @@ _WHOLE_BYTES = 1024 * 1024  # a smaller index is read in one go, and its checksu
 _HEADER_BYTES = 64 * 1024  # more than magic and state take
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
 _CHANGING_SECONDS = 2 * 86400  # a prompt looks for changes in sessions that started since
-_PROMPT_LOG_BYTES = 4 * settings.RECALL_LOG_BYTES
 # What reading a damaged cache raises: it is dropped, and the next reader starts over.
 DAMAGE = (ValueError, KeyError, TypeError, IndexError, AttributeError)
 
@@ -39,8 +38,7 @@ class _Cache:
     """The index and its log as they are, and the changes to them."""
 
     def __init__(self, store_root: str, project_dir: str, *, is_whole: bool) -> None:
-        self.store_root = store_root
-        self.project_dir = project_dir
+        self.store_root, self.project_dir, self.is_whole = store_root, project_dir, is_whole
         self.added: list[Document] = []
         self.gone: set[str] = set()
         self.recent: dict[str, Document] = {}
@@ -51,13 +49,7 @@ class _Cache:
         # After the log: a process that merges it into the index removes it last.
         self.base = _open_index(project_dir)
         self.state: dict[str, Any] = dict(self.base.state) if self.base else {}
-        if log:
-            self._replay(log)
-        if is_whole and self.base and len(self.dead()) * 2 > self.base.count:
-            self.base, self.recent, self._stamps, self.state = None, {}, {}, {}
-
-    def _replay(self, log: bytes) -> None:
-        for line in log.split(b"\n"):
+        for line in log.split(b"\n") if log else ():
             try:
                 row = jsontext.loads(line)
             except ValueError:
@@ -71,6 +63,8 @@ class _Cache:
                 document = from_row(row)
                 self.recent[document.record.id] = document
                 self.removed.discard(document.record.id)
+        if is_whole and self.base and len(self.dead()) * 2 > self.base.count:
+            self.base, self.recent, self._stamps, self.state = None, {}, {}, {}
 
     @property
     def stamps(self) -> dict[str, int]:
@@ -83,39 +77,36 @@ class _Cache:
             self._stamps = stamps
         return self._stamps
 
-    def refresh(self, now: float, ends: float, own: frozenset[str], *, is_whole: bool) -> None:
+    def refresh(self, now: float, ends: float, own: frozenset[str]) -> None:
         before = dict(self.state)
-        self._take_episodes(now, ends, own, is_whole=is_whole)
+        self._take_episodes(now, ends, own)
         self._take_notes()
-        if is_whole:
+        if self.is_whole:
             self._take_archives()
         for id in self.gone:
             self.recent.pop(id, None)
             self.stamps.pop(id, None)
-        is_due = self.log_bytes > (settings.RECALL_LOG_BYTES if is_whole else _PROMPT_LOG_BYTES)
+        is_due = self.log_bytes > settings.RECALL_LOG_BYTES * (1 if self.is_whole else 4)
         is_due = is_due or len(self.added) > settings.RECALL_TAKEN_AT_PROMPT
-        is_due = is_due or (is_whole and bool(self.recent) and not self.base)
+        is_due = is_due or (self.is_whole and bool(self.recent) and not self.base)
         if is_due or self.added or self.gone or self.state != before:
             self._save(is_due=is_due)
 
-    def _take_episodes(self, now: float, ends: float, own: frozenset[str], *, is_whole: bool) -> None:
+    def _take_episodes(self, now: float, ends: float, own: frozenset[str]) -> None:
         """Take in new and changed episodes, newest first. A prompt takes in a few, and leaves out its own."""
         directory = os.path.join(self.project_dir, settings.EPISODES_DIR)
         changed_ns = _stamp(directory, is_sized=False)
-        if changed_ns == self.state.get("episodes", 0) and not is_whole:
+        if changed_ns == self.state.get("episodes", 0) and not self.is_whole:
             return
         names = os.listdir(files.inside(directory)) if changed_ns else []
-        fresh = {*names} if is_whole else {*names}.difference(self.stamps)
         changing = settings.EPISODE_PREFIX + clock.stamp(clock.iso(now - _CHANGING_SECONDS))
-        fresh.update([name for name in names if name > changing])
-        changed = []
-        for name in fresh:
-            if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json"):
-                stamp = _stamp(os.path.join(directory, name))
-                changed += [(name, stamp)] if stamp != self.stamps.get(name) else []
-        changed.sort(reverse=True)
-        is_complete = is_whole or len(changed) <= settings.RECALL_TAKEN_AT_PROMPT
-        for name, stamp in changed if is_whole else changed[: settings.RECALL_TAKEN_AT_PROMPT]:
+        fresh = [name for name in names if self.is_whole or name > changing or name not in self.stamps]
+        episodes = [name for name in fresh if name.startswith(settings.EPISODE_PREFIX) and name.endswith(".json")]
+        stamped = [(name, _stamp(os.path.join(directory, name))) for name in episodes]
+        changed = sorted([each for each in stamped if each[1] != self.stamps.get(each[0])], reverse=True)
+        most = len(changed) if self.is_whole else settings.RECALL_TAKEN_AT_PROMPT
+        is_complete = len(changed) <= most
+        for name, stamp in changed[:most]:
             if name[:-5].rpartition("Z-")[2] in own or time.monotonic() > ends:
                 is_complete = False
                 continue
@@ -125,7 +116,7 @@ class _Cache:
             value = episode.load(self.project_dir, name)
             if value:
                 self._add(of_episode(name, value, episode.headline(value)), stamp)
-        if is_whole:
+        if self.is_whole:
             self.gone.update({id for id in self.stamps if "/" not in id}.difference(names))
         if is_complete and changed_ns < now * 10**9 - _SETTLED_NS:
             self.state["episodes"] = changed_ns
@@ -188,30 +179,26 @@ class _Cache:
         from ..base.lock import Lock
 
         directory = folder(self.project_dir)
+        log = os.path.join(directory, settings.RECALL_LOG)
         try:
             with Lock(os.path.join(directory, _LOCK), 0) as held:
-                if held and is_due:
-                    self._merge(directory)
-                elif held:
+                if held and not is_due:
                     rows = [*(each.to_row() for each in self.added), *([id] for id in self.gone), self.state]
-                    lines = "\n".join(map(jsontext.compact, rows)).encode("utf-8", "replace")
-                    files.append_line(os.path.join(directory, settings.RECALL_LOG), lines)
+                    files.append_line(log, "\n".join(map(jsontext.compact, rows)).encode("utf-8", "replace"))
+                elif held:
+                    from .writer import dump
+
+                    if not self.base:  # files of other versions go
+                        drop(self.project_dir)
+                        files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
+                    dead = self.dead()
+                    self.state["dead"] = len(dead)
+                    data = dump(self.base, [*self.recent.values()], dead, self.state)
+                    files.write(os.path.join(directory, settings.RECALL_INDEX), data)
+                    if _stamp(log) and os.path.getsize(log) == self.log_bytes:  # else another process added to it
+                        files.remove(log)
         except OSError:
             pass  # nothing can be written here; what is in memory is complete
-
-    def _merge(self, directory: str) -> None:
-        if not self.base:  # files of other versions go
-            files.remove_tree(directory, kept=_LOCK)
-            files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
-        from .writer import dump
-
-        dead = self.dead()
-        self.state["dead"] = len(dead)
-        data = dump(self.base, [*self.recent.values()], dead, self.state)
-        files.write(os.path.join(directory, settings.RECALL_INDEX), data)
-        log = os.path.join(directory, settings.RECALL_LOG)
-        if os.path.exists(log) and os.path.getsize(log) == self.log_bytes:  # else another process has added to it
-            files.remove(log)
 
 
 def open_source(
@@ -224,11 +211,11 @@ def open_source(
     """
     try:
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
-        cache.refresh(now, ends, own, is_whole=is_whole)
+        cache.refresh(now, ends, own)
     except DAMAGE:
         drop(project_dir)
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
-        cache.refresh(now, ends, own, is_whole=is_whole)
+        cache.refresh(now, ends, own)
     source = Source(cache.base, [*cache.recent.values()], cache.dead())
     return source if source.count else None
 
@@ -267,15 +254,11 @@ def _open_index(project_dir: str) -> Segment | None:
     if not _stamp(path):
         return None
     fd = files.open_plain(path)
-    is_small = os.fstat(fd).st_size <= _WHOLE_BYTES
-    try:
-        return Segment(os.read(fd, _WHOLE_BYTES if is_small else _HEADER_BYTES), -1 if is_small else fd)
-    except BaseException:
-        is_small = True
-        raise
-    finally:
-        if is_small:
-            os.close(fd)
+    if os.fstat(fd).st_size > _WHOLE_BYTES:
+        return Segment(os.read(fd, _HEADER_BYTES), fd)
+    data = os.read(fd, _WHOLE_BYTES)
+    os.close(fd)
+    return Segment(data)
 
 
 def _stamp(path: str, *, is_sized: bool = True) -> int:
