@@ -131,14 +131,6 @@ def test_of_a_long_prompt_its_ends_are_read() -> None:
     assert len(ranking.Query(" ".join("word%d" % n for n in range(20_000))).weights) < 1000
 
 
-def test_the_parts_of_a_score_add_up() -> None:
-    searched, query = source(*SESSIONS), ranking.Query("safari cookie loops")
-    parts = ranking.explain(searched, query, NOW, 1)
-    assert parts["score"] == pytest.approx(ranking.score(searched, query, NOW)[1])
-    assert sum(parts[step] for step in ("words", "pairs", "newness", "files")) == pytest.approx(parts["score"])
-    assert set(parts["terms"]) == {"safari", "cooki", "loop"}
-
-
 def test_only_what_a_prompt_calls_for_is_worth_injecting() -> None:
     asked = "customers charged twice, is it the idempotency key?"
     assert picked(SESSIONS, asked) == ["pay"]

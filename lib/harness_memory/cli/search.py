@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 _LIMIT = 10
 _EXAMINED = 500  # of the best matches
 _REFRESH_SECONDS = 60.0
+_LINE_CHARS = 80  # a longer line is shown from
+_LEAD_CHARS = 30  # before its first match
 _TYPES = (SESSION, NOTE, *settings.NOTE_TYPES)
 _FIELDS = (
     *("headline", "what_was_done", "what_remains", "asked", "learnings", "title", "files_changed", "tags", "branch"),
@@ -41,16 +43,12 @@ _FIELDS = (
 class Hit:
     """`value` is what `--json` shows; `texts` are the numbered lines of the session or note."""
 
-    __slots__ = ("explained", "has_all", "texts", "time", "type", "value")
+    __slots__ = ("has_all", "texts", "time", "type", "value")
 
-    def __init__(self, kind: str, id: str, file: str, day: str, texts: list[tuple[int, str]]) -> None:
+    def __init__(self, kind: str, id: str, file: str, day: str, texts: list[tuple[int, str]], type: str = "") -> None:
         self.value: dict[str, Any] = {"kind": kind, "id": id, "file": file, "line": 1, "day": day, "text": ""}
         self.value.update(files=[], score=0.0, project=None)
-        self.texts = texts
-        self.type = ""
-        self.time = 0.0
-        self.has_all = False
-        self.explained: dict[str, Any] = {}
+        self.texts, self.type, self.time, self.has_all = texts, type, 0.0, False
         self.show(lambda text: 0)
 
     def show(self, weigh: Callable[[str], int]) -> None:
@@ -62,6 +60,11 @@ class Hit:
         """Whether the lines together have every word; if so, show the line with the most of them."""
         self.show(lambda text: sum(word in text.casefold() for word in words))
         return all(any(word in text.casefold() for _, text in self.texts) for word in words)
+
+    def is_wanted(self, args: argparse.Namespace) -> bool:
+        day = time.strftime("%Y-%m-%d", time.gmtime(args.since or 0))
+        is_recent = args.since is None or self.time >= args.since or self.value["day"] > day
+        return is_recent and args.type in (None, self.value["kind"], self.type)
 
 
 def search(argv: list[str]) -> int:
@@ -92,9 +95,9 @@ def search(argv: list[str]) -> int:
         hits = [hit for hit in _archived(scopes, troubles) if hit.has_words(words)]
         hits = list({hit.value["id"]: hit for hit in reversed(hits)}.values())
     else:
-        hits = [hit for hit in _ranked(scopes, args, words) if _is_wanted(hit, args)]
+        hits = [hit for hit in _ranked(scopes, args, words) if hit.is_wanted(args)]
         # Nothing: perhaps the words are parts of words.
-        hits = hits or [hit for hit in _all(scopes) if hit.has_words(words) and _is_wanted(hit, args)]
+        hits = hits or [hit for hit in _all(scopes) if hit.has_words(words) and hit.is_wanted(args)]
     code = _report(sorted(hits, key=lambda hit: (not hit.has_all, -hit.value["score"])), args)
     for trouble in troubles:
         complain("%s: %s. Searched its readable part." % (short(str(trouble.filename)), trouble.strerror))
@@ -122,9 +125,6 @@ def related(argv: list[str]) -> int:
     return _report(sorted(hits, key=lambda hit: str(hit.value["day"]), reverse=True), args)
 
 
-# Searching ---------------------------------------------------------------------------------------
-
-
 def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Iterator[Hit]:
     """Matches of the session's own notes, then of the index of each project."""
     phrases = [word for word in words if " " in word.strip()]
@@ -144,8 +144,21 @@ def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Itera
                 hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
                 hit.value["score"] = round(scores[number], 3)
                 hit.has_all = all(number in source.postings(term) for term in query.weights)
-                hit.explained = ranking.explain(source, query, scopes.now, number) if args.explain else {}
+                if args.explain:
+                    hit.value["explained"] = _explained(source, query, scopes.now, number)
                 yield hit
+
+
+def _explained(source: Source, query: ranking.Query, now: float, number: int) -> dict[str, Any]:
+    """What each step added to a document's score, the terms it holds, and its worth."""
+    parts: dict[str, Any] = {}
+    total = 0.0
+    for name, scores in ranking.steps(source, query, now):
+        parts[name] = scores.get(number, 0.0) - total
+        total += parts[name]
+    held = [term for term in query.weights if number in source.postings(term)]
+    parts["terms"] = {term: ranking.rarity_of(source, term) for term in held}
+    return {**parts, "score": total, "worth": ranking.worth(source, query, number, total)}
 
 
 def _open(root: str, directory: str) -> Source | None:
@@ -158,19 +171,17 @@ def _open(root: str, directory: str) -> Source | None:
 
 def _load(root: str, directory: str, source: Source, number: int) -> Iterator[Hit]:
     """The session or note of a document, unless it is gone or archived."""
-    record = source.record(number)
+    record, hits = source.record(number), []
+    scope, _, slug = record.id.partition("/")
     if record.kind == SESSION:
         hits = [*_session(directory, record.id)]
     elif record.kind == NOTE:
-        scope, _, slug = record.id.partition("/")
         notes = [shelf.note(slug) for shelf in notebook.shelves(root, directory) if shelf.scope == scope]
         hits = [_note(note) for note in notes if note]
-    else:
-        hits = []
     for hit in hits:
         hit.time = source.times[number]
-        is_users = record.id.startswith("user/")
-        hit.value.update(day=record.day, files=record.files, project=None if is_users else os.path.basename(directory))
+        project = None if scope == "user" else os.path.basename(directory)
+        hit.value.update(day=record.day, files=record.files, project=project)
         yield hit
 
 
@@ -178,14 +189,13 @@ def _session(directory: str, name: str) -> Iterator[Hit]:
     value = episode.load(directory, name)
     if value:
         day, id = day_and_id(name)
-        yield Hit(SESSION, id, os.path.join(directory, settings.EPISODES_DIR, name), day, _texts(value))
+        yield Hit(SESSION, id, episode.path_of(directory, name), day, _texts(value))
 
 
 def _note(note: Note) -> Hit:
     facts = [(note.head_lines + fact.first + 1, fact.text) for fact in note.facts]
-    hit = Hit(NOTE, note.ref, note.path, note.day, [(1, "%s: %s" % (note.name, note.description)), *facts])
-    hit.type = note.type
-    return hit
+    texts = [(1, "%s: %s" % (note.name, note.description)), *facts]
+    return Hit(NOTE, note.ref, note.path, note.day, texts, note.type)
 
 
 def _all(scopes: Scopes) -> Iterator[Hit]:
@@ -205,51 +215,42 @@ def _archived(scopes: Scopes, troubles: list[OSError]) -> Iterator[Hit]:
         yield hit
 
 
-def _texts(value: dict[str, Any]) -> list[tuple[int, str]]:
-    return [(1, text) for key in _FIELDS for text in _leaves(value.get(key))]
-
-
-def _leaves(value: object) -> Iterator[str]:
+def _texts(value: object) -> list[tuple[int, str]]:
+    """Every line of text in an episode, under the fields that say what happened."""
     if isinstance(value, str):
-        yield from value.split("\n")
-    elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
-
-
-def _is_wanted(hit: Hit, args: argparse.Namespace) -> bool:
-    if args.type not in (None, hit.value["kind"], hit.type):
-        return False
-    day = time.strftime("%Y-%m-%d", time.gmtime(args.since or 0))
-    return args.since is None or hit.time >= args.since or hit.value["day"] > day
-
-
-# Showing -----------------------------------------------------------------------------------------
+        return [(1, text) for text in value.split("\n")]
+    if isinstance(value, dict):
+        value = [value.get(key) for key in _FIELDS] if "what_was_done" in value else [*value.values()]
+    return [text for item in value for text in _texts(item)] if isinstance(value, list) else []
 
 
 def _report(hits: list[Hit], args: argparse.Namespace) -> int:
-    shown = hits[: args.limit]
-    values = [{**hit.value, **({"explained": hit.explained} if hit.explained else {})} for hit in shown]
+    values = [hit.value for hit in hits[: args.limit]]
     if args.json:
         emit_json(values)
-    elif not shown:
+    elif not values:
         print("No match.")
     else:
         words = {*terms(" ".join(args.words))}
-        rows = [
-            ["WHERE", "DAY", "TEXT"],
-            *([line(each["id"]), each["day"] or "-", line(each["text"])] for each in values),
-        ]
-        if args.all_projects:
-            names = [_name(each["project"]) for each in values]
-            rows = [[name, *row] for name, row in zip(["PROJECT", *names], rows)]
-        for number, row in enumerate(table(rows, is_cut=True)):
-            print(_highlighted(row, words) if number else row)
-            if number and shown[number - 1].explained:
-                print(_explanation(shown[number - 1].explained))
-        total = "1 match" if len(hits) == 1 else "%d matches" % len(hits)
-        print("\n%s. %s" % (total, _advice(values, args)))
+        rows = [["PROJECT", "WHERE", "DAY", "TEXT"]]
+        for each in values:
+            text = line(_excerpt(each["text"], words))
+            rows.append([_name(each["project"]), line(each["id"]), each["day"] or "-", text])
+        is_bold = bool(words) and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+        for number, row in enumerate(table([row if args.all_projects else row[1:] for row in rows], is_cut=True)):
+            marked = ["\x1b[1m%s\x1b[0m" % word if words & {*terms(word)} else word for word in row.split(" ")]
+            print(" ".join(marked) if is_bold and number else row)
+            if number and "explained" in values[number - 1]:
+                print(_explanation(values[number - 1]["explained"]))
+        print("\n%s. %s" % ("1 match" if len(hits) == 1 else "%d matches" % len(hits), _advice(values, args)))
     return 0 if hits else 1
+
+
+def _excerpt(text: str, words: set[str]) -> str:
+    """The text from shortly before the first match."""
+    at = min([at for at in map(text.casefold().find, words) if at >= 0], default=0)
+    start = text.rfind(" ", 0, max(0, at - _LEAD_CHARS)) + 1
+    return "…" + text[start:] if start > 0 and len(text) > _LINE_CHARS else text
 
 
 def _name(project_id: str | None) -> str:
@@ -268,12 +269,6 @@ def _advice(values: list[dict[str, Any]], args: argparse.Namespace) -> str:
         command = "harness memory show ID --project %s" % line(invocation.quote(path))
         rows.append(["  " + _name(project_id), command if is_there else "its folder is gone; see %s" % short(memory)])
     return "Read one: " + rows[0][1] if len(rows) == 1 else "\n".join(["Read one:", *table(rows)])
-
-
-def _highlighted(row: str, words: set[str]) -> str:
-    if not words or not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
-        return row
-    return " ".join("\x1b[1m%s\x1b[0m" % word if words.intersection(terms(word)) else word for word in row.split(" "))
 
 
 def _explanation(parts: dict[str, Any]) -> str:

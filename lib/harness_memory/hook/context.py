@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
-from ..base import files, settings
+from ..base import settings
 from ..base.text import brief
 from ..project.context import Context, Project
 from ..session import sessions
@@ -37,7 +35,7 @@ class HookContext(Context):
             self.project = project = identity.locate(run.root, event.launch_dir, event.cwd)
         ends = run.ends - settings.WRITE_RESERVE_SECONDS
         super().__init__(run.root, project.dir, project.root, project.remote, ends, (self.launch,))
-        self._lock = sessions.lock(project.dir, event.session_id, self._patience(), is_needed=True)
+        self._lock = sessions.lock(project.dir, event.session_id, self.patience(), is_needed=True)
 
     def __enter__(self) -> Session:
         self._lock.__enter__()
@@ -60,37 +58,9 @@ class HookContext(Context):
         facts = {"transcript": event.transcript_path, "branch": branch, "model": event.model, "channel": event.channel}
         sessions.activate(self.project, session, process, self.launch, marker, **facts)
 
-    def record(self, session: Session, facts: dict[str, Any], *, is_over: bool = False) -> bool:
-        """Bring the record up to date, with `facts` in META, then what is derived from it; whether it is whole."""
-        from ..session import record
-
-        event = self.run.event
-        if session.is_new:  # its start was missed
-            self.activate(session)
-        session.meta.update(facts, transcript=event.transcript_path or session.meta.get("transcript"))
-        now, message, title = self.run.now if event.name == "Stop" else 0.0, event.last_message, event.title
-        updated = record.update(self, session, message=message, title=title, now=now, is_over=is_over)
-        if updated.is_changed:
-            from ..memory import views
-
-            views.refresh(self.project_dir, self._patience(), changed=session.episode_name)
-        if updated.state.notes_read:
-            from ..notes import shelf
-
-            for each in shelf.shelves(self.store_root, self.project_dir):
-                for folder, name in map(os.path.split, updated.state.notes_read):
-                    if folder == each.folder:
-                        each.mark_used(name[: -len(".md")])
-        injected = os.path.join(session.dir, settings.INJECTED_FILE)
-        if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
-            from ..inject import usefulness
-
-            usefulness.settle(session.dir, updated.state, message)
-        return updated.is_whole
-
     def close(self, session: Session) -> None:
         sessions.close(self.project_dir, session)
         self._lock.discard()
 
-    def _patience(self) -> float:
+    def patience(self) -> float:
         return min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .context import HookContext
+from .stop import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,5 +18,5 @@ KEEP = (
 def handle(run: Run) -> str:
     context = HookContext(run)
     with context as session:
-        context.record(session, {})
+        record(context, session, {})
     return KEEP

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..base import clock, settings
 from .context import HookContext
+from .stop import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,5 +16,5 @@ def handle(run: Run) -> None:
     with context as session:
         ended = max(session.started, clock.iso(run.now))
         facts = {"status": settings.COMPLETED, "ended": ended, "reason": run.event.reason or None}
-        if context.record(session, facts, is_over=True):
+        if record(context, session, facts, is_over=True):
             context.close(session)  # else its marker stays, and the next SessionStart finishes this

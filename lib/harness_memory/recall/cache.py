@@ -150,7 +150,7 @@ class _Cache:
         before = self.state.get("archives", {})
         if stamps == before:
             return
-        from .documents import of_archive
+        from .writer import of_archive
 
         changed = [name for name in names if stamps[name] != before.get(name)]
         current = {name for name in names if name not in changed}

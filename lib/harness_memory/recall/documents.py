@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from ..base import clock, settings
-from ..base.files import Unreadable
-from .index import ARCHIVED, NOTE, SESSION, Document, Record
+from .index import NOTE, SESSION, Document, Record
 from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
@@ -18,13 +17,7 @@ _TEXT_MAX_CHARS = 64 * 1024
 
 
 def index_text(
-    id: str,
-    kind: str,
-    title: str,
-    text: str = "",
-    files: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    time: float = 0.0,
+    id: str, kind: str, title: str, text: str = "", files: Sequence[str] = (), tags: Sequence[str] = (), time: float = 0
 ) -> Document:
     words = terms(title) + terms(text[:_TEXT_MAX_CHARS])
     pairs = sorted({pair_code(first, second) for first, second in zip(words, words[1:]) if first != second})
@@ -58,17 +51,3 @@ def of_note(note: Note, modified: float) -> Document:
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document
-
-
-def of_archive(store_root: str, project_dir: str, name: str) -> list[Document]:
-    """The titles of archived sessions; none when the archive is damaged, which `verify` names."""
-    from ..memory import archive
-
-    documents = []
-    try:
-        for session in archive.load(store_root, project_dir, name):
-            id, started = "%s/%s/%s" % (ARCHIVED, name, session.id), clock.parse(session.started) or 0.0
-            documents.append(index_text(id, ARCHIVED, session.headline, time=started))
-    except Unreadable:
-        pass
-    return documents

@@ -10,7 +10,6 @@ from .terms import PATHS_MAX, pair_code, path_term, terms
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import Any
 
     from .index import Source
 
@@ -108,17 +107,6 @@ def worth(source: Source, query: Query, number: int, score: float) -> float:
     # One plain word in common is chance; so is the best of very many documents.
     chance = (_WORTH_SCALE / unknown) ** 3
     return score * chance * matched / total * (together - 1) / together if together else 0.0
-
-
-def explain(source: Source, query: Query, now: float, number: int) -> dict[str, Any]:
-    """What each step added to a document's score, the terms it holds, and its worth."""
-    parts: dict[str, Any] = {}
-    total = 0.0
-    for name, scores in steps(source, query, now):
-        parts[name] = scores.get(number, 0.0) - total
-        total += parts[name]
-    parts["terms"] = {term: rarity_of(source, term) for term in query.weights if number in source.postings(term)}
-    return {**parts, "score": total, "worth": worth(source, query, number, total)}
 
 
 def best(source: Source, scores: Scores, limit: int) -> list[int]:

@@ -117,26 +117,21 @@ def _foreign(pieces: list[str]) -> list[str]:
         word = ""
         run = ""
         for letter in piece.lower().translate(_folded) + " ":
-            if _is_dense(letter):
+            code = ord(letter)
+            # A script without spaces between words: each two neighbours are a term.
+            is_dense = code >= 0x0E00 and (
+                code < 0x0F00 or 0x3005 <= code < 0xD7B0 or 0xF900 <= code < 0xFB00 or code >= 0x20000
+            )
+            if is_dense:
                 parts += [word] if word else []
                 word = ""
                 run += letter
             else:
-                parts += _pairs(run)
+                parts += [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
                 run = ""
                 word += letter
         parts += [word[:-1]] if word[:-1] else []
     return parts
-
-
-def _is_dense(letter: str) -> bool:
-    """Belongs to a script without spaces between words."""
-    code = ord(letter)
-    return code >= 0x0E00 and (code < 0x0F00 or 0x3005 <= code < 0xD7B0 or 0xF900 <= code < 0xFB00 or code >= 0x20000)
-
-
-def _pairs(run: str) -> list[str]:
-    return [run[at : at + 2] for at in range(len(run) - 1)] if len(run) > 1 else [run] if run else []
 
 
 def _learn_beyond_ascii() -> None:

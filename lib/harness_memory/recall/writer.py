@@ -1,4 +1,4 @@
-"""Writing the index of recall; `index` describes and reads it."""
+"""What a prompt never does: index the titles of archives, and write the index that `index` describes."""
 
 from __future__ import annotations
 
@@ -7,8 +7,11 @@ from array import array
 from itertools import accumulate
 from zlib import crc32
 
-from ..base import jsontext
-from .index import BLOBS, COLUMNS, KINDS, MAGIC
+from ..base import clock, jsontext
+from ..base.files import Unreadable
+from ..memory import archive
+from .documents import index_text
+from .index import ARCHIVED, BLOBS, COLUMNS, KINDS, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,3 +57,15 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
     body = b"".join(sections)
     header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
     return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])
+
+
+def of_archive(store_root: str, project_dir: str, name: str) -> list[Document]:
+    """The titles of archived sessions; none when the archive is damaged, which `verify` names."""
+    documents = []
+    try:
+        for session in archive.load(store_root, project_dir, name):
+            id, started = "%s/%s/%s" % (ARCHIVED, name, session.id), clock.parse(session.started) or 0.0
+            documents.append(index_text(id, ARCHIVED, session.headline, time=started))
+    except Unreadable:
+        pass
+    return documents
