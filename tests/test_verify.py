@@ -46,9 +46,9 @@ def only(world: World, pattern: str) -> Path:
 
 def change(world: World, case: dict[str, Any]) -> None:
     if "write" in case:
-        files.write_text(str(world.project / case["write"]), case["text"])
+        files.write(str(world.project / case["write"]), case["text"])
     elif "overwrite" in case:
-        files.write_text(str(only(world, case["overwrite"])), case["text"])
+        files.write(str(only(world, case["overwrite"])), case["text"])
     elif "replace" in case:
         path = only(world, case["replace"])
         text = path.read_text("utf-8")
@@ -87,7 +87,7 @@ def test_open_files_links_and_leftovers_are_findings(world: World) -> None:
     (world.project / "episodes").chmod(0o755)
     (world.project / "other.md").symlink_to(world.project / "INDEX.md")
     temporary, meta = world.project / "STATE" / ".x.json.1.2.tmp", only(world, "WORK/*/*/META.yaml")
-    files.write_text(str(temporary), "{")
+    files.write(str(temporary), "{")
     meta.unlink()
     for path in (temporary, meta.parent):
         os.utime(str(path), (1, time.time() - 3 * settings.STRAY_FILE_SECONDS))
@@ -97,15 +97,15 @@ def test_open_files_links_and_leftovers_are_findings(world: World) -> None:
 
 
 def test_files_of_no_project_are_checked(world: World) -> None:
-    files.write_text(str(world.root / "config.json"), "{nope")
-    files.write_text(str(world.root / "health" / "failures" / "1-1.json"), "nope")
+    files.write(str(world.root / "config.json"), "{nope")
+    files.write(str(world.root / "health" / "failures" / "1-1.json"), "nope")
     named = world.json("verify", "--all-projects", code=1)["findings"]
     assert {Path(each["file"]).name for each in named} == {"config.json", "1-1.json"}
 
 
 def test_many_findings_are_summed_up(world: World) -> None:
     for number in range(30):
-        files.write_text(str(world.project / ("x%d.zip" % number)), "PK")
+        files.write(str(world.project / ("x%d.zip" % number)), "PK")
     lines = world.memory("verify").stdout.splitlines()
     assert "30 findings" in lines[0]
     assert len(lines) < 12
@@ -124,7 +124,7 @@ def test_nothing_remembered_is_said(home: Path, repo: Path) -> None:
 
 def test_rebuild_writes_views_again(world: World) -> None:
     (world.project / "INDEX.md").unlink()
-    files.write_text(str(world.project / "STATE" / "conversation_state.json"), "{}")
+    files.write(str(world.project / "STATE" / "conversation_state.json"), "{}")
     assert {each["remedy"] for each in findings(world)} == {REBUILD}
     assert world.memory("rebuild").code == 0
     assert world.json("verify")["findings"] == []
@@ -156,7 +156,7 @@ def test_rebuild_leaves_episodes_it_cannot_record(world: World) -> None:
 
 def test_rebuild_does_not_bring_retired_episode_back(home: Path, repo: Path) -> None:
     world = World(home, repo)
-    files.write_text(str(world.root / "config.json"), '{"retention_episodes": 1}')
+    files.write(str(world.root / "config.json"), '{"retention_episodes": 1}')
     for number in range(3):
         world.work("Ask %d" % number, "Answer %d is given in full." % number)
     kept = [path.name for path in support.episode_files(world.root)]

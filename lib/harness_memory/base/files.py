@@ -1,10 +1,8 @@
 """Reading and writing files of the store: private, atomic, bounded.
 
 Readers see a whole file or none: a write goes to a temporary name in the same directory and is renamed over the
-target. A process killed at any instruction leaves the old file or the new one, and at worst a `.tmp`.
-
-After `confine`, no link below the store's root is followed; the root itself may be a link. A file with a second
-name (a hard link) is never changed in place, and a file of another user is not read.
+target. A process killed at any instruction leaves the old file or the new one, and at worst a `.tmp`. After `confine`,
+no link below the store's root is followed; the root itself may be a link.
 
 One policy for errors: what is missing or unusable reads as nothing; an OSError that another attempt may not meet
 (`is_passing`) is raised, and nothing may be concluded from it.
@@ -47,9 +45,6 @@ def is_passing(error: BaseException) -> bool:
     return isinstance(error, OSError) and error.errno in _PASSING
 
 
-# The store's root ------------------------------------------------------------------------------
-
-
 def root_from(env: Mapping[str, str]) -> str:
     home = env.get(settings.ENV_HOME)
     if home:
@@ -79,14 +74,11 @@ def inside(folder: str) -> str:
 
 
 def is_trusted(owner: int, folder: str) -> bool:
-    """Whether a file of this owner counts as ours.
-
-    Some network drives give all files, the home directory too, to one user; in a container root works in a
-    folder of another user.
-    """
+    """Whether a file of this owner counts as ours."""
     own = os.geteuid() if os.name != "nt" else owner
     if owner in (own, 0):
         return True
+    # Some network drives give all files to one user; in a container root works in a folder of another user.
     home = _status(os.path.expanduser("~") if own else folder, follow=True)
     return home is not None and owner == home.st_uid
 
@@ -99,59 +91,56 @@ def check_owner(root: str) -> None:
 
 
 def ensure_private(root: str) -> str:
-    """Make the store's root and close it to other users; a sentence for the person if it was open.
-
-    A root that is a link or has the sticky bit may be shared on purpose: `verify` reports its mode.
-    """
+    """Make the store's root and close it to other users; a sentence for the person if it was open."""
     ensure_dir(root)
     check_owner(root)
     mode = stat.S_IMODE(os.stat(root).st_mode)
-    if os.name == "nt" or not mode & 0o077 or mode & stat.S_ISVTX or os.path.islink(root):
-        return ""
-    try:
-        os.chmod(root, settings.DIR_MODE)
-    except OSError:
-        pass
-    if os.stat(root).st_mode & 0o077:
-        return ""  # not ours to change, or a file system without modes, as exFAT: `verify` reports it
-    return "other users could read the memory folder: %s: its mode was %04o. It is private now" % (root, mode)
+    # A link, or a folder with the sticky bit, may be shared on purpose: `verify` reports its mode.
+    if os.name != "nt" and mode & 0o077 and not mode & stat.S_ISVTX and not os.path.islink(root):
+        try:
+            os.chmod(root, settings.DIR_MODE)
+        except OSError:
+            return ""
+        if not os.stat(root).st_mode & 0o077:  # exFAT has no modes
+            return "other users could read the memory folder: %s: its mode was %04o. It is private now" % (root, mode)
+    return ""
 
 
 def ensure_dir(path: str) -> None:
     """Make `path` and its missing parents, private to the user."""
-    inside(path)
+    if os.path.isdir(inside(path)):
+        return
+    if not os.path.isdir(os.path.dirname(path)):
+        ensure_dir(os.path.dirname(path))
     try:
         os.mkdir(path, settings.DIR_MODE)
     except FileExistsError:
         if not os.path.isdir(path):
             raise NotADirectoryError(errno.ENOTDIR, "not a directory", path) from None
-    except FileNotFoundError:
-        parent = os.path.dirname(path)
-        if parent == path or os.path.isdir(parent):
-            raise  # as in /proc
-        ensure_dir(parent)
-        ensure_dir(path)
-
-
-# Reading ---------------------------------------------------------------------------------------
 
 
 def open_plain(path: str, flags: int = _O_READ, *, of_anyone: bool = False) -> int:
-    """A descriptor of a plain file of ours; Unreadable for anything else."""
+    """A descriptor of a plain file of ours, made with its folder where `flags` say so; Unreadable for anything else."""
     folder = inside(os.path.dirname(path))
     try:
         fd = os.open(path, flags, settings.FILE_MODE)
+    except FileNotFoundError:
+        if not flags & os.O_CREAT:
+            raise
+        ensure_dir(folder)
+        fd = os.open(path, flags, settings.FILE_MODE)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise Unreadable(errno.ELOOP, "is a symbolic link", path) from None
-        raise
+        if error.errno != errno.ELOOP:
+            raise
+        raise Unreadable(errno.ELOOP, "is a symbolic link", path) from None
     info = os.fstat(fd)
-    if stat.S_ISREG(info.st_mode) and (of_anyone or is_trusted(info.st_uid, folder)):
+    is_plain = stat.S_ISREG(info.st_mode)
+    if is_plain and (of_anyone or is_trusted(info.st_uid, folder)):
         return fd
     os.close(fd)
-    if not stat.S_ISREG(info.st_mode):
-        raise Unreadable(errno.EINVAL, "not a plain file", path)
-    raise Foreign(errno.EPERM, "belongs to another user", path)
+    if is_plain:
+        raise Foreign(errno.EPERM, "belongs to another user", path)
+    raise Unreadable(errno.EINVAL, "not a plain file", path)
 
 
 def read(path: str, limit: int = settings.FILE_MAX_BYTES, *, of_anyone: bool = False) -> bytes | None:
@@ -178,9 +167,8 @@ def read_part(path: str, size: int, *, from_end: bool = False) -> bytes:
         return data.partition(b"\n")[2] if start else data
 
 
-def read_text(path: str, limit: int = settings.FILE_MAX_BYTES) -> str | None:
-    data = read(path, limit)
-    return None if data is None else data.decode("utf-8", "replace")
+def read_text(path: str) -> str:
+    return (read(path) or b"").decode("utf-8", "replace")
 
 
 def read_json(path: str, spec: Any = None, limit: int = settings.FILE_MAX_BYTES) -> tuple[Any, str]:
@@ -217,38 +205,20 @@ def is_same(path: str, data: bytes) -> bool:
         return False
 
 
-# Writing ---------------------------------------------------------------------------------------
-
-
-def write(path: str, data: bytes, *, durable: bool = False) -> None:
+def write(path: str, data: bytes | str, *, durable: bool = False) -> None:
     """Replace `path` by `data`, atomically. `durable` also survives a power cut."""
     directory, name = os.path.split(path)
-    inside(directory)
+    content = data if isinstance(data, bytes) else data.encode("utf-8", "replace")
     temporary = os.path.join(directory, ".%s.%d.%x%s" % (name, os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     try:
-        _write_all(open_new(temporary), data, durable)
-        for attempt in range(50):
-            try:
-                return os.replace(temporary, path)
-            except PermissionError:  # Windows replaces no file that a reader has open: give the reader a moment
-                if os.name != "nt" or attempt == 49:
-                    raise
-                time.sleep(0.01)
+        _write_all(open_plain(temporary, O_CREATE), content, durable)
+        move(temporary, path)
     except BaseException as error:
         remove(temporary)
         if isinstance(error, OSError) and error.filename in (None, temporary):
             error.filename = path  # the person never sees a temporary name
             del error.filename2
         raise
-
-
-def open_new(path: str, flags: int = O_CREATE) -> int:
-    """A descriptor of a file that may be missing, with its folder."""
-    try:
-        return os.open(path, flags, settings.FILE_MODE)
-    except FileNotFoundError:
-        ensure_dir(os.path.dirname(path))
-        return os.open(path, flags, settings.FILE_MODE)
 
 
 def _write_all(fd: int, data: bytes, durable: bool) -> None:
@@ -260,10 +230,6 @@ def _write_all(fd: int, data: bytes, durable: bool) -> None:
             os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def write_text(path: str, text: str, *, durable: bool = False) -> None:
-    write(path, text.encode("utf-8", "replace"), durable=durable)
 
 
 def write_json(path: str, value: Any, *, durable: bool = False) -> None:
@@ -282,12 +248,10 @@ def write_if_changed(path: str, data: bytes) -> bool:
 
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:
     """Append one line in one write, after the end of a line that a killed writer left; the caller holds a lock."""
-    ensure_dir(os.path.dirname(path))
-    fd = open_plain(path, _O_APPEND)
-    if os.fstat(fd).st_nlink > 1:  # its other name must not change: from now on this one is a copy
-        os.close(fd)
+    info = _status(path)
+    if info is not None and info.st_nlink > 1:  # its other name must not change: from now on this one is a copy
         write(path, read(path, settings.ARCHIVE_MAX_BYTES) or b"")
-        fd = open_plain(path, _O_APPEND)
+    fd = open_plain(path, _O_APPEND)
     os.lseek(fd, max(0, os.fstat(fd).st_size - 1), os.SEEK_SET)
     gap = b"\n" if os.read(fd, 1) not in (b"", b"\n") else b""
     try:
@@ -303,18 +267,20 @@ def touch(path: str) -> None:
     info = _status(path)
     if info is not None and stat.S_ISREG(info.st_mode) and info.st_nlink == 1:
         os.utime(path)
-        return
-    remove(path)  # a link, or a second name of a file elsewhere
-    try:
-        os.close(open_new(path))
-    except FileExistsError:
-        pass  # another process was quicker
+    else:
+        write(path, b"")
 
 
-def move(source: str, target: str) -> None:
+def move(source: str, target: str, tries: int = 50) -> None:
     inside(os.path.dirname(source))
     inside(os.path.dirname(target))
-    os.replace(source, target)
+    try:
+        os.replace(source, target)
+    except PermissionError:  # Windows replaces no file that a reader has open: wait half a second for it
+        if os.name != "nt" or not tries:
+            raise
+        time.sleep(0.01)
+        move(source, target, tries - 1)
 
 
 def remove(path: str) -> bool:
@@ -334,12 +300,11 @@ def erase(path: str) -> None:
 
 def remove_tree(path: str, last: str = "", kept: str = "") -> None:
     """Delete a directory of ours and follow no link out of it; its file `last` goes last, and `kept` stays."""
-    if remove(path):  # a link
-        return
-    children = [name for name in names(path) if name != kept]
-    for name in sorted(children, key=lambda name: name == last):
-        remove_tree(os.path.join(path, name))
-    remove_if_empty(path)  # `erase` says what is still there
+    if not remove(path):  # a link, or a file
+        children = [name for name in names(path) if name != kept]
+        for name in sorted(children, key=lambda name: name == last):
+            remove_tree(os.path.join(path, name))
+        remove_if_empty(path)
 
 
 def remove_if_empty(path: str) -> None:
@@ -352,13 +317,9 @@ def remove_if_empty(path: str) -> None:
 def remove_temporaries(directory: str, before: float, of: str = "") -> None:
     """Remove what killed writers left `before` that time; `of` one file, where others write too."""
     for name in names(directory):
-        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and name.lstrip(".").startswith(of):
-            written = made(os.path.join(directory, name))  # 0: written before the clock was set back
-            if written < before:
-                remove(os.path.join(directory, name))
-
-
-# Listing ---------------------------------------------------------------------------------------
+        path = os.path.join(directory, name)
+        if name.startswith("." + of) and name.endswith(settings.TEMP_SUFFIX) and made(path) < before:
+            remove(path)
 
 
 def names(path: str) -> list[str]:

@@ -18,7 +18,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _BUSY = (errno.EACCES, errno.EAGAIN, errno.EDEADLK)
-_UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EACCES, errno.EPERM, errno.EROFS)
+_UNUSABLE = (errno.EISDIR, errno.ELOOP, errno.ENXIO, errno.EINVAL, errno.EACCES, errno.EPERM, errno.EROFS)
 _O_LOCK = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -27,10 +27,7 @@ class Busy(OSError):
 
 
 class Lock:
-    """`with Lock(path, seconds) as held:`; `held` is False when time ran out.
-
-    With `busy`, a sentence for the person, Busy is raised instead.
-    """
+    """`with Lock(path, seconds) as held:`; `held` is False when time ran out, or with `busy` Busy says so."""
 
     __slots__ = ("busy", "fd", "is_discarded", "path", "seconds")
 
@@ -44,8 +41,7 @@ class Lock:
         pause = 0.001
         while True:
             try:
-                files.inside(os.path.dirname(self.path))
-                fd = files.open_new(self.path, _O_LOCK)
+                fd = files.open_plain(self.path, _O_LOCK)
             except OSError as error:
                 if error.errno in _UNUSABLE and not isinstance(error, files.Foreign):
                     return True
@@ -65,16 +61,14 @@ class Lock:
     def __exit__(self, *exc: object) -> None:
         if self.fd >= 0:
             os.close(self.fd)  # this unlocks
-            self.fd = -1
             if self.is_discarded and os.name == "nt":
                 files.remove(self.path)  # Windows removes no open file
 
     def discard(self) -> None:
         """Remove the lock file; only while holding it."""
-        if self.fd >= 0:
-            self.is_discarded = True
-            if os.name != "nt":
-                files.remove(self.path)
+        self.is_discarded = True
+        if self.fd >= 0 and os.name != "nt":
+            files.remove(self.path)
 
 
 def _take(fd: int, path: str) -> bool:
@@ -85,11 +79,9 @@ def _take(fd: int, path: str) -> bool:
             import msvcrt
 
             msvcrt.locking(fd, msvcrt.LK_NBLCK, 1)  # type: ignore[attr-defined,unused-ignore]
-    except OSError as error:
-        if error.errno in _BUSY:
-            return False
-    # The holder may have removed the file between our open and our lock.
-    try:
+        # The holder may have removed the file between our open and our lock.
         return os.name == "nt" or os.path.samestat(os.stat(path), os.fstat(fd))
     except FileNotFoundError:
         return False
+    except OSError as error:
+        return error.errno not in _BUSY

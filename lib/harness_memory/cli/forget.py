@@ -136,7 +136,7 @@ def _note(at: Scopes, word: str) -> Note:
     for shelf in places:
         versions = [version for version in files.names(shelf.archive) if notebook.archived_slug(version) == slug]
         if versions and scope in ("", shelf.scope):
-            note = notes.parse(slug, files.read_text(os.path.join(shelf.archive, versions[-1])) or "")
+            note = notes.parse(slug, files.read_text(os.path.join(shelf.archive, versions[-1])))
             note.scope, note.path = shelf.scope, os.path.join(shelf.archive, versions[-1])
             return note
     return at.find(word, what="session or note")

@@ -234,7 +234,7 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
 
 
 def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace) -> int:
-    before = files.read_text(note.path) or ""
+    before = files.read_text(note.path)
     name = "note-" + note.slug
     return pages.edit_text(scopes.project.dir, name, before, lambda text: _write_text(scopes, note, text, args, before))
 

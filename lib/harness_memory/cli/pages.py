@@ -65,7 +65,7 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
     arguments.private_root()
     drafts = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR)
     draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(time.time())))
-    files.write_text(draft, before)
+    files.write(draft, before)
     sys.stdout.flush()
     try:
         words = [word.strip('"') for word in shlex.split(command, posix=os.name != "nt")]
@@ -79,7 +79,7 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
             print("Nothing changed.")
         else:
             text = _checked(data)
-            files.write_text(draft, text)
+            files.write(draft, text)
             write(text)
     except (Refusal, OSError) as error:
         raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
@@ -128,7 +128,7 @@ class Page:
                 files.write(self.former(1), data, durable=True)
                 os.utime(self.former(1), (written, written))
             if data is None or text != before:
-                files.write_text(self.path, text, durable=True)
+                files.write(self.path, text, durable=True)
             lock.discard()
         names = (self.name + " (before)", self.name)
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))

@@ -100,7 +100,7 @@ class Receipt:
             if files.modified(path) > 0 and os.path.getsize(path) <= settings.RECEIPT_MAX_BYTES:
                 files.append_line(path, text.encode("utf-8", "replace"))
             else:
-                files.write_text(path, _TITLE + text + "\n")
+                files.write(path, _TITLE + text + "\n")
         except OSError:
             pass  # the page is for people; the injection matters more
 

@@ -136,11 +136,10 @@ def owner(path: str) -> str:
 def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: float, name: str = "") -> str:
     """Write one new archive of the sessions' files, or replace `name`; its name, "" when there is nothing to write."""
     directory = folder(root, project_dir)
-    files.ensure_dir(directory)
     temporary = os.path.join(directory, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
     digests = {}
     try:
-        with os.fdopen(os.open(temporary, files.O_CREATE, settings.FILE_MODE), "wb") as raw:
+        with os.fdopen(files.open_plain(temporary, files.O_CREATE), "wb") as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL) as archive:
                 for path, data in (member for group in groups for member in group.items()):
                     info = tarfile.TarInfo(path)

@@ -134,7 +134,7 @@ def _episode(path: str) -> str:
 
 
 def _meta(path: str) -> str:
-    meta = yaml.load(files.read_text(path) or "")
+    meta = yaml.load(files.read_text(path))
     is_here = (meta.get("date"), meta.get("session_id")) == tuple(path.split(os.sep)[-3:-1])
     return shape.problem(meta, _META) or ("" if is_here else "names another session than its folder")
 

@@ -151,7 +151,7 @@ class Writing:
     def put(self, note: Note) -> str:
         """Write a note, without secrets; its path."""
         path = self.shelf.path(note.slug)
-        files.write_text(path, redact(notes.render(note)), durable=True)
+        files.write(path, redact(notes.render(note)), durable=True)
         return path
 
     def archive(self, slug: str, now: float) -> str:

@@ -101,7 +101,7 @@ def save(artifacts: str, value: object, now: float) -> str:
 
 def _save(artifacts: str, text: str, now: float, suffix: str) -> str:
     name = "%s%s-%s%s" % (settings.ARTIFACT_PREFIX, clock.fine_stamp(now), hexdigest(text)[:8], suffix)
-    files.write_text(os.path.join(artifacts, name), text, durable=True)
+    files.write(os.path.join(artifacts, name), text, durable=True)
     return name
 
 

@@ -90,7 +90,7 @@ def _publish(context: Context, session: Session, updated: Update, is_over: bool)
     data = episode.render(value)
     updated.episode, updated.is_changed = value, not files.is_same(path, data)
     if updated.is_changed:
-        files.write_text(os.path.join(session.dir, settings.SUMMARY_FILE), digest.summary_page(value))
+        files.write(os.path.join(session.dir, settings.SUMMARY_FILE), digest.summary_page(value))
         files.write(path, data, durable=True)
 
 

@@ -51,7 +51,7 @@ class Session:
     def save(self, *, durable: bool = False) -> None:
         names = (*META_FIELDS, *(key for key in self.meta if key not in META_FIELDS))
         text = yaml.dump([(name, self.meta.get(name)) for name in names])
-        files.write_text(os.path.join(self.dir, settings.META_FILE), text, durable=durable)
+        files.write(os.path.join(self.dir, settings.META_FILE), text, durable=durable)
 
 
 def episode_name(started: str, short_id: str) -> str:
@@ -88,7 +88,7 @@ def project_of(directory: str) -> str:
 def load(directory: str) -> Session | None:
     """The session recorded in a WORK directory; None when META is missing or damaged, OSError only if transient."""
     try:
-        meta = yaml.load(files.read_text(os.path.join(directory, settings.META_FILE)) or "")
+        meta = yaml.load(files.read_text(os.path.join(directory, settings.META_FILE)))
     except (OSError, ValueError) as error:
         if files.is_passing(error):
             raise
