@@ -12,28 +12,22 @@ from . import files, settings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
 
 
-class Config:
-    __slots__ = ("problems", "values")
+class Config(dict):  # type: ignore[type-arg]
+    """Every setting, and what is wrong with the file."""
 
-    def __init__(self, values: dict[str, Any], problems: list[str]) -> None:
-        self.values = values
-        self.problems = problems
-
-    def __getitem__(self, key: str) -> Any:
-        return self.values[key]
+    problems: list[str]
 
 
 def is_off(env: Mapping[str, str]) -> bool:
-    """Whether the environment switches every hook off."""
     return env.get(settings.ENV_SWITCH, "").strip().lower() in settings.OFF_WORDS
 
 
 def load(root: str) -> Config:
     path = os.path.join(root, settings.CONFIG_FILE)
-    config = Config(dict(settings.DEFAULTS), [])
+    config = Config(settings.DEFAULTS)
+    config.problems = []
     try:
         chosen, problem = files.read_json(path, {})
     except OSError as error:
@@ -46,7 +40,7 @@ def load(root: str) -> Config:
         if key not in settings.DEFAULTS:
             problem = 'unknown key "%.40s" (known: %s)' % (key, ", ".join(sorted(settings.DEFAULTS)))
         elif value in choices if choices else is_count:
-            config.values[key] = value
+            config[key] = value
             continue
         else:
             wanted = '"%s"' % '" or "'.join(choices) if choices else "a whole number, %d or more" % least

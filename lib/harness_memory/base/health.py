@@ -23,21 +23,18 @@ class noted:
     __slots__ = ("event", "root")
 
     def __init__(self, root: str, event: str) -> None:
-        self.root = root
-        self.event = event
+        self.root, self.event = root, event
 
     def __enter__(self) -> None:
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> bool:
-        if not isinstance(error, Exception):
-            return False
-        note_failure(self.root, self.event, error)
-        return True
+        if isinstance(error, Exception):
+            note_failure(self.root, self.event, error)
+        return isinstance(error, Exception)
 
 
 def note_failure(root: str, event: str, error: BaseException | str) -> None:
-    """Leave a stamp of a failed run; `doctor` itself notices a store that cannot be written."""
     from .redact import redact
 
     detail = ""
@@ -56,26 +53,25 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
         for old in files.names(directory)[: -settings.FAILURES_KEPT]:
             files.remove(os.path.join(directory, old))
     except OSError:
-        pass
+        pass  # `doctor` itself notices a store that cannot be written
 
 
 def failures(root: str) -> list[dict[str, Any]]:
     """Recorded failures, oldest first."""
     directory = failures_dir(root)
-    records = [files.load_json(os.path.join(directory, name), {}) for name in files.names(directory)]
+    records = (files.load_json(os.path.join(directory, name), {}) for name in files.names(directory))
     return [record for record in records if record is not None]
 
 
 def unmentioned(root: str) -> int:
     """How many failures are new since the last call."""
-    shown = os.path.join(root, settings.HEALTH_DIR, settings.SHOWN_FILE)
-    mentioned = files.made(shown)
+    shown = os.path.join(root, settings.HEALTH_DIR, "shown")
     instants = [name.partition("-")[0] for name in files.names(failures_dir(root))]
-    fresh = sum(1 for text in instants if text.isdecimal() and int(text) / 1e9 > mentioned)
+    fresh = [text for text in instants if text.isdecimal() and int(text) / 1e9 > files.made(shown)]
     if fresh:
         files.touch(shown)
-    return fresh
+    return len(fresh)
 
 
 def failures_dir(root: str) -> str:
-    return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)
+    return os.path.join(root, settings.HEALTH_DIR, "failures")

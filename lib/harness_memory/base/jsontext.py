@@ -26,12 +26,18 @@ class _Context:
     memo: dict[str, str] = {}  # noqa: RUF012  (the scanner wants a plain attribute)
 
 
-def _refuse(value: object) -> NoReturn:
+def _refuse(value: object, _: int = 0) -> NoReturn:
     raise TypeError("not a JSON value: %s" % type(value).__name__)
 
 
-_scan: Any = None
-_encode: Any = None
+def _scan_slowly(text: str, _: int) -> tuple[Any, int]:
+    import json
+
+    return json.loads(text, strict=False), len(text)
+
+
+_scan: Any
+_encode: Any
 _quote: Any
 try:
     from _json import encode_basestring as _quote
@@ -44,7 +50,7 @@ try:
 except Exception:  # noqa: BLE001  (not CPython, or a private interface that has changed: do without)
     from json.encoder import py_encode_basestring as _quote  # type: ignore[attr-defined,no-redef,unused-ignore]
 
-    _scan = _encode = None
+    _scan, _encode = _scan_slowly, _refuse
 
 
 def loads(data: bytes | str) -> Any:
@@ -52,27 +58,23 @@ def loads(data: bytes | str) -> Any:
     text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
     text = text[text[:1] == "\ufeff" :].strip(" \t\n\r")
     try:
-        if _scan is None:
-            return _loads_slowly(text)
         value, end = _scan(text, 0)
     except StopIteration:
         raise ValueError("no JSON value") from None
     except RecursionError:
         raise ValueError("nested too deeply") from None
-    except SystemError:
-        return _loads_slowly(text)  # 3.9 to 3.12 can only word their complaint once `json.decoder` is loaded
+    except SystemError:  # 3.9 to 3.12 can only word their complaint once `json.decoder` is loaded
+        value, end = _scan_slowly(text, 0)
     if end != len(text):
         raise ValueError("text after the JSON value at character %d" % end)
     return value
 
 
 def compact(value: Any) -> str:
-    if _encode is not None:
-        try:
-            return "".join(_encode(value, 0))
-        except (ValueError, TypeError, RecursionError):
-            pass  # NaN becomes null below, other values are refused
-    return _render(value, None, 0)
+    try:
+        return "".join(_encode(value, 0))
+    except (ValueError, TypeError, RecursionError):
+        return _render(value, None, 0)  # here NaN becomes null, other values are refused
 
 
 def pretty(value: Any) -> str:
@@ -80,32 +82,24 @@ def pretty(value: Any) -> str:
     return _render(value, "\n", 0) + "\n"
 
 
-def _loads_slowly(text: str) -> Any:
-    import json
-
-    return json.loads(text, strict=False)
-
-
 def _render(value: Any, newline: str | None, depth: int) -> str:
     if isinstance(value, str):
         return str(_quote(value))
     if value is None or isinstance(value, bool):
         return _WORDS[value]
-    if isinstance(value, int):
-        return int.__repr__(value)
-    if isinstance(value, float):
-        return float.__repr__(value) if value - value == 0 else "null"  # JSON has no NaN and no infinities
+    if isinstance(value, (int, float)):
+        return repr(value) if value - value == 0 else "null"  # JSON has no NaN and no infinities
     if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
-        left, right = "{", "}"
+        edges = "{%s}"
         items = [_quote(str(k)) + ": " + _render(v, newline, depth + 1) for k, v in value.items()]
     elif isinstance(value, (list, tuple)):
-        left, right = "[", "]"
+        edges = "[%s]"
         items = [_render(v, newline, depth + 1) for v in value]
     else:
         _refuse(value)
     if not items or newline is None:
-        return left + ", ".join(items) + right
+        return edges % ", ".join(items)
     inner = newline + "  " * (depth + 1)
-    return left + inner + ("," + inner).join(items) + newline + "  " * depth + right
+    return edges % (inner + ("," + inner).join(items) + newline + "  " * depth)

@@ -1,8 +1,7 @@
 """Making remembered text inert where it reads like an order, a command or a tag.
 
-The stored file keeps its words; only the injected text changes, and as little as possible. Tags lose their angle
-bracket, a slash command at the start of a line is quoted, and a line that speaks in a role or addresses the model is
-marked as a quotation.
+Only the injected text changes, never the file: tags lose their angle bracket, a slash command at the start of a line
+is quoted, and a line that speaks in a role or addresses the model is marked as a quotation.
 """
 
 from __future__ import annotations
@@ -16,11 +15,7 @@ _ORDERS = (
     *(("override", "instruction"), ("new", "instructions:"), ("you are now", ""), ("you must", "")),
     *(("system prompt", ""), ("do not tell the user", ""), ("without asking", "")),
 )
-_QUOTED = "(quoted from a record) "
-_TAG_CHARS = 40
-_TAG_SIGNS = "/!?| "
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
-_TAG_NAMES = ("harness-memory", "system")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
 
@@ -36,7 +31,7 @@ def line(text: str) -> str:
     plain = _folded(bare).lower()
     is_role = ":" in plain and plain.partition(":")[0].strip(_MARKERS) in _ROLES
     if is_role or any(first in plain and second in plain for first, second in _ORDERS):
-        return before + _QUOTED + bare
+        return before + "(quoted from a record) " + bare
     return text
 
 
@@ -48,7 +43,7 @@ def one_line_of(text: str) -> str:
 
 
 def undone(text: str) -> str:
-    """A text with its tags and fences as they were, to compare what was injected with what was recorded."""
+    """A text with its tags and fences as they were recorded."""
     return text.replace("＜", "<").replace("﹤", "<").replace("‹", "<").replace("'''", "```")
 
 
@@ -56,13 +51,11 @@ def _is_tag(part: str) -> bool:
     """Whether what follows an angle bracket makes a tag, also with blanks, accents or look-alikes between."""
     if part[:1].isalpha():
         return True
-    head = _folded(part[:_TAG_CHARS]).lower()
-    at = next((number for number, char in enumerate(head) if char.isascii() and char not in _TAG_SIGNS), len(head))
-    return not _TAG_MARKS.isdisjoint(head[:at]) or head[at:].startswith(_TAG_NAMES)
+    head = _folded(part[:40]).lower()
+    at = next((number for number, char in enumerate(head) if char.isascii() and char not in "/!?| "), len(head))
+    return not _TAG_MARKS.isdisjoint(head[:at]) or head[at:].startswith(("harness-memory", "system"))
 
 
 def _folded(text: str) -> str:
     """Full-width letters and signs as the plain ones they look like."""
-    if text.isascii():
-        return text
-    return "".join([chr(ord(char) - 0xFEE0) if "！" <= char <= "～" else char for char in text])
+    return text if text.isascii() else text.translate({code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)})

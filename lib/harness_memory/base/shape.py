@@ -54,18 +54,14 @@ def problem(value: object, spec: Any, where: str = "") -> str:
 
 
 def _is_kind(value: object, kind: str) -> bool:
-    if kind == "any":
-        return True
-    if kind == "flag":
-        return isinstance(value, bool)
     if kind in ("number", "count"):
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _FAR
         return is_number and (kind == "number" or (isinstance(value, int) and value >= 0))
-    if not isinstance(value, str):
-        return False
     if kind == "instant":
         return clock.parse(value) is not None
-    return kind == "text" or (kind == "day" and clock.is_day(value))
+    if kind == "day":
+        return isinstance(value, str) and clock.is_day(value)
+    return kind == "any" or isinstance(value, bool if kind == "flag" else str)
 
 
 def _join(where: str, name: str) -> str:

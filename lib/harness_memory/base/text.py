@@ -8,16 +8,14 @@ _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
 _hidden: dict[int, None] = {}  # see `_visible`
 _NAME_CHARS = 100
-_NAMES_MAX = 256
-_PLAIN_RUN_CHARS = 9  # tokens have longer runs of letters and digits, or capitals
+_PLAIN_RUN_CHARS = 9
+_MARKS = frozenset("=:>@ ")
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 
 
 def clean(value: object, limit: int) -> str:
-    """A string that any file can hold; "" for anything that is not text."""
-    if not isinstance(value, str):
-        return ""
-    return value[:limit].encode("utf-8", "replace").decode("utf-8")  # half of a surrogate pair
+    """A string that any file can hold, without half surrogate pairs; "" for anything that is not text."""
+    return value[:limit].encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
 
 
 def one_line(value: str) -> str:
@@ -47,12 +45,11 @@ def brief(value: str, limit: int) -> str:
 
 
 def brief_of(value: object, limit: int) -> str:
-    """`brief` of any value; "" for anything that is not text."""
     if not isinstance(value, str) or len(value) > _NAME_CHARS:
         return brief(clean(value, settings.TEXT_FIELD_MAX_CHARS), limit)
     line = _names.get((value, limit))
     if line is None:
-        if len(_names) >= _NAMES_MAX:
+        if len(_names) >= 256:
             _names.clear()
         line = _names[value, limit] = brief(clean(value, _NAME_CHARS), limit)
     return line
@@ -76,8 +73,8 @@ def first_sentence(value: str, limit: int) -> str:
 
 def identifier(value: object) -> str:
     """An id as programs make them; "" for anything else."""
-    is_id = isinstance(value, str) and 0 < len(value) <= 64 and value.isascii()
-    return str(value) if is_id and str(value).replace("-", "").replace("_", "").isalnum() else ""
+    text = value if isinstance(value, str) and len(value) <= 64 and value.isascii() else ""
+    return text if text.replace("-", "").replace("_", "").isalnum() else ""
 
 
 def _redacted(value: str, limit: int) -> str:
@@ -86,15 +83,16 @@ def _redacted(value: str, limit: int) -> str:
     if len(value) > size:
         value = value[: max(value.rfind(" ", 0, size), value.rfind("\n", 0, size), size - 4096)]
     # Neither a hidden character inside a token nor a colour before it may shield it.
-    if "\x1b" in value or "\x9b" in value:
-        head, *rest = value.replace("\x9b", "\x1b[").split("\x1b")
-        for part in rest:  # an escape sequence may end in a letter
-            rest_of_it = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
-            head += " " + rest_of_it[1:]
-        value = head
-    value = _visible(value)
-    if not value or _is_plain_name(value):
-        return value
+    head, *parts = value.replace("\x9b", "\x1b[").split("\x1b")
+    for part in parts:  # an escape sequence may end in a letter
+        tail = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
+        head += " " + tail[1:]
+    value = _visible(head)
+    # No pattern of a secret matches a name like that of a model or a branch: tokens have capitals or longer runs.
+    if len(value) <= _NAME_CHARS and value.islower() and value.isprintable() and _MARKS.isdisjoint(value):
+        words = value.replace("_", "-").replace(".", "-").replace("/", "-").split("-")
+        if max(map(len, words)) <= _PLAIN_RUN_CHARS:
+            return value
     from .redact import redact
 
     return redact(value)
@@ -112,11 +110,3 @@ def _visible(value: str) -> str:
         )
         _hidden.update(dict.fromkeys((*singles, *(code for span in spans for code in range(*span)))))
     return value.translate(_hidden)
-
-
-def _is_plain_name(value: str) -> bool:
-    """Whether it is like the name of a model or a branch, so that no pattern of a secret can match."""
-    if len(value) > _NAME_CHARS or not value.islower() or not value.isprintable() or not {*"=:>@ "}.isdisjoint(value):
-        return False
-    parts = value.replace("_", "-").replace(".", "-").replace("/", "-").split("-")
-    return max(map(len, parts)) <= _PLAIN_RUN_CHARS

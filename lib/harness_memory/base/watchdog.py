@@ -13,19 +13,10 @@ if TYPE_CHECKING:
 ending = _thread.allocate_lock()  # held by the thread that writes the answer and ends the process
 _SECOND_TRY_SECONDS = 0.05
 _LAST_WORD_SECONDS = 0.2
-_ANSWER_SECONDS = 0.1
-
-
-def give_way() -> None:
-    """Leave a moment for an answer that is being written; the client may never read it."""
-    time.sleep(_ANSWER_SECONDS)
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:
-    """Call `late`, which ends the process, after so many seconds.
-
-    A thread calls it, or a signal while one long step of the interpreter (a match of `re`) keeps threads waiting.
-    """
+    """Call `late`, which ends the process, after so many seconds: a thread, or a signal while `re` blocks threads."""
     turn = _thread.allocate_lock()
 
     def alarm(*_: object) -> None:

@@ -27,7 +27,6 @@ _ESCAPES = {
 }  # fmt: skip
 _HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
-_REFUSED = tuple("{&*![%@`]},")  # nested values, anchors, tags, reserved signs
 
 
 class YamlError(ValueError):
@@ -37,9 +36,6 @@ class YamlError(ValueError):
         super().__init__("line %d: %s" % (line, message))
         self.message = message
         self.line = line
-
-
-# Writing ---------------------------------------------------------------------------------------
 
 
 def dump(fields: Iterable[tuple[str, Value]]) -> str:
@@ -71,9 +67,6 @@ def _text(text: str) -> str:
     return '"%s"' % text.translate(escapes)
 
 
-# Reading ---------------------------------------------------------------------------------------
-
-
 def load(text: str) -> dict[str, Value]:
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     lines = lines if lines[-1] else lines[:-1]
@@ -82,12 +75,11 @@ def load(text: str) -> dict[str, Value]:
     key, depth, at = "", 0, 0
     while at < len(lines):
         line, at = lines[at], at + 1
-        number = at
+        number, indent = at, _indent(line)
         if _is_idle(line) or (line.rstrip() == "---" and not fields):
             continue
         try:
-            is_item = _is_item(line)
-            indent = _indent(line)
+            is_item = line[indent : indent + 2] in ("- ", "-")
             if not is_item:
                 key, rest = _key(line)
             elif items is None or (items and indent != depth):
@@ -103,10 +95,10 @@ def load(text: str) -> dict[str, Value]:
                 value = _flow(rest[1:]) if rest[:1] == "[" and not is_item else _scalar(rest, not is_item)
             if is_item and items is not None:
                 items.append(str(value))
-                fields[key] = items
+                value = items
             else:
-                fields[key] = value
                 items = [] if _is_idle(rest) else None
+            fields[key] = value
         except ValueError as error:
             raise YamlError(str(error), number) from None
     return fields
@@ -114,10 +106,6 @@ def load(text: str) -> dict[str, Value]:
 
 def _is_idle(line: str) -> bool:
     return line.lstrip(" \t")[:1] in ("", "#")
-
-
-def _is_item(line: str) -> bool:
-    return line.lstrip(" ")[:2] in ("- ", "-")
 
 
 def _indent(line: str) -> int:
@@ -143,19 +131,17 @@ def _scalar(text: str, is_typed: bool) -> Scalar:
             raise ValueError("text after the closing quote")
         return value
     text = "" if text[:1] == "#" else text.partition(" #")[0].rstrip(" \t")
-    if text.startswith((*_REFUSED, "? ", "- ")) or text == "-" or ": " in text or text.endswith(":"):
+    if text.startswith((*"{&*![%@`]},", "? ", "- ")) or text == "-" or ": " in text or text.endswith(":"):
         raise ValueError("nested value, or a sign that must be quoted")
-    if not is_typed:
-        return text
     word = text.lower() if text in (text.lower(), text.upper(), text.title()) else text
-    if word in _CONSTANTS:
+    if is_typed and word in _CONSTANTS:
         return _CONSTANTS[word]
-    if len(text) > _NUMBER_MAX_CHARS or not _NUMBER_CHARS.issuperset(text):
-        return text
-    try:
-        return int(text) if text.lstrip("+-").isdigit() else float(text)
-    except ValueError:
-        return text
+    if is_typed and len(text) <= _NUMBER_MAX_CHARS and _NUMBER_CHARS.issuperset(text):
+        try:
+            return int(text) if text.lstrip("+-").isdigit() else float(text)
+        except ValueError:
+            pass
+    return text
 
 
 def _block(head: str, body: list[str]) -> str:
@@ -174,43 +160,40 @@ def _block(head: str, body: list[str]) -> str:
 def _flow(text: str) -> list[str]:
     """The items of a list after its bracket."""
     items: list[str] = []
-    while True:
+    sign = ","
+    while sign == ",":
         text = text.lstrip(" \t")
         if text[:1] in ("'", '"'):
             item, text = _quoted(text)
             items.append(item)
         elif text[:1] != "]":
-            end = min([at for at in map(text.find, ",]") if at >= 0], default=-1)
-            if end <= 0:
-                raise ValueError("list without an end on its line")
+            end = min([at for at in map(text.find, ",]") if at > 0], default=0)
             items.append(str(_scalar(text[:end].rstrip(" \t"), False)))
             text = text[end:]
         text = text.lstrip(" \t")
         sign, text = text[:1], text[1:]
-        if sign == "]" and _is_idle(text):
-            return items
-        if sign != ",":
-            raise ValueError("expected a comma")
+    if sign != "]" or not _is_idle(text):
+        raise ValueError("list without an end on its line, or a comma is missing")
+    return items
 
 
 def _quoted(text: str) -> tuple[str, str]:
-    """The text in the quotes at the start, and what follows them."""
     quote, out, at = text[0], "", 1
-    while True:
-        end = text.find(quote, at)
-        escape = text.find("\\", at, end if end >= 0 else None) if quote == '"' else -1
-        if escape >= 0:
-            name = text[escape + 1 : escape + 2]
+    end = text.find(quote, 1)
+    if end > 0 and "\\" not in text[:end] and text[end + 1 : end + 2] != quote:
+        return text[1:end], text[end + 1 :]
+    while at < len(text):
+        char, at = text[at], at + 1
+        if char == quote == text[at : at + 1] == "'":
+            at += 1
+        elif char == quote:
+            return out, text[at:]
+        elif char == "\\" and quote == '"':
+            name = text[at : at + 1]
             size = _HEX_ESCAPES.get(name, 0)
-            digits = text[escape + 2 : escape + 2 + size]
+            digits = text[at + 1 : at + 1 + size]
             if name not in _ESCAPES and (not size or len(digits) != size or not digits.isalnum()):
                 raise ValueError("bad escape \\%s%s" % (name, digits))
-            out += text[at:escape] + (_ESCAPES.get(name) or chr(int(digits, 16)))
-            at = escape + 2 + size
-        elif end < 0:
-            raise ValueError("quote without an end on its line")
-        elif quote == "'" and text[end + 1 : end + 2] == quote:
-            out += text[at : end + 1]
-            at = end + 2
-        else:
-            return out + text[at:end], text[end + 1 :]
+            char, at = _ESCAPES.get(name) or chr(int(digits, 16)), at + 1 + size
+        out += char
+    raise ValueError("quote without an end on its line")

@@ -7,7 +7,7 @@ model.
 from __future__ import annotations
 
 from ..base.payload import system
-from ..base.watchdog import ending, give_way
+from ..base.watchdog import ending
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,8 +26,7 @@ def context(event: str, text: str, message: str = "") -> dict[str, Any] | None:
 
 def leave(reply: bytes, *, is_late: bool = False) -> None:
     """Write the reply and end the process; skipping the interpreter's finalisation saves a tenth of a hook's time."""
-    if not ending.acquire(not is_late):
-        give_way()  # a reply is being written
+    if not ending.acquire(True, 0.1 if is_late else -1):  # another thread writes a reply, which may never be read
         system._exit(0)
     try:
         while reply:

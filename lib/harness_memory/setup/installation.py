@@ -146,7 +146,7 @@ def skills(target: Target, interpreter: str) -> dict[str, bytes]:
     return {
         os.path.join(target.folders[0], name, SKILL_FILE): text.replace(PLUGIN_COMMAND, command).encode("utf-8")
         for name, text in texts.items()
-        if text is not None
+        if text
     }
 
 
