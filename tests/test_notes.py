@@ -37,7 +37,7 @@ def made(slug: str, *facts: str, scope: str = "project", **fields: object) -> No
 def put(shelf: notebook.Shelf, *some: Note) -> None:
     with notebook.Writing(shelf) as writing:
         for note in some:
-            writing.put(note)
+            writing.put(note, 1e9)
 
 
 # The format ----------------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ def test_a_page_reads_as_written() -> None:
     assert (note.problems, note.name, note.type, note.day) == ([], "Parser", "project", "2026-11-16")
     assert note.description == "How errors are told: by line"
     assert note.files == ["src/my parser.py"]
-    assert note.triggers == [("command", "make parser")]
+    assert note.items("triggers") == ["command: make parser"]
     assert [fact.text for fact in note.facts] == [
         "Errors carry a line and a column",
         "Tabs count as one",
@@ -86,15 +86,18 @@ def test_a_slug_names_a_file_on_every_system(name: str, slug: str) -> None:
 # Which hold ----------------------------------------------------------------------------------------
 
 
-def test_the_nearer_scope_overrides_the_wider() -> None:
-    scopes = [made("editor", "Nano", scope="local"), made("editor", "Emacs"), made("editor", "Vim", scope="user")]
-    assert [note.fate for note in notebook.judged(scopes)] == ["", *["overridden by local/editor"] * 2]
+def test_the_nearer_scope_overrides_the_wider(tmp_path: Path) -> None:
+    shelves = notebook.shelves(str(tmp_path), str(tmp_path / "p"), str(tmp_path / "session"))
+    for shelf in shelves:
+        put(shelf, made("editor", "Fact", scope=shelf.scope))
+    assert [note.fate for note in notebook.read_all(shelves)] == ["", *["overridden by local/editor"] * 2]
 
 
 @pytest.mark.parametrize(("edges", "holding"), table("superseded.json"))
-def test_a_superseded_note_does_not_hold(edges: dict[str, list[str]], holding: list[str]) -> None:
-    some = [made(slug, "Fact of " + slug, supersedes=edges.get(slug, [])) for slug in "abc"]
-    assert [note.slug for note in notebook.judged(some) if not note.fate] == holding
+def test_a_superseded_note_does_not_hold(tmp_path: Path, edges: dict[str, list[str]], holding: list[str]) -> None:
+    shelf = notebook.Shelf("project", str(tmp_path))
+    put(shelf, *(made(slug, "Fact of " + slug, supersedes=edges.get(slug, [])) for slug in "abc"))
+    assert [note.slug for note in notebook.holding([shelf])] == holding
 
 
 # The index -----------------------------------------------------------------------------------------

@@ -36,8 +36,7 @@ def lint(argv: list[str]) -> int:
             for note in shelf.read():
                 done = linting.correct(note) if not note.is_unreadable else []
                 if done:
-                    archived = writing.archive(note.slug, scopes.now) or None
-                    fixed.append({"file": writing.put(note), "done": done, "archived": archived})
+                    fixed.append({"file": note.path, "done": done, "archived": writing.put(note, scopes.now) or None})
     homes = tuple(folder for shelf in places for folder in (shelf.folder + os.sep, shelf.index))
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     findings = [each for each in findings if each.file.startswith(homes)]

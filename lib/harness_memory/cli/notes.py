@@ -128,7 +128,11 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
         if existing and hasattr(args, "action"):
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
-        title = name or _topic_name(lint.reworded(facts[0], day))
+        # The first words of a fact that mean something name a new topic; a negation does.
+        words = [
+            word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in lint.reworded("".join(facts[:1]), day).split()
+        ]
+        title = name or " ".join([word for word in words if similar.content(word)][:_TOPIC_WORDS])
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
@@ -136,34 +140,34 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
             page = notes.parse(made.slug, text)
             made.fields.update(page.fields)
             made.body, made.problems = page.body, page.problems
-        texts = [fact.text for fact in made.facts]
-        keys = {similar.key(each) for each in (*texts, *(lint.reworded(each, day) for each in texts))}
-        new = [fact for fact in facts if similar.key(fact) not in keys]
-        for fact in new:
-            made.add(fact)
+        is_new = _add_facts(made, facts, day) or bool(text)
         if existing and made.fields.get("verified"):
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
-        return _save(scopes, writing, made, args, "Noted" if new or text else "Known already, and verified today")
+        return _save(scopes, writing, made, args, "Noted" if is_new else "Known already, and verified today")
+
+
+def _add_facts(note: Note, facts: list[str], day: str = "") -> bool:
+    """Add the facts that a note does not state, also as `--fix` words them; whether there were any."""
+    texts = [fact.text for fact in note.facts]
+    keys = {similar.key(each) for each in (*texts, *(lint.reworded(each, day) for each in texts))}
+    new = [fact for fact in facts if similar.key(fact) not in keys]
+    for fact in new:
+        note.add(fact)
+    return bool(new)
 
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     """The note of a shelf that is about the same things as some facts; its name and description count twice."""
-    subject = similar.topic_words(" ".join(facts))
+    subject = {*similar.content(" ".join(facts))}
     best, most = None, 0
     for note in notebook.holding([shelf]):
-        title = subject & similar.topic_words(note.name + " " + note.description)
-        shared = title | (subject & similar.topic_words(" ".join(note.body)))
+        title = subject.intersection(similar.content(note.name + " " + note.description))
+        shared = subject.intersection(similar.content(" ".join(note.body))) | title
         is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(subject))
         if is_near and kind in (None, note.type) and not note.problems and len(title) + len(shared) > most:
             best, most = note, len(title) + len(shared)
     return best
-
-
-def _topic_name(fact: str) -> str:
-    """The first words of a fact that mean something; a negation does."""
-    words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in fact.split(" ")]
-    return " ".join([word for word in words if not similar.is_filler(word)][:_TOPIC_WORDS])
 
 
 def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None:
@@ -172,13 +176,13 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
         if getattr(args, key):
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
-        items = dict(zip(made.files, fields.get("files") or ()))
+        items = dict(zip(made.files, made.items("files")))
         items.update({path: notes.stamped(path, root) for path in [relative(file, root) for file in args.file]})
         fields["files"] = [*items.values()]
     for item in args.trigger or ():
-        if not notes.is_trigger(item):
+        if not notes.trigger(item):
             raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))
-        fields["triggers"] = [*dict.fromkeys([*(fields.get("triggers") or ()), one_line(item)])]
+        fields["triggers"] = [*dict.fromkeys([*made.items("triggers"), one_line(item)])]
 
 
 def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
@@ -192,9 +196,7 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
     fixed = lint.correct(made) if getattr(args, "fix", False) else []
-    if not files.is_same(shelf.path(made.slug), notes.render(made).encode("utf-8", "replace")):
-        writing.archive(made.slug, scopes.now)
-    writing.put(made)
+    writing.put(made, scopes.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
     pairs = lint.check_pairs(notebook.read_all(scopes.shelves), last=saved.ref)
@@ -214,9 +216,8 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
     note = scopes.find(args.name, args.scope, is_readable=True)
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
-        if sys.stdin is None or sys.stdin.isatty():
-            return _edit_text(scopes, note, args)
-        return _write_text(scopes, note, pages.standard_input("note edit NAME"), args)
+        is_typed = sys.stdin is None or sys.stdin.isatty()
+        return _edit_text(scopes, note, args, "" if is_typed else pages.standard_input("note edit NAME"))
     with scopes.writing(note.scope) as writing:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         for text in args.drop or ():
@@ -233,20 +234,19 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
         return _save(scopes, writing, note, args, "Written")
 
 
-def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace) -> int:
+def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str = "") -> int:
+    """Write a whole new text, without one that of the editor; without frontmatter the note keeps its own."""
     before = files.read_text(note.path)
-    name = "note-" + note.slug
-    return pages.edit_text(scopes.project.dir, name, before, lambda text: _write_text(scopes, note, text, args, before))
 
+    def write(text: str) -> int:
+        page = notes.parse(note.slug, text)
+        page.fields = page.fields or note.fields
+        with scopes.writing(note.scope) as writing:
+            if files.read_text(note.path) != before:
+                raise Refusal("%s has changed since the editor was opened" % note.ref)
+            return _save(scopes, writing, page, args, "Written")
 
-def _write_text(scopes: Scopes, note: Note, text: str, args: argparse.Namespace, before: str | None = None) -> int:
-    """Write a whole new text; without frontmatter the note keeps its own."""
-    page = notes.parse(note.slug, text)
-    page.fields = page.fields or note.fields
-    with scopes.writing(note.scope) as writing:
-        if before is not None and files.read_text(note.path) != before:
-            raise Refusal("%s has changed since the editor was opened" % note.ref)
-        return _save(scopes, writing, page, args, "Written")
+    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, before, write)
 
 
 def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
@@ -269,10 +269,7 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     with scopes.writing(note.scope) as leaving, scopes.writing(target) as writing:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         made = writing.shelf.note(note.slug) or note
-        keys = {similar.key(fact.text) for fact in made.facts}
-        for fact in note.facts:
-            if similar.key(fact.text) not in keys:
-                made.add(fact.text)
+        _add_facts(made, [fact.text for fact in note.facts])
         made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))
         made.fields.pop("scope", None)
         if target == "user":
@@ -292,7 +289,7 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
     with scopes.writing(new.scope) as writing:
         new = scopes.find(new.ref, is_readable=True)
         ref = old.slug if old.scope == new.scope else old.ref
-        new.fields["supersedes"] = [*dict.fromkeys([*new.supersedes, ref])]
+        new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), ref])]
         done = "%s is superseded: it stays on disk, never injected. Written" % old.ref
         return _save(scopes, writing, new, args, done)
 

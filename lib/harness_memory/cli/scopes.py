@@ -52,52 +52,45 @@ class Scopes:
         return notebook.Writing(self.shelf(scope))
 
     def matching(self, word: str, scope: str | None = None) -> list[Note]:
-        """The nearest notes of that very name or file, else those whose name begins so."""
+        """The nearest notes of that scope/name, name or file, else those whose name begins so."""
+        named, _, rest = word.partition("/")
+        if named in settings.NOTE_SCOPES and rest:
+            scope, word = named, rest
+        name = os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word
         nearest: dict[str, Note] = {}
         for note in notebook.read_all(self.shelves):
             if scope in (None, note.scope):
                 nearest.setdefault(note.slug, note)
-        return resolve.matches(_slug(word), nearest.values(), _ids)
+        # A file made by hand may have a name that is not a slug.
+        return resolve.matches(slug_of(name), nearest.values(), lambda note: (slug_of(note.slug),))
 
     def find(self, word: str, scope: str | None = None, what: str = "note", *, is_readable: bool = False) -> Note:
-        """The one note a person means, by scope/name, name or the beginning of it; the nearest scope first."""
-        named, _, rest = word.partition("/")
-        if named in settings.NOTE_SCOPES and rest:
-            scope, word = named, rest
-        notes = self.matching(word, scope)
-        note = resolve.one(_slug(word), notes, _ids, what, lambda each: each.slug, "list --notes")
+        """The one note a person means; the nearest scope first."""
+        matches = self.matching(word, scope)
+        note = resolve.one(word, matches, lambda each: (word,), what, lambda each: each.slug, "list --notes")
         if is_readable and note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
         return note
 
     def select(self, args: argparse.Namespace) -> list[Note]:
         """Notes that the options of a verb ask for, best rank first."""
-        type, scope, word, since, until, unused = [
-            getattr(args, name, None) for name in ("type", "scope", "session", "since", "until", "unused")
-        ]
-
-        def is_asked_for(note: Note) -> bool:
+        names = ("type", "scope", "session", "since", "until", "unused")
+        type, scope, word, since, until, unused = [getattr(args, name, None) for name in names]
+        matches = []
+        for note in notebook.read_all(self.shelves):
             day = clock.parse(note.day + "T00:00:00Z") or 0.0
             session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
-            return (
+            is_of_session = bool(session and word) and (session.startswith(str(word)) or str(word).startswith(session))
+            if (
                 type in (None, note.type)
                 and scope in (None, note.scope)
-                and (word is None or bool(session and word and (session.startswith(word) or word.startswith(session))))
+                and (word is None or is_of_session)
                 and (since is None or day >= since - settings.DAY_SECONDS)
                 and (until is None or day < until)
                 and (not unused or lint.is_unused(self.shelf(note.scope), note, self.now))
-            )
-
-        asked = filter(is_asked_for, notebook.read_all(self.shelves))
-        return sorted(asked, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
-
-
-def _slug(word: str) -> str:
-    return slug_of(os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word)
-
-
-def _ids(note: Note) -> tuple[str]:
-    return (slug_of(note.slug),)  # a file made by hand may have a name that is not a slug
+            ):
+                matches.append(note)
+        return sorted(matches, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
 
 
 def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:
@@ -115,8 +108,8 @@ def relative(file: str, root: str) -> str:
 
 def described(note: Note) -> dict[str, Any]:
     """A note for scripts."""
-    about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "supersedes", "files")}
+    about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "files")}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
-    lists = {"triggers": note.fields.get("triggers") or [], "facts": [fact.text for fact in note.facts]}
-    state = {"holds": not note.fate, "why_not": note.fate or None}
+    lists = {key: note.items(key) for key in ("supersedes", "triggers")}
+    state = {"facts": [fact.text for fact in note.facts], "holds": not note.fate, "why_not": note.fate or None}
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}

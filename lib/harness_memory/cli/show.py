@@ -105,7 +105,7 @@ def show(argv: list[str]) -> int:
     every = records.load_all(project_dir)
     if args.session != "last" and not resolve.matching(every, args.session):
         at = Scopes(args)
-        if at.matching(args.session.rpartition("/")[2]):
+        if at.matching(args.session):
             return notes.show_note(at, at.find(args.session), args.json)
         _refuse_archived(project_dir, args.session)
     record = resolve.session(every, args.session, "session or note")

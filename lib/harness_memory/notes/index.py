@@ -20,20 +20,19 @@ if TYPE_CHECKING:
 TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
 _HEAD = "# Notes\n\n"
 _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)\n"
-_MORE_BYTES = 100
+_HEAD_AND_MORE_LINES, _HEAD_AND_MORE_BYTES = 3, 110
 _INSTEAD = " · instead of "
 
 
 def render(notes: list[Note]) -> tuple[str, int]:
     """The index of the notes of one shelf that hold, and how many did not fit."""
-    text, listed = _HEAD, 0
-    for note in sorted(notes, key=rank)[: settings.NOTES_INDEX_LINES - _HEAD.count("\n") - 1]:
-        longer = text + render_line(note) + "\n"
-        if len(longer.encode("utf-8", "replace")) > settings.NOTES_INDEX_BYTES - _MORE_BYTES:
-            break
-        text, listed = longer, listed + 1
-    missing = len(notes) - listed
-    return text + (_MORE % (missing, " is" if missing == 1 else "s are") if missing else ""), missing
+    best = sorted(notes, key=rank)[: settings.NOTES_INDEX_LINES - _HEAD_AND_MORE_LINES]
+    lines = [render_line(note) + "\n" for note in best]
+    while len("".join(lines).encode("utf-8", "replace")) > settings.NOTES_INDEX_BYTES - _HEAD_AND_MORE_BYTES:
+        lines.pop()
+    missing = len(notes) - len(lines)
+    more = _MORE % (missing, " is" if missing == 1 else "s are") if missing else ""
+    return "".join((_HEAD, *lines, more)), missing
 
 
 def render_line(note: Note) -> str:
@@ -41,7 +40,7 @@ def render_line(note: Note) -> str:
     folder = settings.LOCAL_DIR if note.scope == "local" else TOPICS
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
-    elsewhere = [one_line(ref) for ref in note.supersedes if "/" in ref]
+    elsewhere = [one_line(ref) for ref in note.items("supersedes") if "/" in ref]
     return " · ".join(facts) + (_INSTEAD + ", ".join(elsewhere) if elsewhere else "")
 
 

@@ -14,8 +14,8 @@ from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import cut
 from . import index, similar
-from . import note as notes
 from . import shelf as notebook
+from .note import is_fence
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -83,18 +83,14 @@ def _finding(note: Note, line: int, kind: str, what: str, is_fixable: bool = Fal
     return Finding(note.path, line, kind, what, _REMEDIES[kind].replace("NAME", note.slug), is_fixable)
 
 
-# Wording -------------------------------------------------------------------------------------------
-
-
 def story(text: str) -> tuple[str, str]:
     """The words that make a statement a story, and the fact in it where nothing gets lost; "" each."""
-    opening = _OPENING.match(text)
-    if opening:
-        fact = text[opening.end() :]
-        is_safe = bool(opening["that"]) and len(fact.split()) > 1
-        return opening[0], fact[:1].upper() + fact[1:] if is_safe else ""
-    match = _STORY.search(text)
-    return match[0] if match else "", ""
+    match = _OPENING.match(text)
+    if not match:
+        match = _STORY.search(text)
+        return match[0] if match else "", ""
+    fact = text[match.end() :]
+    return match[0], fact[:1].upper() + fact[1:] if match["that"] and len(fact.split()) > 1 else ""
 
 
 def relative_dates(text: str, day: str) -> list[tuple[str, str]]:
@@ -114,23 +110,19 @@ def _meaning(match: re.Match[str], day: str) -> str:
     return clock.iso(noon + days * settings.DAY_SECONDS)[:10] if days is not None and noon else ""
 
 
-# Findings ------------------------------------------------------------------------------------------
-
-
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     """All findings in the notes of these shelves; `root` is the project's directory."""
     all_notes = notebook.read_all(places)
     findings = [finding for note in all_notes for finding in check_note(note, root)]
     findings += check_pairs(all_notes)
     for shelf in places:
-        missing = index.render(notebook.holding([shelf]))[1]
-        if missing and shelf.home:
+        missing = index.render(notebook.holding([shelf]))[1] if shelf.home else 0
+        if missing:
             what = "is full: %d notes are not listed" % missing
             findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))
-        for note in all_notes:
-            if note.scope == shelf.scope and is_unused(shelf, note, now):
-                day = clock.iso(shelf.last_used(note))[:10]
-                findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
+        for note in [note for note in all_notes if note.scope == shelf.scope and is_unused(shelf, note, now)]:
+            day = clock.iso(shelf.last_used(note))[:10]
+            findings.append(_finding(note, 1, "unused", "neither used nor verified since %s" % day))
     return findings
 
 
@@ -148,14 +140,24 @@ def check_note(note: Note, root: str) -> Iterator[Finding]:
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
     texts = {str(note.fields.get("description") or ""): 1}
-    texts.update({fact.text: note.head_lines + fact.first + 1 for fact in note.facts})
+    texts.update({fact.text: fact.line for fact in note.facts})
     for text, line in texts.items():
-        yield from _check_wording(note, line, text)
-    fences = [number for number, row in enumerate(note.body) if notes.is_fence(row)]
+        if redact(text) != text:
+            yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
+            continue
+        words, fact = story(text)
+        shown, shown_fact = cut(text, _SHOWN_CHARS), '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact else ""
+        if words:
+            yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, shown_fact), bool(fact))
+        day, is_certain = _written(note)
+        for words, meaning in relative_dates(fact or text, day):
+            then = "means %s, if" % meaning if meaning else "was"
+            what = '"%s" %s written on %s: "%s"' % (words, then, day, shown)
+            yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
+    fences = [number for number, row in enumerate(note.body) if is_fence(row)]
     for begin, end in zip(fences[::2], fences[1::2]):
         if end - begin - 1 > _CODE_LINES:
-            what = "holds a listing of %d lines" % (end - begin - 1)
-            yield _finding(note, note.head_lines + begin + 1, "code", what)
+            yield _finding(note, note.head_lines + begin + 1, "code", "holds a listing of %d lines" % (end - begin - 1))
     size = note.head_lines + len(note.body)
     if size > settings.NOTE_LINES:
         yield _finding(note, settings.NOTE_LINES, "long", "has %d lines" % size)
@@ -164,31 +166,15 @@ def check_note(note: Note, root: str) -> Iterator[Finding]:
         yield _finding(note, 1, "stale", "changed or missing since it was verified: %s" % ", ".join(stale))
 
 
-def _check_wording(note: Note, line: int, text: str) -> Iterator[Finding]:
-    if redact(text) != text:
-        yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
-        return
-    shown = cut(text, _SHOWN_CHARS)
-    words, fact = story(text)
-    if words:
-        more = '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact else ""
-        yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, more), bool(fact))
-    day, is_certain = _written(note)
-    for words, meaning in relative_dates(fact or text, day):
-        then = "means %s, if" % meaning if meaning else "was"
-        what = '"%s" %s written on %s: "%s"' % (words, then, day, shown)
-        yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
-
-
 def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
     """Of two alike facts the later is the finding; `last` is the note that counts as the latest."""
     facts = sorted(similar.statements(all_notes), key=lambda each: each[0].ref == last)
     for pair in similar.pairs([fact.text for _, fact in facts]):
         (one, first), (other, second) = facts[pair.first], facts[pair.second]
         if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other
-            where = '%s:%d ("%s")' % (one.ref, one.head_lines + first.first + 1, cut(first.text, _SHOWN_CHARS))
+            where = '%s:%d ("%s")' % (one.ref, first.line, cut(first.text, _SHOWN_CHARS))
             what = '%s %s says: "%s"' % (_ALIKE[pair.kind], where, cut(second.text, _SHOWN_CHARS))
-            yield _finding(other, other.head_lines + second.first + 1, pair.kind, what)
+            yield _finding(other, second.line, pair.kind, what)
 
 
 def correct(note: Note) -> list[str]:
@@ -197,8 +183,8 @@ def correct(note: Note) -> list[str]:
     if _lacks(note):
         note.fields.update(name=note.name, description=note.description or note.name, type=note.type)
         done.append("frontmatter added")
-    written, is_certain = _written(note)
-    day = written if is_certain else ""
+    day, is_certain = _written(note)
+    day = day if is_certain else ""
     about = reworded(redact(note.description), day)
     if note.fields.get("description", about) != about:
         note.fields["description"] = about
@@ -208,9 +194,7 @@ def correct(note: Note) -> list[str]:
         text = reworded(clean, day)
         if text != fact.text:
             done.append('"%s" is now "%s"' % (cut(clean, _SHOWN_CHARS), cut(text, _SHOWN_CHARS)))
-            line = note.body[fact.first]
-            indent = len(line) - len(line.lstrip())
-            note.body[fact.first : fact.last] = [line[: indent + notes.bullet_width(line.strip())] + text]
+            note.body[fact.first : fact.last] = [note.body[fact.first][: fact.start] + text]
     return done
 
 

@@ -22,7 +22,6 @@ from __future__ import annotations
 import os
 
 from ..base import settings, shape, yaml
-from ..base.redact import redact
 from ..base.text import brief, cut, one_line
 from ..session.sessions import DEVICE_NAMES
 
@@ -32,29 +31,19 @@ if TYPE_CHECKING:
 
 _FENCE = "---"
 _HASH = " sha256:"
-_SPEC: dict[str, Any] = {
-    "name": "text",
-    "description": "text",
-    "type": {*settings.NOTE_TYPES},
-    "scope": "text",
-    "created": "day",
-    "verified": "day",
-    "session": "text",
-    "supersedes": ["text"],
-    "files": ["text"],
-    "triggers": ["text"],
-}
+_LISTS = ("supersedes", "files", "triggers")
+_FIELDS = ("name", "description", "type", "scope", "created", "verified", "session", *_LISTS)
+_KINDS: dict[str, Any] = {"type": {*settings.NOTE_TYPES}, "created": "day", "verified": "day"}
+_KINDS.update({key: ["text"] for key in _LISTS})
 
 
 class Fact:
-    """One statement of a note: lines `first` to `last` (exclusive) of its body."""
+    """A statement: lines `first` to `last` (exclusive) of the body, from column `start`; `line` counts in the file."""
 
-    __slots__ = ("first", "last", "text")
+    __slots__ = ("first", "last", "line", "start", "text")
 
-    def __init__(self, first: int, last: int, text: str) -> None:
-        self.first = first
-        self.last = last
-        self.text = text
+    def __init__(self, first: int, last: int, line: int, start: int, text: str) -> None:
+        self.first, self.last, self.line, self.start, self.text = first, last, line, start, text
 
 
 class Note:
@@ -63,14 +52,9 @@ class Note:
     __slots__ = ("body", "fate", "fields", "head_lines", "is_unreadable", "path", "problems", "scope", "slug")
 
     def __init__(self, slug: str, fields: dict[str, Any], body: list[str]) -> None:
-        self.slug = slug
-        self.fields = fields
-        self.body = body
-        self.scope = "project"
-        self.path = ""
+        self.slug, self.fields, self.body = slug, fields, body
+        self.scope, self.path, self.head_lines, self.is_unreadable = "project", "", 0, False
         self.fate = ""  # why it does not hold
-        self.head_lines = 0
-        self.is_unreadable = False
         self.problems: list[tuple[int, str]] = []  # (line, what is wrong)
 
     @property
@@ -82,9 +66,7 @@ class Note:
     @property
     def description(self) -> str:
         about = self.fields.get("description")
-        return (
-            str(about) if about else cut("".join(fact.text for fact in self.facts[:1]), settings.NOTE_DESCRIPTION_CHARS)
-        )
+        return str(about or cut("".join(fact.text for fact in self.facts[:1]), settings.NOTE_DESCRIPTION_CHARS))
 
     @property
     def type(self) -> str:
@@ -99,57 +81,49 @@ class Note:
     def ref(self) -> str:
         return "%s/%s" % (self.scope, self.slug)
 
-    @property
-    def supersedes(self) -> list[str]:
-        return list(self.fields.get("supersedes") or ())
+    def items(self, field: str) -> list[str]:
+        return list(self.fields.get(field) or ())
 
     @property
     def files(self) -> list[str]:
-        return [item.partition(_HASH)[0] for item in self.fields.get("files") or ()]
-
-    @property
-    def triggers(self) -> list[tuple[str, str]]:
-        """(kind, pattern) of each trigger."""
-        items = [item.partition(":") for item in self.fields.get("triggers") or () if is_trigger(item)]
-        return [(kind, pattern.strip()) for kind, _, pattern in items]
+        return [item.partition(_HASH)[0] for item in self.items("files")]
 
     @property
     def facts(self) -> list[Fact]:
         """Bullets with the lines that belong to them, and paragraphs; headings and code are not facts."""
+        import re
+
         facts: list[Fact] = []
-        first, words, is_code = -1, "", False
-        for number, line in enumerate([*self.body, ""]):
-            stripped = line.strip()
-            if is_fence(line):
-                is_code = not is_code
-                stripped = ""
-            bullet = bullet_width(stripped) if not is_code else 0
-            is_break = not stripped or is_code or _is_heading(stripped)
-            if first >= 0 and (is_break or bullet):
-                facts.append(Fact(first, number, one_line(words)))
-                first = -1
-            if not is_break:
-                words = stripped[bullet:] if first < 0 else words + " " + stripped
-                first = number if first < 0 else first
+        is_code = is_open = False
+        for number, line in enumerate(self.body):
+            text = re.sub(r"^\s*([-*+] |\d{1,3}[.)] )?", "", line)
+            was_code, is_code = is_code, is_code != is_fence(line)
+            if not text or is_code or was_code or _is_heading(line.strip()):
+                is_open = False
+            elif is_open and text == line.lstrip():
+                facts[-1].last = number + 1
+            else:
+                facts.append(Fact(number, number + 1, self.head_lines + number + 1, len(line) - len(text), ""))
+                is_open = True
+        for fact in facts:
+            fact.text = one_line(" ".join(self.body[fact.first : fact.last])[fact.start :])
         return [fact for fact in facts if fact.text]
 
     def add(self, text: str) -> None:
-        body = _trimmed(self.body)
-        is_list = bool(body) and (bullet_width(body[-1].strip()) > 0 or body[-1].startswith("  "))
-        self.body = [*body, *([""] if body and not is_list else []), "- " + one_line(text)]
+        facts = self.facts
+        is_list = bool(facts) and facts[-1].start > 0 and not any(map(str.strip, self.body[facts[-1].last :]))
+        body = self.body[: facts[-1].last] if is_list else [*self.body, ""]
+        self.body = [*body, "- " + one_line(text)]
 
     def drop(self, facts: list[Fact]) -> None:
         gone = {number for fact in facts for number in range(fact.first, fact.last)}
-        self.body = _trimmed([line for number, line in enumerate(self.body) if number not in gone])
+        self.body = [line for number, line in enumerate(self.body) if number not in gone]
 
     def stale_files(self, root: str) -> list[str]:
         """The files it is about that are missing or have changed since it was verified."""
-        stale = []
-        for path, item in zip(self.files, self.fields.get("files") or ()):
-            is_changed = item != path and stamped(path, root) not in (path, item)
-            if is_changed or not os.path.lexists(os.path.join(root, path)):
-                stale.append(path)
-        return stale
+        items = zip(self.files, self.items("files"))
+        changed = {path for path, item in items if item != path and stamped(path, root) != item}
+        return [path for path in self.files if path in changed or not os.path.lexists(os.path.join(root, path))]
 
 
 def parse(slug: str, text: str) -> Note:
@@ -162,45 +136,42 @@ def parse(slug: str, text: str) -> Note:
     if not end:
         note.problems.append((1, "its frontmatter has no end"))
         return note
-    note.body = _trimmed(lines[end + 1 :])
-    note.head_lines = next((at for at in range(end + 1, len(lines)) if lines[at].strip()), end + 1)
+    note.head_lines = next((at for at in range(end + 1, len(lines)) if lines[at].strip()), len(lines))
+    note.body = lines[note.head_lines :]
     try:
         fields = note.fields = dict(yaml.load("\n".join(lines[1:end])))
-    except ValueError as error:
-        line = error.line + 1 if isinstance(error, yaml.YamlError) else 1
-        note.problems.append((line, "its frontmatter is invalid: %s" % getattr(error, "message", error)))
+    except yaml.YamlError as error:
+        note.problems.append((error.line + 1, "its frontmatter is invalid: %s" % error.message))
         return note
-    rows = [row.partition(":")[0] for row in lines[:end]]
-    for key, kind in _SPEC.items():
+    for key in _FIELDS:
         value = fields.get(key)
-        wrong = []
         if value in (None, ""):
-            fields.pop(key, None)
-        elif kind == ["text"] and isinstance(value, str):
-            fields[key] = [value]
-        elif shape.problem(value, kind):
-            wrong.append(shape.problem(value, kind, key))
+            continue
+        if key in _LISTS and isinstance(value, str):
+            value = fields[key] = [value]
+        wrong = shape.problem(value, _KINDS.get(key, "text"), key)
+        if wrong:
             del fields[key]
-        if key == "triggers":
-            bad = [item[:60] for item in fields.get(key) or () if not is_trigger(item)]
-            wrong += ['trigger %r is neither "command: …" nor "path: …"' % item for item in bad]
-        note.problems += [(rows.index(key) + 1 if key in rows else 1, what) for what in wrong]
+        elif key == "triggers" and not all(map(trigger, note.items(key))):
+            wrong = 'a trigger is neither "command: …" nor "path: …"'
+        if wrong:
+            line = next((at for at, row in enumerate(lines[:end], 1) if row.startswith(key + ":")), 1)
+            note.problems.append((line, wrong))
     return note
 
 
 def render(note: Note) -> str:
     """The file: our fields in their order, then others, then the body."""
-    names = [key for key in _SPEC if note.fields.get(key) not in (None, "", [])]
-    others = [key for key in note.fields if key not in _SPEC]
+    names = [key for key in _FIELDS if note.fields.get(key) not in (None, "", [])]
+    others = [key for key in note.fields if key not in _FIELDS]
     head = yaml.dump((key, note.fields[key]) for key in (*names, *others))
-    body = "".join(line + "\n" for line in _trimmed(note.body))
-    return "%s\n%s%s\n%s" % (_FENCE, head, _FENCE, "\n" + body if body else "")
+    body = "\n".join(note.body).strip("\n")
+    return "%s\n%s%s\n%s" % (_FENCE, head, _FENCE, "\n%s\n" % body if body else "")
 
 
 def new(name: str, *, type: str, day: str, session: str = "") -> Note:
-    name = redact(name)
-    fields = {"type": type, "created": day, "verified": day, "session": session}
-    return Note(slug_of(name), {**fields, "name": brief(name, settings.NOTE_NAME_CHARS)}, [])
+    name, slug = brief(name, settings.NOTE_NAME_CHARS), slug_of(name)
+    return Note(slug, {"name": name, "type": type, "created": day, "verified": day, "session": session}, [])
 
 
 def slug_of(name: str) -> str:
@@ -210,9 +181,10 @@ def slug_of(name: str) -> str:
     return slug + "-note" if slug in DEVICE_NAMES else slug
 
 
-def is_trigger(text: str) -> bool:
+def trigger(text: str) -> tuple[str, str] | None:
+    """The kind and the pattern of a trigger; None for any other text."""
     kind, _, pattern = text.partition(":")
-    return kind in ("command", "path") and bool(pattern.strip())
+    return (kind, pattern.strip()) if kind in ("command", "path") and pattern.strip() else None
 
 
 def stamped(path: str, root: str) -> str:
@@ -227,14 +199,6 @@ def stamped(path: str, root: str) -> str:
     return path + _HASH + code[: settings.NOTE_HASH_CHARS]
 
 
-def bullet_width(stripped: str) -> int:
-    """Characters of a bullet or number that opens a line; 0 without one."""
-    if stripped.startswith(("- ", "* ", "+ ")):
-        return 2
-    digits = len(stripped) - len(stripped.lstrip("0123456789"))
-    return digits + 2 if 0 < digits < 4 and stripped[digits : digits + 2] in (". ", ") ") else 0
-
-
 def is_fence(line: str) -> bool:
     """Whether a line begins or ends a listing."""
     return line.strip()[:3] in ("```", "~~~")
@@ -242,9 +206,3 @@ def is_fence(line: str) -> bool:
 
 def _is_heading(line: str) -> bool:
     return line[:1] == "#" and line.lstrip("#")[:1] in ("", " ")
-
-
-def _trimmed(lines: list[str]) -> list[str]:
-    """Without blank lines at both ends."""
-    filled = [number for number, line in enumerate(lines) if line.strip()]
-    return lines[filled[0] : filled[-1] + 1] if filled else []

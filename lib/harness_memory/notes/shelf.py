@@ -10,7 +10,6 @@ stays on disk and is never injected. Every change happens under the shelf's lock
 
 from __future__ import annotations
 
-import errno
 import os
 
 from ..base import clock, files, settings
@@ -31,10 +30,9 @@ class Shelf:
     __slots__ = ("archive", "folder", "home", "index", "scope")
 
     def __init__(self, scope: str, home: str) -> None:
-        is_local = scope == "local"
         self.scope = scope
-        self.folder = os.path.join(home, *([settings.LOCAL_DIR] if is_local else index.TOPICS.split("/")))
-        self.home = "" if is_local else home
+        self.home = home if scope != "local" else ""
+        self.folder = os.path.join(home, *(index.TOPICS.split("/") if self.home else [settings.LOCAL_DIR]))
         self.index = os.path.join(home, settings.NOTES_INDEX_FILE)
         self.archive = os.path.join(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
 
@@ -58,16 +56,13 @@ class Shelf:
             data = files.read(path, settings.NOTE_MAX_BYTES)
             if data is None:
                 return None
-            if b"\0" in data:
-                raise OSError(errno.EINVAL, "binary, not Markdown")
             note = notes.parse(slug, data.decode("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             if files.is_passing(error):
                 raise
-            what = error.strerror if isinstance(error, OSError) else "not UTF-8 at byte %d" % error.start
             note = Note(slug, {}, [])
             note.is_unreadable, note.fate = True, "unreadable"
-            note.problems.append((1, "cannot be read: %s" % what))
+            note.problems.append((1, "cannot be read: %s" % getattr(error, "strerror", "not UTF-8")))
         note.scope, note.path = self.scope, path
         return note
 
@@ -101,26 +96,21 @@ def shelves(store_root: str, project_dir: str, session_dir: str = "") -> list[Sh
     return [*nearer, Shelf("project", project_dir), user_shelf(store_root)]
 
 
-def judged(all_notes: list[Note]) -> list[Note]:
-    """The same notes, the nearest scope first, each with its `fate`: why it does not hold, or ""."""
+def read_all(places: list[Shelf]) -> list[Note]:
+    """All notes, the nearest scope first, each with its `fate`: why it does not hold, or ""."""
+    all_notes = [note for shelf in places for note in shelf.read()]
     readable = {note.ref: note for note in all_notes if not note.is_unreadable}
-    targets = {
-        ref: [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.supersedes]
-        for ref, note in readable.items()
-    }
     nearest: dict[str, Note] = {}
+    targets = {}
     for ref, note in readable.items():
+        targets[ref] = [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.items("supersedes")]
         first = nearest.setdefault(note.slug, note)
-        if first is not note and not note.fate:
-            note.fate = "overridden by " + first.ref
-        for each in targets[ref]:
+        note.fate = "overridden by " + first.ref if first is not note else ""
+    for ref, superseded in targets.items():
+        for each in superseded:
             if each in readable and ref not in targets[each]:  # of two that supersede each other both hold
                 readable[each].fate = "superseded by " + ref
     return all_notes
-
-
-def read_all(places: list[Shelf]) -> list[Note]:
-    return judged([note for shelf in places for note in shelf.read()])
 
 
 def holding(places: list[Shelf]) -> list[Note]:
@@ -148,20 +138,15 @@ class Writing:
             self.lock.discard()
             self.lock.__exit__(*exc)
 
-    def put(self, note: Note) -> str:
-        """Write a note, without secrets; its path."""
-        path = self.shelf.path(note.slug)
-        files.write(path, redact(notes.render(note)), durable=True)
-        return path
-
-    def archive(self, slug: str, now: float) -> str:
-        """Copy a note into the archive before it changes; the path of the copy, "" for a local note."""
-        data = files.read(self.shelf.path(slug))
-        if data is None or not self.shelf.home:
-            return ""
-        path = self._archived(slug, now)
+    def put(self, note: Note, now: float) -> str:
+        """Write a note, without secrets; the path of its former version in the archive, or ""."""
+        path, data, archived = self.shelf.path(note.slug), redact(notes.render(note)).encode("utf-8", "replace"), ""
+        former = files.read(path) if self.shelf.home else None
+        if former not in (None, data):
+            archived = self._archived(note.slug, now)
+            files.write(archived, former or b"", durable=True)
         files.write(path, data, durable=True)
-        return path
+        return archived
 
     def remove(self, slug: str, now: float) -> str:
         """Move a note into the archive and name its path there; delete a local one."""
@@ -169,12 +154,12 @@ class Writing:
             files.erase(self.shelf.path(slug))
             return ""
         path = self._archived(slug, now)
-        files.ensure_dir(self.shelf.archive)
         files.move(self.shelf.path(slug), path)
         files.remove(self.shelf.used(slug))
         return path
 
     def _archived(self, slug: str, now: float) -> str:
+        files.ensure_dir(self.shelf.archive)
         return os.path.join(self.shelf.archive, "%s.%s.md" % (slug, clock.fine_stamp(now)))
 
     def refresh(self) -> bool:
@@ -186,17 +171,16 @@ class Writing:
         is_changed = not files.is_same(shelf.index, text)
         head = files.read_part(shelf.index, 64)
         if head and not index.is_ours(head):
-            files.ensure_dir(shelf.archive)
             files.move(shelf.index, self._archived("MEMORY", files.made(shelf.index)))
         if text:
             # Also when unchanged: triggers and housekeeping compare the time of the index with that of the notes.
             files.write(shelf.index, text)
-            if any(note.triggers for note in shelf.read()):
+            if any(note.items("triggers") for note in shelf.read()):
                 files.touch(os.path.join(os.path.dirname(shelf.home), settings.TRIGGERS_MARK))
         else:
             files.remove(shelf.index)
             files.remove_if_empty(shelf.folder)  # an empty folder would stay newer than its missing index
-        return is_changed or not text
+        return is_changed
 
 
 def archived_slug(name: str) -> str:

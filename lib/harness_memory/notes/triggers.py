@@ -14,6 +14,7 @@ import os
 
 from ..base import files, settings
 from . import shelf as notebook
+from .note import trigger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from .shelf import Shelf
 
-_CHAINS = ("&&", "||", ";", "|", "\n")
+_CHAINS = ("&&", "|", ";", "\n")
 _SPEC = {"index": "number", "triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
 
 
@@ -33,24 +34,23 @@ def match(store_root: str, project_dir: str, *, command: str = "", path: str = "
     commands = [part.split() for part in command.split("\0")]
     parts = path.strip("/").split("/") if 0 < len(path) <= settings.PATH_CHARS else []
     for shelf in notebook.shelves(store_root, project_dir):
-        for each in _load(shelf):
-            words = each["pattern"].split()
+        for row in _load(shelf):
+            words = row["pattern"].split()
             is_called = any(words == call[: len(words)] for call in commands)
-            if is_called if each["kind"] == "command" else fits(parts, each["pattern"]):
-                matches.setdefault(each["note"].partition("/")[2], each)
+            if is_called if row["kind"] == "command" else fits(parts, row["pattern"]):
+                matches.setdefault(row["note"].partition("/")[2], row)
     return list(matches.values())
 
 
 def _load(shelf: Shelf) -> list[dict[str, str]]:
-    path = os.path.join(shelf.home, settings.STATE_DIR, settings.TRIGGERS_FILE)
-    written = files.modified(shelf.index)
+    path, written = os.path.join(shelf.home, settings.STATE_DIR, settings.TRIGGERS_FILE), files.modified(shelf.index)
     cache: Any = files.load_json(path, _SPEC) if written else {"index": written, "triggers": []}
-    if cache is None or cache["index"] != written:
-        rows = [
-            {"kind": kind, "pattern": pattern, "note": note.ref, "line": "%s: %s" % (note.name, note.description)}
-            for note in notebook.holding([shelf])
-            for kind, pattern in note.triggers
-        ]
+    if not cache or cache["index"] != written:
+        rows = []
+        for note in notebook.holding([shelf]):
+            line = "%s: %s" % (note.name, note.description)
+            pairs = filter(None, map(trigger, note.items("triggers")))
+            rows += [{"kind": kind, "pattern": pattern, "note": note.ref, "line": line} for kind, pattern in pairs]
         cache = {"schema": settings.SCHEMA, "index": written, "triggers": rows}
         files.write_json(path, cache)
     return list(cache["triggers"])
