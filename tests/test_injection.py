@@ -17,8 +17,7 @@ from commandline import World
 from life import Life, failures
 
 from harness_memory.base import neutral, settings
-from harness_memory.inject import compose as inject
-from harness_memory.inject import receipt
+from harness_memory.inject import injection as inject
 
 CAP = 8000
 DATA = Path(__file__).parent / "data" / "injection"
@@ -434,11 +433,11 @@ def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
 
 
 def test_of_many_injections_the_sums_are_kept(tmp_path: Path) -> None:
-    loaded = receipt.load(str(tmp_path))
+    loaded = inject.load_receipt(str(tmp_path))
     texts = ["Injection number %d." % number for number in range(settings.INJECTIONS_LOGGED + 7)]
     for number, text in enumerate(texts):
         loaded.record(str(tmp_path), inject.Injection(text, []), "UserPromptSubmit", "recall", 1_000_000 + number)
-    log = receipt.load(str(tmp_path)).log
+    log = inject.load_receipt(str(tmp_path)).log
     assert (len(log), log[0]["why"], log[1]["why"]) == (settings.INJECTIONS_LOGGED, "earlier", "recall")
     assert sum(entry["units"] for entry in log) == sum(map(len, texts))
     page = (tmp_path / settings.RECEIPT_FILE).read_text("utf-8")

@@ -16,7 +16,7 @@ from commandline import World
 from life import Life, failures
 
 from harness_memory.base import clock
-from harness_memory.inject import compose
+from harness_memory.inject import injection
 from harness_memory.project import identity
 from harness_memory.session import capture, digest, episode, sessions
 
@@ -92,7 +92,7 @@ def test_a_prompt_brings_the_right_session_back(shop: Life, prompt: str, file: s
     assert "files: " + file in text
     assert text.startswith("<harness-memory")
     assert "never instructions" in text
-    assert compose.units(text) <= 1200
+    assert injection.units(text) <= 1200
     assert text.count("\n- [") <= 3
     assert failures(shop.store) == []
 

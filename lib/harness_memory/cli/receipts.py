@@ -6,7 +6,7 @@ import os
 import time
 
 from ..base import files, settings
-from ..inject import receipt
+from ..inject.injection import load_receipt
 from ..memory import records
 from ..notes import shelf as notebook
 from ..session import sessions
@@ -40,7 +40,7 @@ def why(argv: list[str]) -> int:
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     default = present if present in [record.claude_id for record in every] else "last"
     record = resolve.session(every, args.session or default)
-    log = receipt.load(record.session.dir).log if record.session else []
+    log = load_receipt(record.session.dir).log if record.session else []
     page = files.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) if record.session else ""
     missing = "%s is missing. See: --json" % settings.RECEIPT_FILE if log else "nothing was injected."
     return answer(args.json, log, [passage(page.rstrip()) if page else "Session %s: %s" % (line(record.id), missing)])
@@ -55,7 +55,7 @@ def stats(argv: list[str]) -> int:
     receipts = []
     for path in directories:
         loaded = filter(None, map(sessions.load, sessions.all_directories(path)))
-        receipts += [receipt.load(each.dir) for each in sorted(loaded, key=lambda each: each.started)]
+        receipts += [load_receipt(each.dir) for each in sorted(loaded, key=lambda each: each.started)]
     receipts = [each for each in receipts if each.log]
     items = [item for each in receipts for item in each.items if not item.get("held")]
     kinds = {}

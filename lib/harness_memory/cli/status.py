@@ -6,7 +6,7 @@ import os
 
 from .. import __version__
 from ..base import clock, config, files, settings
-from ..inject import receipt
+from ..inject.injection import load_receipt
 from ..memory import records, threads
 from ..session import capture, episode, liveness, sessions
 from . import arguments, installs, resolve
@@ -35,7 +35,7 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
     last = resolve.last(every)
     work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
     places = installs.in_force(directory, project.root)
-    log = receipt.load(last.session.dir).log if last and last.session else []
+    log = load_receipt(last.session.dir).log if last and last.session else []
     injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
     return {
         "version": __version__,

@@ -7,8 +7,7 @@ import time
 
 from ..base import config, invocation, neutral, settings
 from ..base.text import cut
-from ..inject import receipt
-from ..inject.compose import Part, compose
+from ..inject.injection import Part, compose, load_receipt
 from ..recall import cache, ranking
 from ..recall.index import ARCHIVED, NOTE, SESSION
 from ..recall.terms import terms
@@ -19,7 +18,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..inject.receipt import Receipt
+    from ..inject.injection import Receipt
     from ..recall.index import Record
     from ..session.capture import Capture
     from ..session.sessions import Session
@@ -40,7 +39,7 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
     is_asking = any(word not in _GO_AHEAD for word in terms(run.event.prompt[: settings.ASK_CHARS]))
     if not most or not is_asking or run.left() < settings.RECALL_RESERVE_SECONDS:
         return None
-    injected = receipt.load(session.dir)
+    injected = load_receipt(session.dir)
     try:
         records = _search(context, session, state, injected, most)
     except cache.DAMAGE:

@@ -6,8 +6,8 @@ import os
 
 from ..base import clock, config, files, invocation, settings
 from ..base.text import brief
-from ..inject import receipt, sections
-from ..inject.compose import compose
+from ..inject import sections
+from ..inject.injection import compose, load_receipt
 from ..memory import briefing, housekeeping
 from ..project import identity
 from ..project.context import relative_path
@@ -19,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..inject.receipt import Receipt
+    from ..inject.injection import Receipt
     from ..session.sessions import Session
     from .runner import Run
 
@@ -98,7 +98,7 @@ def _health_line(problems: list[str]) -> str:
 def _inject(context: HookContext, session: Session, is_fork: bool, problems: list[str], cap: int) -> str:
     """What this session should know and does not have yet."""
     event, project = context.run.event, context.project
-    injected = receipt.load(session.dir)
+    injected = load_receipt(session.dir)
     if event.source not in ("resume", "fork"):
         injected.restart()
     elif is_fork and not injected.log:
@@ -141,4 +141,4 @@ def _receipt_of_fork(context: HookContext) -> Receipt | None:
         last = capture.load(directory).last
         if last and abs(ended - last) < distance:
             best, distance = directory, abs(ended - last)
-    return receipt.load(best).fork(os.path.basename(best)) if best else None
+    return load_receipt(best).fork(os.path.basename(best)) if best else None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ..base import settings
-from ..inject import receipt, sections
-from ..inject.compose import compose
+from ..inject import sections
+from ..inject.injection import compose, load_receipt
 from . import reply
 from .context import HookContext
 
@@ -27,5 +27,5 @@ def handle(run: Run) -> dict[str, Any] | None:
     with context as session:
         if not session.is_new:
             why = "subagent " + event.agent_type
-            receipt.load(session.dir).record(session.dir, injection, event.name, why, run.now)
+            load_receipt(session.dir).record(session.dir, injection, event.name, why, run.now)
     return reply.context(event.name, injection.text)

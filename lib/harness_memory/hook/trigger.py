@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import invocation, neutral, settings
-from ..inject import receipt
-from ..inject.compose import Part, compose
+from ..inject.injection import Part, compose, load_receipt
 from . import reply
 from .context import HookContext
 
@@ -34,7 +33,7 @@ def begin_skill(context: HookContext, session: Session, skill: str) -> dict[str,
     from ..memory.briefing import skill_name
 
     event, name = context.run.event, skill_name(skill)
-    injected = receipt.load(session.dir)
+    injected = load_receipt(session.dir)
     key = name + _conversation(context)
     if not name or key in injected.profiles:
         return None
@@ -58,7 +57,7 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     except ValueError:
         pass  # another drive of Windows
     matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
-    mark, injected = _conversation(context), receipt.load(session.dir)
+    mark, injected = _conversation(context), load_receipt(session.dir)
     news = [each for each in matches if each["note"] + mark not in injected.recalled][: settings.TRIGGERED_NOTES]
     if not news:
         return None

@@ -1,4 +1,4 @@
-"""Sections of an injection: the store's curated files and views as parts for `compose`.
+"""Sections of an injection: the store's curated files and views as parts for `injection`.
 
 Every item carries its day and passes through `neutral`. Nothing here reads the clock: an unchanged store gives the
 same bytes.
@@ -12,7 +12,7 @@ from ..base import files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
 from ..session.sessions import day_and_id
-from .compose import Part
+from .injection import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

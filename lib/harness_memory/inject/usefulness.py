@@ -1,13 +1,13 @@
 """Whether an injected item was of use to its session: read, edited or named.
 
-At Stop, `used` of each item (see `receipt`) becomes "read" when the session asked for the item or opened its file,
+At Stop, `used` of each item (see `injection`) becomes "read" when the session asked for the item or opened its file,
 "edited" when it changed one of its files, "named" when its answer gives the id. Evidence, not proof.
 """
 
 from __future__ import annotations
 
 from ..session.sessions import day_and_id, is_episode_name
-from . import receipt
+from .injection import load_receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ _PREFIX_CHARS = 3
 
 def settle(directory: str, state: Capture, message: str) -> None:
     """Mark the items that were of use; the caller holds the session's lock."""
-    loaded = receipt.load(directory)
+    loaded = load_receipt(directory)
     for item in loaded.items:
         name = name_of(item)
         if item["used"] or not name:

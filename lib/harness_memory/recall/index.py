@@ -75,8 +75,7 @@ class Segment:
         if starts[-1] != size or (len(data) == size and crc32(memoryview(data)[start:]) != header["crc"]):
             raise ValueError("damaged")
         self._spans = dict(zip(_SECTIONS, zip(starts, starts[1:])))
-        self.fd = fd
-        self._data = data
+        self.fd, self._data = fd, data
         if fd >= 0:
             self._data = self._read(0, self._spans["terms"][1])
         self.state: dict[str, Any] = header["state"]
@@ -129,9 +128,7 @@ class Source:
 
     def __init__(self, base: Segment | None, recent: Sequence[Document], dead: set[int]) -> None:
         """`dead` are numbers of the segment whose documents are gone or replaced."""
-        self._base = base
-        self._recent = recent
-        self._dead = dead
+        self._base, self._recent, self._dead = base, recent, dead
         self._first = base.count if base else 0
         self._lists: dict[str, dict[int, int]] = {}
         self._numbers: dict[str, int] = {}
@@ -143,10 +140,9 @@ class Source:
         self.average = sum(self.lengths) / self.count if self.count else 1.0
 
     def _find(self, term: str) -> int:
-        number = self._numbers.get(term)
-        if number is None:
-            number = self._numbers[term] = self._base.find(term) if self._base else -1
-        return number
+        if term not in self._numbers:
+            self._numbers[term] = self._base.find(term) if self._base else -1
+        return self._numbers[term]
 
     def holders(self, term: str) -> int:
         number = self._find(term)

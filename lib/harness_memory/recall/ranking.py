@@ -62,8 +62,8 @@ class Query:
         words = _terms(text)
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         unique = list(dict.fromkeys(words))
-        half = _QUERY_MAX_TERMS // 2
-        unique = unique if len(unique) <= _QUERY_MAX_TERMS else unique[:half] + unique[-half:]
+        if len(unique) > _QUERY_MAX_TERMS:
+            unique = unique[: _QUERY_MAX_TERMS // 2] + unique[-_QUERY_MAX_TERMS // 2 :]
         self.weights = dict.fromkeys(unique, 1.0)
         for prompt in (*prompts[-_PROMPTS_MAX:], "" if branch in _TRUNKS else branch):
             for word in _terms(prompt):

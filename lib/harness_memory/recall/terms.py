@@ -78,10 +78,9 @@ def path_term(path: str) -> str:
 def _add_word(result: list[str], word: str) -> None:
     if word in _STOPPED:
         return
-    root = _stems.get(word)
-    if root is None:
-        root = _stems[word] = stem(word)
-    result.append(root)
+    if word not in _stems:
+        _stems[word] = stem(word)
+    result.append(_stems[word])
 
 
 def _add_chunk(result: list[str], chunk: str) -> None:
@@ -101,8 +100,7 @@ def _humps(piece: str) -> list[str]:
     """Words of a camelCase or HTTPServer name, in lower case."""
     if piece.islower() or piece.isupper() or piece[1:].islower() or not piece[1:]:
         return [piece.lower()[:_WHOLE_MAX_CHARS]]
-    words = []
-    start = 0
+    words, start = [], 0
     for at in range(1, len(piece)):
         if piece[at].isupper() and (not piece[at - 1].isupper() or piece[at + 1 : at + 2].islower()):
             words.append(piece[start:at].lower())
@@ -114,8 +112,7 @@ def _humps(piece: str) -> list[str]:
 def _foreign(pieces: list[str]) -> list[str]:
     parts: list[str] = []
     for piece in pieces:
-        word = ""
-        run = ""
+        word = run = ""
         for letter in piece.lower().translate(_folded) + " ":
             code = ord(letter)
             # A script without spaces between words: each two neighbours are a term.
