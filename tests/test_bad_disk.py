@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import subprocess
-import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 
 import full_memory
 import pytest
@@ -37,7 +34,6 @@ FOLDERS = {  # the folders of one row do not hide each other
     "work, notes, episodes": [P + "WORK", P + "LEARNING", P + "episodes", P + "profiles", STORE + "archive/*"],
     "a day, topics": [P + "WORK/*", P + "LEARNING/*", STORE + "user/LEARNING/topics"],
     "one session": [P + "WORK/*/*"],
-    "of a session": [P + "WORK/*/*/artifacts", P + "WORK/*/*/local"],
     "state": [P + "STATE"],
     "of the state": [P + "STATE/*/"],
 }
@@ -86,44 +82,19 @@ def state(top: Path) -> dict[str, Any]:
     return found
 
 
-@contextmanager
-def alarm(seconds: int = 60) -> Iterator[None]:
-    """A command that reads from a pipe would wait for ever."""
-
-    def late(*_: Any) -> None:
-        raise TimeoutError("a command hangs")
-
-    before = signal.signal(signal.SIGALRM, late)
-    signal.alarm(seconds)
-    try:
-        yield
-    finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
-
-
-def use_all(memory: Memory) -> str:
-    """Every hook and every verb; what they said, with nothing of what lies outside."""
-    said = ""
+def use_all(memory: Memory) -> None:
+    """Every hook and every verb; none says anything of what lies outside."""
     for event, result in memory.events("canary note fact of the gateway rule, canary ask, canary file"):
         assert BAIT.decode() not in result.stdout, event
     for words in [*READING[::2], *WRITING, *READING[1::2]]:
-        with alarm():
-            result = memory.memory(*words, stdin=b"# A new page\n")
+        result = memory.memory(*words, stdin=b"# A new page\n")
         assert BAIT.decode() not in result.stdout + result.stderr, words
         assert result.code in (0, 1, 2), words
-        said += result.stdout + result.stderr
-    return said
 
 
 # Links and other things in the place of ours ---------------------------------------------------------
 def link(field: Field, path: Path) -> None:
     path.symlink_to(field.move_out(path))
-
-
-def dangling(field: Field, path: Path) -> None:
-    field.move_out(path)
-    path.symlink_to(field.outside / "not-there")
 
 
 def pipe(field: Field, path: Path) -> None:
@@ -150,11 +121,10 @@ def test_linked_folder_is_neither_followed_nor_shown(field: Field, row: str) -> 
     before = state(field.outside)
     use_all(memory)
     assert state(field.outside) == before
-    if row != "of a session":
-        assert memory.memory("verify").code + memory.memory("doctor").code
+    assert memory.memory("verify").code + memory.memory("doctor").code
 
 
-@pytest.mark.parametrize("plant", [link, dangling, pipe, folder, device])
+@pytest.mark.parametrize("plant", [link, pipe, folder, device])
 def test_link_pipe_folder_or_device_in_place_of_every_file_is_survived(field: Field, plant: Any) -> None:
     if plant is device and os.geteuid() != 0:
         pytest.skip("only root makes devices")
@@ -275,7 +245,7 @@ def fill(path: Path, left: int) -> None:
     os.truncate(str(path), max(0, path.stat().st_size - left))
 
 
-@pytest.mark.parametrize("pages", [0, 2, 7])
+@pytest.mark.parametrize("pages", [0, 5])
 def test_full_disk_loses_no_turn(disk: Path, repo: Path, client: support.Client, pages: int) -> None:
     world, life = World(disk, repo), Life(disk, repo, pid=client.pid)
     life.session.transcript_path = str(disk.parent / "transcripts" / "t.jsonl")  # the client's own files have room
@@ -304,24 +274,14 @@ def test_full_disk_loses_no_turn(disk: Path, repo: Path, client: support.Client,
     assert [each for each in findings if each["kind"] != "stray"] == []
 
 
-HOMES: dict[str, Callable[[Path], str | None]] = {
-    "unset": lambda top: None,
-    "empty": lambda top: "",
-    "relative": lambda top: "some/where",
-    "missing": lambda top: str(top / "gone"),
-    "a file": lambda top: str(shutil.copy(__file__, str(top / "file"))),
-    "a device": lambda top: "/dev/null",
-    "in /proc": lambda top: "/proc/1/nothing",
-    "long": lambda top: str(top / ("x" * 5000)),
-}
+HOMES = [None, "", "some/where", "/dev/null", "/proc/1/nothing", "/" + "x" * 5000]
 
 
-@pytest.mark.parametrize("kind", HOMES)
-def test_unusable_home_breaks_no_session(tmp_path: Path, repo: Path, kind: str) -> None:
-    home = HOMES[kind](tmp_path)
+@pytest.mark.parametrize("unusable", HOMES, ids=lambda home: repr(home)[:20])
+def test_unusable_home_breaks_no_session(tmp_path: Path, repo: Path, unusable: str | None) -> None:
     life = Life(tmp_path, repo)
-    life.extra.update({"HOME": home, "USERPROFILE": home})
-    if not home:  # the password file names the real home then
+    life.extra.update({"HOME": unusable, "USERPROFILE": unusable})
+    if not unusable:  # the password file names the real home then
         life.extra["HARNESS_MEMORY_HOME"] = str(tmp_path / "safe")
     before = sorted(path.name for path in repo.iterdir())
     for _ in events(life):
@@ -330,41 +290,20 @@ def test_unusable_home_breaks_no_session(tmp_path: Path, repo: Path, kind: str) 
     assert World(tmp_path, repo).memory("status", env=life.extra).code in (0, 1, 2)
 
 
-@pytest.mark.parametrize("pattern", ["", "*-*/STATE", "*-*/episodes", "*-*/STATE/live"])
-@pytest.mark.parametrize("with_", ["nothing", "a file"])
-def test_vanished_part_of_the_store_is_made_again(life: Life, pattern: str, with_: str) -> None:
+@pytest.mark.parametrize("pattern", ["", "*-*/STATE", "*-*/episodes"])
+def test_vanished_part_of_the_store_is_made_again(life: Life, pattern: str) -> None:
     life.start()
     life.turn("one", "The first is done.", "one.py")
     for path in life.store.glob(pattern) if pattern else [life.store]:
         shutil.rmtree(str(path))
-        if with_ == "a file":
-            path.write_text("in the way", "utf-8")
     life.turn("two", "The second is done.", "two.py")
-    if with_ == "nothing":
-        assert life.episode["files_changed"] == ["one.py", "two.py"]
-        life.end()
-        Life(life.home, life.cwd, pid=life.pid).start()
-        world = World(life.home, life.cwd)
-        world.memory("rebuild")
-        assert world.memory("verify").code == 0, world.memory("verify").stdout
-        assert failures(life.store) == []
-
-
-def test_working_directory_that_vanishes_breaks_no_hook(life: Life, tmp_path: Path) -> None:
-    code = "import os, sys; os.rmdir(os.getcwd()); os.execv(sys.argv[1], sys.argv[1:])"
-    gone = tmp_path / "gone"
-    session = support.Session(gone, life.home)
-    for script, payload in (("session_start", session.start()), ("stop", session.stop("Done."))):
-        gone.mkdir()
-        done = subprocess.run(
-            [sys.executable, "-c", code, *support.hook_command(script)],
-            input=support.encode(payload),
-            env=support.clean_environment(life.home, session.environment(pid=life.pid)),
-            cwd=str(gone),
-            capture_output=True,
-            check=False,
-        )
-        assert (done.returncode, done.stderr) == (0, b""), script
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
+    life.end()
+    Life(life.home, life.cwd, pid=life.pid).start()
+    world = World(life.home, life.cwd)
+    world.memory("rebuild")
+    assert world.memory("verify").code == 0, world.memory("verify").stdout
+    assert failures(life.store) == []
 
 
 # Other users, and modes ------------------------------------------------------------------------------

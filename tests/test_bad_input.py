@@ -20,11 +20,9 @@ Hook = Callable[..., support.Result]
 # Payloads --------------------------------------------------------------------------------------------
 BAD = {
     "empty": b"",
-    "blank": b" \n",
     "truncated": b'{"session_id": "abc", "cwd": "/tm',
     "binary": bytes(range(256)) * 8,
     "an array": b"[1, 2]",
-    "a string": b'"hello"',
     "two documents": b'{"session_id": "a"}\n{"session_id": "b"}\n',
     "deep": b'{"session_id": ' + b"[" * 200000 + b"]" * 200000 + b"}",
     "no session id": b'{"cwd": "/"}',
@@ -101,16 +99,15 @@ def test_stdin_that_stays_open_does_not_hold_a_hook_up(life: Life) -> None:
     assert failures(life.store) == []  # it has not waited for its deadline
 
 
-@pytest.mark.parametrize("redirect", ["<&-", ">&-", "<&- >&- 2>&-"])
-def test_closed_standard_streams_are_survived(life: Life, redirect: str) -> None:
-    command = " ".join(support.hook_command("stop")) + " " + redirect
+def test_closed_standard_streams_are_survived(life: Life) -> None:
+    command = " ".join(support.hook_command("stop")) + " <&- >&- 2>&-"
     environment = support.clean_environment(life.home)
     done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-@pytest.mark.parametrize("cwd", ["", "/does/not/exist", "relative/path", "/dev/null"])
-def test_working_directory_that_does_not_exist_is_recorded_all_the_same(life: Life, cwd: str) -> None:
+@pytest.mark.parametrize("cwd", ["", "/does/not/exist", "relative/path"])
+def test_session_in_a_missing_directory_is_recorded(life: Life, cwd: str) -> None:
     env = {**life.session.environment(pid=life.pid), "CLAUDE_PROJECT_DIR": None}
     life.transcript.prompt("hi").text("Hello.")
     for script, payload in (
@@ -134,27 +131,13 @@ def copied(path: Path) -> None:
     path.write_bytes(data)
 
 
-def replaced_by_a_folder(path: Path) -> None:
-    path.unlink()
-    path.mkdir()
-
-
-def replaced_by_a_pipe(path: Path) -> None:
-    path.unlink()
-    os.mkfifo(str(path))
-
-
 TRANSCRIPTS: dict[str, Callable[[Path], Any]] = {
     "removed": Path.unlink,
-    "halved": lambda path: os.truncate(str(path), path.stat().st_size // 2),
     "emptied": lambda path: os.truncate(str(path), 0),
     "rotated": rotated,
     "copied": copied,
-    "a folder": replaced_by_a_folder,
-    "a pipe": replaced_by_a_pipe,
     "binary": lambda path: path.write_bytes(bytes(range(256)) * 1000),
     "without a newline": lambda path: path.write_bytes(path.read_bytes() + b'{"type":"user"'),
-    "of strange lines": lambda path: path.write_bytes(b'{"type":"mode","sessionId":"x"}\n' * 400),
     "grown by zeros": lambda path: os.truncate(str(path), path.stat().st_size + (64 << 20)),
     "of strange times": lambda path: path.write_bytes(
         path.read_bytes().replace(b'"timestamp":"2', b'"timestamp":"nan')
@@ -176,7 +159,7 @@ def test_transcript_that_changes_between_turns_loses_no_turn(life: Life, kind: s
     assert "The second is done" in life.episode["what_was_done"]
     assert "two" in life.episode["asked"]
     assert life.meta["status"] == "COMPLETED"
-    if kind not in ("a folder", "a pipe", "removed"):
+    if kind != "removed":
         assert life.episode["files_changed"][-1] == "two.py"
     if kind in ("copied", "grown by zeros", "without a newline"):
         assert life.episode["files_changed"] == ["one.py", "two.py"]
@@ -188,16 +171,13 @@ DEEP = b"[" * 900 + b"]" * 900
 DAMAGE: dict[str, Callable[[bytes], bytes]] = {
     "emptied": lambda data: b"",
     "halved": lambda data: data[: len(data) // 2],
-    "zeros": lambda data: b"\0" * len(data),
     "another type": lambda data: b"[1, 2]\n",
-    "an empty object": lambda data: b"{}\n",
     "of a newer version": lambda data: data.replace(b'"schema": 1', b'"schema": 99').replace(
         b"schema: 1", b"schema: 99"
     ),
     "wrong values": lambda data: data.replace(b'": "', b'": 5, "x": "').replace(b": [", b": 7 #["),
     "too deep": lambda data: data.replace(b"{", b'{"deep": ' + DEEP + b", ", 1) if data[:1] == b"{" else DEEP,
     "not utf-8": lambda data: data.replace(b'"', b'"\xff'),
-    "other digits": lambda data: data.replace(b"1", "²".encode()),
 }
 
 
@@ -283,19 +263,7 @@ def test_poisoned_checkpoint_harms_no_turn(life: Life, checkpoint: str) -> None:
     assert not [path for path in (life.cwd / ".claude").iterdir() if "claimed" in path.name]
 
 
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        ("{", "config.json"),
-        ("[]", "config.json"),
-        ('{"retention_days": "many"}', "retention_days"),
-        ('{"retention_days": -1}', "retention_days"),
-        ('{"retention_episodes": 0.5}', "retention_episodes"),
-        ('{"colour": 1}', "colour"),
-        (json.dumps({"key %d \x1b[31m\u202e" % number: 1 for number in range(3000)}), "more"),
-        ('{"retention_days": 30}', ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "complaint"), support.rows("settings/broken.jsonl"))
 def test_broken_setting_is_reported_in_one_line_and_ignored(life: Life, text: str, complaint: str) -> None:
     life.store.mkdir(parents=True, mode=0o700)
     (life.store / "config.json").write_text(text, "utf-8")
@@ -305,10 +273,3 @@ def test_broken_setting_is_reported_in_one_line_and_ignored(life: Life, text: st
     assert bool(message) == bool(complaint)
     assert len(message) < 1500
     assert life.meta["status"] == "ACTIVE"
-
-
-@pytest.mark.parametrize(
-    "words", [("list", "--limit", "²"), ("list", "--since", "²d"), ("prune", "--older-than", "²d")]
-)
-def test_digits_that_are_no_number_are_refused(pristine: Memory, words: tuple[str, ...]) -> None:
-    assert pristine.memory(*words).code == 2
