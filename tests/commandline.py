@@ -38,7 +38,7 @@ class World:
         """In this process, which is ten times as quick; in one of its own when something goes `before` it."""
         surroundings = support.clean_environment(self.home, env)
         if before is None:
-            ended = run_here(cli.main, list(words), stdin, surroundings, str(cwd or self.repo), "utf-8")
+            ended = run_here(cli.main, list(words), stdin, surroundings, str(cwd or self.repo))
             return support.Result(*ended, 0.0)
         command = [*before, sys.executable, str(HARNESS), *words]
         done = subprocess.run(
@@ -147,14 +147,25 @@ class World:
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
 
 
+class Terminal(io.BytesIO):
+    def isatty(self) -> bool:
+        return True
+
+
 def run_here(
-    main: Callable[[list[str]], int], words: list[str], stdin: bytes, env: dict[str, str], cwd: str, encoding: str
+    main: Callable[[list[str]], int],
+    words: list[str],
+    stdin: bytes,
+    env: dict[str, str],
+    cwd: str,
+    *,
+    encoding: str = "utf-8",
+    stream: type[io.BytesIO] = io.BytesIO,
 ) -> tuple[int, bytes, bytes]:
     """A command line as if in a process of its own: exit code, standard output and standard error."""
-    streams = sys.stdin, sys.stdout, sys.stderr
-    outside, folder = dict(os.environ), os.getcwd()
-    given, out, err = io.BytesIO(stdin), io.BytesIO(), io.BytesIO()
-    wrapped = [io.TextIOWrapper(stream, encoding=encoding, write_through=True) for stream in (given, out, err)]
+    streams, outside, folder = (sys.stdin, sys.stdout, sys.stderr), dict(os.environ), os.getcwd()
+    buffers = stream(stdin), stream(), stream()
+    wrapped = [io.TextIOWrapper(buffer, encoding=encoding, write_through=True) for buffer in buffers]
     sys.stdin, sys.stdout, sys.stderr = wrapped
     os.environ.clear()
     os.environ.update(env)
@@ -164,10 +175,10 @@ def run_here(
     except SystemExit as exit_:
         code = exit_.code if isinstance(exit_.code, int) else 1
     finally:
-        for stream in wrapped[1:]:
-            stream.flush()
+        for text in wrapped[1:]:
+            text.flush()
         sys.stdin, sys.stdout, sys.stderr = streams
         os.environ.clear()
         os.environ.update(outside)
         os.chdir(folder)
-    return code, out.getvalue(), err.getvalue()
+    return code, buffers[1].getvalue(), buffers[2].getvalue()

@@ -34,19 +34,9 @@ def told(result: support.Result) -> list[str]:
     return [reply.get("systemMessage", ""), *reply.get("hookSpecificOutput", {}).values()]
 
 
-class _Terminal(io.BytesIO):
-    def isatty(self) -> bool:
-        return True
-
-
 def printed(main: Any, words: list[str], home: Any, cwd: Any, *, on_terminal: bool, stdin: bytes = b"") -> list[str]:
     """Standard output and standard error of a command line, to a terminal or to a pipe."""
-    plain = commandline.io.BytesIO
-    if on_terminal:
-        commandline.io.BytesIO = _Terminal  # type: ignore[misc]
-    try:
-        env = support.clean_environment(home, {"NO_COLOR": "1", "TERM": "dumb"})
-        _, out, err = commandline.run_here(main, words, stdin, env, str(cwd), "utf-8")
-    finally:
-        commandline.io.BytesIO = plain  # type: ignore[misc]
+    env = support.clean_environment(home, {"NO_COLOR": "1", "TERM": "dumb"})
+    stream = commandline.Terminal if on_terminal else io.BytesIO
+    _, out, err = commandline.run_here(main, words, stdin, env, str(cwd), stream=stream)
     return [out.decode("utf-8", "surrogatepass"), err.decode("utf-8", "surrogatepass")]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import random
 import re
@@ -15,24 +16,9 @@ from life import Life, failures
 
 SEEDS = range(support.volume(int(os.environ.get("HARNESS_SEQUENCES", "3"))))
 LENGTH = 40
-WORDS = {
-    "topic": ("cart", "parser", "Über uns", "deploy", "editor"),
-    "subject": ("Totals", "The parser", "Access tokens", "Deploys", "The editor", "Ünïcode: names"),
-    "claim": (
-        "expire in 15 minutes",
-        "expire in 20 minutes",
-        "need `make` first",
-        "broke yesterday",
-        "are rounded # once",
-    ),
-    "scope": ("user", "project", "local"),
-    "type": ("user", "feedback", "project", "reference"),
-    "task": ("login", "tax"),
-    "grade": ("1", "5"),
-    "after": (time.strftime("%Y-%m-%d", time.localtime(time.time() + 86400)),),
-}
+WORDS = json.loads((support.DATA / "sequence" / "words.json").read_text("utf-8"))
 # One command a line, its words separated by `|`.
-COMMANDS = (support.ROOT / "tests" / "data" / "sequence" / "commands.txt").read_text("utf-8").splitlines()
+COMMANDS = support.lines("sequence/commands.txt")
 
 
 class Play:

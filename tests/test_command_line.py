@@ -132,7 +132,7 @@ def test_stored_text_is_safe_in_any_encoding(hostile: World, encoding: str, show
     for words in (("status",), ("list",), ("verify",), ("doctor",), ("show", row["id"])):
         for form in ((), ("--json",)):
             env = support.clean_environment(hostile.home)
-            _, out, err = run_here(cli.main, ["memory", *words, *form], b"", env, str(hostile.repo), encoding)
+            _, out, err = run_here(cli.main, ["memory", *words, *form], b"", env, str(hostile.repo), encoding=encoding)
             text = out.decode(encoding)
             assert (ACTIVE & set(text), b"Traceback" in err) == (set(), False), words
             assert not form or json.loads(text) is not None

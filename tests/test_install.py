@@ -333,7 +333,7 @@ def test_the_interpreter_is_outside_virtual_environments(tmp_path: Path) -> None
 def run(home: Path, *args: str, answer: str = "", cwd: Path | None = None, **env: str) -> support.Result:
     """install.py in this process; the hooks of its self-test are processes."""
     surroundings = support.clean_environment(home, env)
-    ended = run_here(command_line, list(args), answer.encode(), surroundings, str(cwd or home), "utf-8")
+    ended = run_here(command_line, list(args), answer.encode(), surroundings, str(cwd or home))
     return support.Result(*ended, 0.0)
 
 

@@ -2,45 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import pytest
 import support
 from commandline import World
 from life import Life
 
-READING = (
-    ["status"],
-    ["list"],
-    ["list", "--notes"],
-    ["show", "last"],
-    ["search", "parser"],
-    ["related", "parser.py"],
-    ["why", "last"],
-    ["stats"],
-    ["note", "list"],
-    ["lint"],
-    ["open"],
-    ["thread", "list"],
-    ["task", "list"],
-    ["signals"],
-    ["profile", "list"],
-    ["consolidate"],
-    ["restore"],
-    ["prune", "--dry-run"],
-    ["audit", "show"],
-    ["audit", "verify"],
-    ["rebuild"],
-    ["verify"],
-    ["doctor"],
-)
-
-
-@pytest.fixture
-def world(tmp_path: Path) -> World:
-    world = World(tmp_path / "home", support.make_repo(tmp_path / "repo"))
-    (world.home / ".claude").mkdir(parents=True)
-    return world
+READING = support.command_lines("verbs/smoke.txt")
 
 
 def test_a_session_is_remembered_and_every_reading_verb_works(world: World) -> None:
