@@ -112,9 +112,9 @@ def _without_mentions(names: set[str], phrases: list[str]) -> Change:
             elif path.endswith(".json"):
                 value = jsontext.loads(data)
                 after = without(value)
-                lines = lines if after == value else jsontext.pretty(after).split("\n")
                 if not after.get("sessions", True):
                     return None  # a task of these sessions alone
+                return data if after == value else jsontext.pretty(after).encode("utf-8", "backslashreplace")
             else:
                 lines = [
                     line for line in lines if not line.endswith(endings) and not any(mark in line for mark in marks)
