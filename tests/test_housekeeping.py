@@ -20,6 +20,10 @@ def aged(path: Path, seconds: float) -> Path:
     return path
 
 
+def an_hour_passes(life: Life) -> None:
+    aged(life.store / "health" / "last-run" / "SessionStart", 3700)
+
+
 def test_stray_temporaries_go_and_fresh_ones_stay(life: Life) -> None:
     life.start()
     state = life.project / "STATE"
@@ -27,6 +31,7 @@ def test_stray_temporaries_go_and_fresh_ones_stay(life: Life) -> None:
     old = [aged(place / ".x.json.1.2.tmp", 7200) for place in places]
     fresh = [aged(place / ".y.json.1.2.tmp", 60) for place in places]
     foreign = aged(life.project / "notes.tmp", 7200)
+    an_hour_passes(life)
     life.start("resume")
     assert not any(path.exists() for path in old)
     assert all(path.exists() for path in fresh)
@@ -39,6 +44,7 @@ def test_lock_files_of_ended_sessions_go(life: Life) -> None:
     held = aged(life.project / "STATE" / "live" / "held.lock", 7200)
     with support.hold_lock(held) as holder:
         os.utime(held, (time.time() - 7200, time.time() - 7200))
+        an_hour_passes(life)
         life.start("resume")
         assert held.exists()
         holder.kill()

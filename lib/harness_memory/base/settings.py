@@ -136,6 +136,7 @@ FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much aft
 FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently
 FLUSH_POLL_SECONDS = 0.02
 SWEEP_BUDGET_SECONDS = 1.0
+EPISODES_COMPARED = 20  # with the views, at a start
 STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writer
 CLOCK_DOUBT_SECONDS = 60  # an instant so far ahead is a clock's that was set back since
 ACTIVE_GAP_SECONDS = 30 * 60  # a longer pause between two entries is not counted as work

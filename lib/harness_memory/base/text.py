@@ -88,6 +88,8 @@ def _redacted(value: str, limit: int) -> str:
         tail = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
         head += " " + tail[1:]
     value = _visible(head)
+    if not value:
+        return ""
     # No pattern of a secret matches a name like that of a model or a branch: tokens have capitals or longer runs.
     if len(value) <= _NAME_CHARS and value.islower() and value.isprintable() and _MARKS.isdisjoint(value):
         words = value.replace("_", "-").replace(".", "-").replace("/", "-").split("-")

@@ -37,7 +37,10 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
 
             views.refresh(context.project_dir, _patience(context))
 
-    others = (_list_notes, _remove_strays, _remove_async_tasks)
+    # What killed writers leave is looked for once an hour, and after a session that died.
+    last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
+    is_due = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
+    others = (_list_notes, *((_remove_strays, _remove_async_tasks) if is_due else ()))
     for duty in (sweep_sessions, _retire_episodes, refresh_views, *others):
         try:
             if duty not in others or context.left() > 0:
@@ -82,8 +85,9 @@ def _are_views_stale(project_dir: str) -> bool:
     rendered = files.made(os.path.join(state, settings.ROWS_FILE))
     if files.modified(episodes) > rendered or not all(map(files.exists, (*views, episodes))):
         return True
-    with os.scandir(episodes) as entries:
-        return any(entry.stat(follow_symlinks=False).st_mtime > rendered for entry in entries)
+    # A person corrects recent episodes, if any; `rebuild` reads all of them again.
+    recent = files.names(episodes)[-settings.EPISODES_COMPARED :]
+    return any(files.modified(os.path.join(episodes, name)) > rendered for name in recent)
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:
