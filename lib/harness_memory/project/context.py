@@ -20,11 +20,7 @@ class Project:
 
     def __init__(self, directory: str, name: str, root: str, remote: str, branch: str) -> None:
         self.id = os.path.basename(directory)
-        self.dir = directory
-        self.name = name
-        self.root = root
-        self.remote = remote
-        self.branch = branch
+        self.dir, self.name, self.root, self.remote, self.branch = directory, name, root, remote, branch
         self.identity = ""  # this and `repo` only from `identity.locate`
         self.repo: Repository | None = None
 
@@ -37,10 +33,7 @@ class Context:
     def __init__(
         self, store_root: str, project_dir: str, root: str, remote: str, ends: float, folders: tuple[str, ...] = ()
     ) -> None:
-        self.store_root = store_root
-        self.project_dir = project_dir
-        self.root = root
-        self.remote = remote
+        self.store_root, self.project_dir, self.root, self.remote = store_root, project_dir, root, remote
         self.ends = ends
         self.roots = tuple(dict.fromkeys(folder for folder in (root, *folders) if folder))
         claude = [os.path.join(folder, settings.CLAUDE_DIR) for folder in self.roots]

@@ -12,7 +12,6 @@ from __future__ import annotations
 import os
 import stat
 
-from ..base import settings
 from . import git
 
 TYPE_CHECKING = False
@@ -23,13 +22,15 @@ if TYPE_CHECKING:
 
 _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
 _WEAK_NANOSECONDS = 1_000_000
+_WITNESSES = 4
+_ENTRIES_SCANNED = 2000
 
 
 def is_same_repository(facts: Facts, repo: git.Repository, *, is_proven: bool = False) -> bool:
     """Whether the seal on record is that of the repository; with no seal on either side, unless it must be proven."""
-    seal = _seal(repo)
+    seal = [item for item in collect(repo.root, repo)[0] if item.startswith(_SEAL_FILE + ":")]
     seals = [item for item in facts["witness"] if item.startswith(_SEAL_FILE + ":")]
-    return seal in seals or not (is_proven or (seal and seals))
+    return not {*seal}.isdisjoint(seals) or not (is_proven or (seal and seals))
 
 
 def is_same_directory(facts: Facts, repo: git.Repository) -> bool:
@@ -39,8 +40,7 @@ def is_same_directory(facts: Facts, repo: git.Repository) -> bool:
     # The inode of a deleted directory is soon given out again, so it does not suffice.
     if not facts["witness"]:
         return not git.is_clone(repo)
-    present = _oldest(repo.root, settings.WITNESS_ENTRIES_SCANNED)
-    return not set(facts["witness"]).isdisjoint(stamp for stamp, _ in present)
+    return not {*facts["witness"]}.isdisjoint(stamp for stamp, _ in _oldest(repo.root, _ENTRIES_SCANNED))
 
 
 def is_moved(facts: Facts, originals: list[str]) -> bool:
@@ -59,43 +59,29 @@ def is_moved(facts: Facts, originals: list[str]) -> bool:
 
 def collect(root: str, repo: git.Repository | None) -> tuple[list[str], list[str]]:
     """The witness, and the originals, of what is here."""
-    if repo is None or not os.path.lexists(os.path.join(repo.common_dir, _SEAL_FILE)):
-        stamps = _oldest(repo.common_dir if repo else root, settings.WITNESS_FILES)
-    else:
-        stamps = [(_seal(repo), os.path.join(repo.common_dir, _SEAL_FILE))]
-    stamps = [each for each in stamps if each[0] and not (repo and repo.is_borrowed)]
-    originals = []
-    for stamp, path in stamps:
-        try:
-            info = os.lstat(path)  # on Windows a directory's entries lack the inode
-        except OSError:
-            continue
-        originals.append("%s:%d:%d" % (stamp, info.st_ino, info.st_ctime_ns))
-    return [stamp for stamp, _ in stamps], originals
-
-
-def _seal(repo: git.Repository) -> str:
-    try:
-        info = os.lstat(os.path.join(repo.common_dir, _SEAL_FILE))
-    except OSError:
-        return ""
-    return "" if repo.is_borrowed else _stamp(_SEAL_FILE, info)
+    if repo is not None and repo.is_borrowed:
+        return [], []
+    directory = repo.common_dir if repo else root
+    seal = os.path.join(directory, _SEAL_FILE)
+    is_sealed = repo is not None and os.path.lexists(seal)
+    stamps = [_stamps(_SEAL_FILE, os.lstat(seal))] if is_sealed else _oldest(directory, _WITNESSES)
+    return [witness for witness, _ in stamps if witness], [original for witness, original in stamps if witness]
 
 
 def _oldest(directory: str, count: int) -> list[tuple[str, str]]:
-    """Stamps and paths of the oldest files in a directory."""
+    """Witness and original of the oldest files in a directory."""
     stamps = []
     try:
-        with os.scandir(directory) as entries:
-            for entry, _ in zip(entries, range(settings.WITNESS_ENTRIES_SCANNED)):
-                info = entry.stat(follow_symlinks=False)
-                stamps.append((info.st_mtime_ns, _stamp(entry.name, info), entry.path))
+        for name, _ in zip(os.listdir(directory), range(_ENTRIES_SCANNED)):
+            info = os.lstat(os.path.join(directory, name))
+            stamps.append((info.st_mtime_ns, *_stamps(name, info)))
     except (OSError, ValueError):
         pass
-    return [(stamp, path) for _, stamp, path in sorted(stamps) if stamp][:count]
+    return [(witness, original) for _, witness, original in sorted(stamps) if witness][:count]
 
 
-def _stamp(name: str, info: os.stat_result) -> str:
+def _stamps(name: str, info: os.stat_result) -> tuple[str, str]:
     if not stat.S_ISREG(info.st_mode) or info.st_mtime_ns % _WEAK_NANOSECONDS == 0:
-        return ""
-    return "%s:%d:%d" % (name, info.st_size, info.st_mtime_ns)
+        return "", ""
+    witness = "%s:%d:%d" % (name, info.st_size, info.st_mtime_ns)
+    return witness, "%s:%d:%d" % (witness, info.st_ino, info.st_ctime_ns)

@@ -9,6 +9,9 @@ from ..base import files, settings
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEX = frozenset("0123456789abcdef")
+_FILE_MAX_BYTES = 16 * 1024
+_CONFIG_MAX_BYTES = 1024 * 1024  # 10,000 branches; what lies beyond is left unread
+_MISSING = (FileNotFoundError, NotADirectoryError)
 
 
 class Repository:
@@ -17,16 +20,11 @@ class Repository:
     One that `is_borrowed` names a git directory that does not know it; its `common_dir` is then only a name.
     """
 
-    __slots__ = ("common_dir", "git_dir", "root")
+    __slots__ = ("common_dir", "git_dir", "is_borrowed", "root")
 
     def __init__(self, root: str, git_dir: str, common_dir: str) -> None:
-        self.root = root
-        self.git_dir = git_dir
-        self.common_dir = common_dir
-
-    @property
-    def is_borrowed(self) -> bool:
-        return self.common_dir == os.path.join(self.root, ".git") != self.git_dir
+        self.root, self.git_dir, self.common_dir = root, git_dir, common_dir
+        self.is_borrowed = common_dir == os.path.join(root, ".git") != git_dir
 
 
 def find(start: str) -> Repository | None:
@@ -35,22 +33,22 @@ def find(start: str) -> Repository | None:
     As in git, a `.git` directory without HEAD is passed over, while a `.git` file that leads nowhere (or a
     directory we may not enter) ends the search: what lies above is another repository.
     """
+    bare = None
     try:
         directory = os.path.realpath(start)
-        bare = None
         for _ in range(settings.PARENTS_SEARCHED):
             repo = _at(directory)
             if repo is not None and repo.root != repo.git_dir:
                 return repo
-            bare = bare or repo
+            bare = bare or repo  # below a work tree a bare repository is only content of it: anyone may commit one
             directory, child = os.path.dirname(directory), directory
             if directory == child:
                 break
-        return bare  # below a work tree a bare repository is only content of it: anyone may commit one
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
         if files.is_passing(error):
             raise  # without its repository a directory would be another project
-    return None
+        return None
+    return bare
 
 
 def branch(repo: Repository) -> str:
@@ -62,7 +60,7 @@ def branch(repo: Repository) -> str:
     name = name[11:] if name.startswith("refs/heads/") else name
     if name == ".invalid":  # of a repository that keeps its refs in reftables
         return ""
-    return "".join([char for char in name if char.isprintable()])[: settings.BRANCH_CHARS]
+    return "".join([char for char in name if char.isprintable()])[: settings.NAME_CHARS]
 
 
 def origin_url(repo: Repository) -> str:
@@ -72,7 +70,7 @@ def origin_url(repo: Repository) -> str:
             continue  # a link may lead to the configuration of any repository
         urls: list[str] = []
         section = ""
-        for line in _config(path, is_needed=True):
+        for line in _config(path):
             if line.startswith("["):
                 header, close, line = line[1:].partition("]")
                 kind, _, name = header.partition('"')
@@ -91,14 +89,11 @@ def is_clone(repo: Repository) -> bool:
     return "\tclone: from " in _read(os.path.join(repo.common_dir, "logs", "HEAD")).partition("\n")[0]
 
 
-# Finding ---------------------------------------------------------------------------------------
-
-
 def _at(directory: str) -> Repository | None:
     dot = os.path.join(directory, ".git")
     try:
         mode = os.stat(dot).st_mode
-    except (FileNotFoundError, NotADirectoryError):
+    except _MISSING:
         mode = 0
     if stat.S_ISDIR(mode) and _has(dot, "HEAD"):
         git_dir = os.path.realpath(dot)
@@ -107,52 +102,39 @@ def _at(directory: str) -> Repository | None:
         git_dir = os.path.realpath(os.path.join(directory, content[7:].strip()))
         if not content.startswith("gitdir:") or not _has(git_dir, "HEAD"):
             raise NotADirectoryError(dot)
-    elif os.path.basename(directory) != ".git" and all(_has(directory, name) for name in ("HEAD", "objects", "refs")):
+    elif os.path.basename(directory) != ".git" and _has(directory, "HEAD", "objects", "refs"):
         git_dir = directory
     else:
         return None
-    # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree.
-    if git_dir not in (dot, directory) and not _points_back(git_dir, directory):
-        return Repository(directory, git_dir, dot)
+    # Anyone may write a `.git` file or link that names a git directory: it has to know this work tree, as a linked
+    # one, or (a submodule) as its own.
+    if git_dir not in (dot, directory):
+        trees = [_read(os.path.join(git_dir, "gitdir")).strip("\r\n")]
+        for line in _config(os.path.join(git_dir, "config")):
+            name, _, value = line.partition("=")
+            if name.strip().lower() == "worktree":
+                trees.append(os.path.join(_value(value), ".git"))
+        tops = [os.path.realpath(os.path.join(git_dir, os.path.dirname(tree))) for tree in trees if tree]
+        if directory not in tops:
+            return Repository(directory, git_dir, dot)
     common = os.path.realpath(os.path.join(git_dir, _read(os.path.join(git_dir, "commondir")).strip("\r\n")))
-    if not os.path.isdir(common):
-        raise NotADirectoryError(common)
     # `commondir` may name any repository: its own work trees lie inside it.
     is_own = os.path.dirname(git_dir) == os.path.join(common, "worktrees")
     return Repository(directory, git_dir, common if is_own else git_dir)
 
 
-def _points_back(git_dir: str, directory: str) -> bool:
-    """Whether a git directory knows this work tree: as a linked one, or (a submodule) as its own."""
-    linked = _read(os.path.join(git_dir, "gitdir")).strip("\r\n")
-    if linked and os.path.realpath(os.path.join(git_dir, linked)) == os.path.join(directory, ".git"):
-        return True
-    pairs = (line.partition("=") for line in _config(os.path.join(git_dir, "config")))
-    trees = [_value(value) for name, _, value in pairs if name.strip().lower() == "worktree"]
-    return bool(trees) and os.path.realpath(os.path.join(git_dir, trees[0])) == directory
-
-
-def _has(directory: str, name: str) -> bool:
+def _has(directory: str, *names: str) -> bool:
     try:
-        os.lstat(os.path.join(directory, name))
-    except (FileNotFoundError, NotADirectoryError):
+        return all(os.lstat(os.path.join(directory, name)) for name in names)
+    except _MISSING:
         return False
-    return True
 
 
-# Reading ---------------------------------------------------------------------------------------
-
-
-def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: bool = False) -> str:
-    """The beginning of a regular file, links followed; "" when it is missing.
-
-    A file that `is_needed` and closed to us is an error: git itself does nothing without its configuration.
-    """
+def _read(path: str, limit: int = _FILE_MAX_BYTES) -> str:
+    """The beginning of a regular file, links followed; "" when it is missing."""
     try:
         fd = os.open(path, _O_READ)
-    except (OSError, ValueError) as error:
-        if files.is_passing(error) or (is_needed and isinstance(error, PermissionError)):
-            raise
+    except _MISSING:
         return ""
     try:
         data = os.read(fd, limit) if stat.S_ISREG(os.fstat(fd).st_mode) else b""
@@ -161,9 +143,8 @@ def _read(path: str, limit: int = settings.GIT_FILE_MAX_BYTES, *, is_needed: boo
     return data.decode("utf-8", "surrogateescape").lstrip("\ufeff")
 
 
-def _config(path: str, *, is_needed: bool = False) -> list[str]:
-    text = _read(path, settings.GIT_CONFIG_MAX_BYTES, is_needed=is_needed)
-    return [line.strip() for line in text.replace("\\\n", "").split("\n")]
+def _config(path: str) -> list[str]:
+    return [line.strip() for line in _read(path, _CONFIG_MAX_BYTES).replace("\\\n", "").split("\n")]
 
 
 def _value(text: str) -> str:

@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _HEX = frozenset("0123456789abcdef")
 _LISTS = ("identities", "remotes", "paths", "witness", "originals")
+_SPEC = {key + "?": ["text"] for key in _LISTS}
+_PROJECTS_SCANNED = 2000  # for a moved project
 
 
 def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
@@ -64,14 +66,20 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
             remote = normalize(url, root)
         candidates = ["remote:" + remote] if remote else []
         candidates.append("git:" + os.path.normcase(repo.common_dir))
-    identity = memory = ""
+    identity = ""
     for candidate in (*candidates, "dir:" + os.path.normcase(root)):
         memory, own = _remembered(store_root, candidate, remote, repo)
         identity = identity or own
         if memory:
             break
-    id = memory or _moved(store_root, root, repo) or project_id(identity)
-    project = Project(os.path.join(store_root, id), _slug(identity), root, remote, git.branch(repo) if repo else "")
+    if not memory:  # perhaps it was moved here: the latest memory of these very files, gone from where they were
+        from . import evidence
+
+        originals = evidence.collect(root, repo)[1]
+        memories = _memories(store_root) if originals else ()
+        moved = [(str(facts.get("updated")), id) for id, facts in memories if evidence.is_moved(facts, originals)]
+        memory = max(moved)[1] if moved else project_id(identity)
+    project = Project(os.path.join(store_root, memory), _slug(identity), root, remote, git.branch(repo) if repo else "")
     project.identity, project.repo = identity, repo
     return project
 
@@ -80,7 +88,7 @@ def record(project: Project, now_iso: str) -> None:
     """Keep project.json true to what `locate` saw; a file that is damaged or newer stays as it is."""
     path = os.path.join(project.dir, settings.PROJECT_FILE)
     with lock.Lock(path + settings.LOCK_SUFFIX) as held:
-        facts, problem = files.read_json(path, {}, settings.PROJECT_FILE_MAX_BYTES)
+        facts, problem = files.read_json(path, _SPEC)
         if held and not problem:
             updated = _updated(facts or {}, project, now_iso)
             if updated != facts:
@@ -93,12 +101,9 @@ def record(project: Project, now_iso: str) -> None:
 
 def of_former_path(store_root: str, path: str) -> tuple[str, str] | None:
     """(id, work tree) of the memory last seen at a path that is gone, or at one above it."""
-    best = ("", "", "")
-    for id, facts in _memories(store_root):
-        for root in facts["paths"]:
-            if (path + os.sep).startswith(root.rstrip(os.sep) + os.sep):
-                best = max(best, (root, str(facts.get("updated")), id))
-    return (best[2], best[0]) if best[2] else None
+    seen = [(root, str(facts.get("updated")), id) for id, facts in _memories(store_root) for root in facts["paths"]]
+    above = [row for row in seen if (path + os.sep).startswith(row[0].rstrip(os.sep) + os.sep)]
+    return (max(above)[2], max(above)[0]) if above else None
 
 
 def last_seen(project_dir: str) -> tuple[str, str]:
@@ -130,9 +135,6 @@ def _slug(identity: str) -> str:
     return "-".join(words)[: settings.SLUG_CHARS].strip("-") or "project"
 
 
-# Memories of the store -------------------------------------------------------------------------
-
-
 def _remembered(store_root: str, identity: str, remote: str, repo: git.Repository | None) -> tuple[str, str]:
     """The id of the memory under an identity, or "", and the numbered form of it that is the project's own."""
     kind, _, name = identity.partition(":")
@@ -145,15 +147,13 @@ def _remembered(store_root: str, identity: str, remote: str, repo: git.Repositor
         target = facts.get("alias_of")
         if is_project_id(target) and os.path.isdir(os.path.join(store_root, str(target))):
             id, facts = str(target), _facts(store_root, str(target))
-        if _fits(facts, kind, remote, repo):
+        if kind == "remote" or _fits(facts, kind, remote, repo):
             return id, numbered
     return "", numbered
 
 
 def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> bool:
-    """Whether the memory found under an identity is of what is there now."""
-    if kind == "remote":
-        return True
+    """Whether the memory found under a path is of what is there now."""
     if remote and (not facts["identities"] or any(other != remote for other in facts["remotes"])):
         return False
     if repo is None:
@@ -165,49 +165,29 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
     return evidence.is_same_repository(facts, repo, is_proven=bool(facts["remotes"] and not remote))
 
 
-def _moved(store_root: str, root: str, repo: git.Repository | None) -> str:
-    """The latest memory whose project is gone from everywhere it was seen, and whose own files are here; or ""."""
-    from . import evidence
-
-    originals = evidence.collect(root, repo)[1]
-    best = ("", "")
-    for id, facts in _memories(store_root) if originals else ():
-        if evidence.is_moved(facts, originals):
-            best = max(best, (str(facts.get("updated")), id))
-    return best[1]
-
-
 def _memories(store_root: str) -> Iterator[tuple[str, Facts]]:
     ids = [name for name in files.names(store_root) if is_project_id(name)]
-    return ((id, _facts(store_root, id)) for id in ids[: settings.PROJECTS_SCANNED])
+    return ((id, _facts(store_root, id)) for id in ids[:_PROJECTS_SCANNED])
 
 
 def _facts(store_root: str, id: str) -> Facts:
     """What project.json holds, with its lists; only empty ones when it is missing or damaged."""
-    path = os.path.join(store_root, id, settings.PROJECT_FILE)
-    return _listed(files.load_json(path, {}, settings.PROJECT_FILE_MAX_BYTES) or {})
-
-
-def _listed(facts: Facts) -> Facts:
-    lists = {key: facts[key] if isinstance(facts.get(key), list) else [] for key in _LISTS}
-    return {**facts, **{key: [item for item in value if isinstance(item, str)] for key, value in lists.items()}}
+    facts = files.load_json(os.path.join(store_root, id, settings.PROJECT_FILE), _SPEC) or {}
+    return {**facts, **{key: facts.get(key) or [] for key in _LISTS}}
 
 
 def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
-    listed = _listed(facts)
     new: Facts = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
-    new.update({key: listed[key] for key in _LISTS})
-    for key, item in (("identities", project.identity), ("remotes", project.remote), ("paths", project.root)):
-        others = [other for other in new[key] if other != item]
-        new[key] = [*others, *([item] if item else [])][-settings.IDENTITY_ITEMS_KEPT :]
+    own = {"identities": project.identity, "remotes": project.remote, "paths": project.root}
+    for key in _LISTS:
+        items = [item for item in facts.get(key) or [] if item != own.get(key)]
+        new[key] = [*items, *filter(None, [own.get(key)])][-settings.IDENTITY_ITEMS_KEPT :]
     if not project.remote:
         from . import evidence
 
         new["witness"], new["originals"] = evidence.collect(project.root, project.repo)
     if not project.repo:
         new["inode"] = os.stat(project.root).st_ino if os.path.isdir(project.root) else 0
-    new.update({"created": facts.get("created", now_iso), "updated": facts.get("updated", now_iso)})
+    new.update(created=facts.get("created", now_iso), updated=facts.get("updated", now_iso))
     new.update({key: value for key, value in facts.items() if key not in new and key not in ("alias_of", "inode")})
-    if new != facts:
-        new["updated"] = now_iso
-    return new
+    return new if new == facts else {**new, "updated": now_iso}

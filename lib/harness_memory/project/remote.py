@@ -4,18 +4,13 @@ from __future__ import annotations
 
 import os
 
-from ..base import settings
-
 _SSH = ("ssh", "git+ssh", "ssh+git")
 _DEFAULT_PORTS = {"https": "443", "http": "80", "git": "9418", "ftp": "21", "ftps": "990"}
 _SAME_HOST = {
-    "ssh.github.com": "github.com",
-    "www.github.com": "github.com",
-    "altssh.gitlab.com": "gitlab.com",
+    "ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.gitlab.com": "gitlab.com",
     "altssh.bitbucket.org": "bitbucket.org",
-}
+}  # fmt: skip
 _AZURE = "dev.azure.com"
-_AZURE_SSH = ("ssh.dev.azure.com", "vs-ssh.visualstudio.com")
 _AZURE_OLD = ".visualstudio.com"
 
 
@@ -25,14 +20,12 @@ def normalize(url: str, base: str = "") -> str:
     Never holds a user, a password or a control character. Paths keep their case; relative ones start at `base`.
     """
     url = url.strip()
-    if not url or len(url) > settings.REMOTE_MAX_CHARS:
+    if not url or len(url) > 4096:
         return ""
     helper, separator, address = url.partition("::")
-    if separator and _is_word(helper):  # `<helper>::<address>`, see gitremote-helpers(7)
-        name = _name(address, base)
-        name = helper.lower() + "::" + name if name else ""
-    else:
-        name = _name(url, base)
+    is_helped = bool(separator) and _is_word(helper)  # `<helper>::<address>`, see gitremote-helpers(7)
+    name = _name(address if is_helped else url, base)
+    name = helper.lower() + "::" + name if name and is_helped else name
     if name.isprintable():
         return name
     from urllib.parse import quote
@@ -45,8 +38,14 @@ def _name(url: str, base: str) -> str:
         return _local(url)
     scheme, separator, rest = url.partition("://")
     scheme = scheme.lower()
+    if separator and scheme == "file":
+        from urllib.parse import unquote
+
+        host, _, path = unquote(rest, errors="surrogateescape").partition("/")
+        path = path if _is_windows_path(path) else "/" + path
+        return _local(path if host.lower() in ("", "localhost") else "//" + host + path)
     if separator and _is_word(scheme):
-        return _network(scheme, rest) if scheme != "file" else _file_url(rest)
+        return _network(scheme, rest)
     head = url.partition("/")[0]
     if ":" not in head:
         return _local(os.path.join(base, url))
@@ -54,12 +53,9 @@ def _name(url: str, base: str) -> str:
     at = head.rfind("@")
     if ":" in head[at:] and not url.startswith("["):
         url = url[at + 1 :]
-    if url.startswith("["):
-        host, _, path = url[1:].partition("]")
-        host = host.rpartition("@")[2]
-        return _named("[" + host + "]" if host.count(":") > 1 else host.partition(":")[0], "", path.lstrip(":"))
-    host, _, path = url.partition(":")
-    return _named(host.rpartition("@")[2], "", path)
+    host, _, path = url[1:].partition("]") if url.startswith("[") else url.partition(":")
+    host = host.rpartition("@")[2]
+    return _named("[" + host + "]" if host.count(":") > 1 else host.partition(":")[0], "", path.lstrip(":"))
 
 
 def _is_word(text: str) -> bool:
@@ -94,7 +90,7 @@ def _named(host: str, port: str, path: str) -> str:
     if parts[:1] == ["~"]:  # the login directory, where relative paths start anyway
         del parts[0]
     host, parts = _SAME_HOST.get(host, host), [part for part in parts if part]
-    if host in _AZURE_SSH and len(parts) == 4 and parts[0].lower() == "v3":
+    if host in ("ssh.dev.azure.com", "vs-ssh.visualstudio.com") and len(parts) == 4 and parts[0].lower() == "v3":
         host, parts = _AZURE, [parts[1], parts[2], "_git", parts[3]]
     elif host.endswith(_AZURE_OLD) and "_git" in parts:
         parts = parts[1:] if parts[0].lower() == "defaultcollection" else parts
@@ -102,15 +98,6 @@ def _named(host: str, port: str, path: str) -> str:
     if host == _AZURE and len(parts) == 3 and parts[1] == "_git":
         parts = [parts[0], parts[2], "_git", parts[2]]  # a project's first repository bears its name
     return "/".join([host + ":" + port if port else host, *parts])
-
-
-def _file_url(rest: str) -> str:
-    from urllib.parse import unquote
-
-    host, _, path = unquote(rest, errors="surrogateescape").partition("/")
-    if _is_windows_path(path):
-        return _local(path)
-    return _local("/" + path if host.lower() in ("", "localhost") else "//" + host + "/" + path)
 
 
 def _is_windows_path(path: str) -> bool:
