@@ -53,10 +53,10 @@ def test_sessions_count_from_the_last_consolidation(tmp_path: Path) -> None:
         (folder / ("session-2026-11-15T%02d0000Z-a%d.json" % (hour, hour))).touch()
     (folder / "README.md").touch()
     settled = config.load(str(tmp_path))
-    settled.values["consolidate_after_episodes"] = 4
+    settled["consolidate_after_episodes"] = 4
     briefing.mark_consolidation(str(tmp_path), clock.parse("2026-11-15T10:00:00Z") or 0.0)
     assert briefing.consolidation_due(str(tmp_path), now, settled) == ""
-    settled.values["consolidate_after_episodes"] = 3
+    settled["consolidate_after_episodes"] = 3
     assert "3 sessions since the last consolidation on 2026-11-15" in briefing.consolidation_due(
         str(tmp_path), now, settled
     )

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import os
+import shlex
+import subprocess
 import sys
 import time
 
@@ -24,7 +26,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable
-    from typing import Any
 
     from ..project.identity import Project
 
@@ -36,8 +37,6 @@ _ACTIONS = {
     "rollback": "write the version before again; once more undoes that",
     "history": "the versions",
 }
-
-# Text from a person ----------------------------------------------------------------------------------
 
 
 def standard_input(usage: str) -> str:
@@ -56,24 +55,17 @@ def _checked(data: bytes) -> str:
 
 def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], object]) -> int:
     """Open `before` in the editor and `write` what is saved; when that fails, the draft stays and is named."""
-    import shlex
-    import subprocess
-
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
+    command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
     arguments.private_root()
-    drafts = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR)
-    draft = os.path.join(drafts, "%s.%s.md" % (name, clock.fine_stamp(time.time())))
+    name = "%s.%s.md" % (name, clock.fine_stamp(time.time()))
+    draft = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, name)
     files.write(draft, before)
     sys.stdout.flush()
     try:
         words = [word.strip('"') for word in shlex.split(command, posix=os.name != "nt")]
         subprocess.run([*words, draft], check=True)
-    except (OSError, ValueError, subprocess.CalledProcessError) as error:
-        files.remove(draft)
-        raise Refusal('the editor "%s" failed: %s. Nothing was changed' % (line(command), line(error))) from None
-    try:
         data = files.read(draft) or b""
         if data.strip() in (b"", before.strip().encode("utf-8")):
             print("Nothing changed.")
@@ -81,19 +73,16 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
             text = _checked(data)
             files.write(draft, text)
             write(text)
-    except (Refusal, OSError) as error:
-        raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
+    except (Refusal, OSError, ValueError, subprocess.CalledProcessError) as error:
+        raise Refusal("%s. The old version stays; your text is kept: %s" % (line(error), short(draft))) from None
     files.remove(draft)
     return 0
-
-
-# Pages -----------------------------------------------------------------------------------------------
 
 
 class Page:
     """The briefing, or the profile of a skill; a session is given the first `limit` lines."""
 
-    __slots__ = ("command", "limit", "name", "path", "project")
+    __slots__ = ("command", "former", "limit", "name", "path", "project")
 
     def __init__(self, project: Project, skill: str = "") -> None:
         if skill and not curated.skill_name(skill):
@@ -104,13 +93,10 @@ class Page:
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
         self.name = skill + ".md" if skill else settings.BRIEFING_FILE
         self.path = os.path.join(project.dir, settings.PROFILES_DIR if skill else "", self.name)
-
-    def former(self, number: int) -> str:
-        return "%s.%d" % (self.path, number)
+        self.former = (self.path + ".1", self.path + ".2")
 
     def text(self, path: str = "") -> str:
-        lines = curated.read(path or self.path).lines
-        return "\n".join(lines) + "\n" if lines else ""
+        return "".join(row + "\n" for row in curated.read(path or self.path).lines)
 
     def replace(self, text: str, args: argparse.Namespace, expected: str | None = None) -> int:
         """Write a new version and keep the two before, if the page is still as `expected`; show what changed."""
@@ -121,24 +107,23 @@ class Page:
             before, data = self.text(), files.read(self.path)
             if expected not in (None, before):
                 raise Refusal("%s has changed since the editor was opened" % self.name)
-            if data is not None and text != before and not files.is_same(self.former(1), data):
-                if files.exists(self.former(1)):
-                    files.move(self.former(1), self.former(2))
+            if data is not None and text != before and not files.is_same(self.former[0], data):
+                if files.exists(self.former[0]):
+                    files.move(*self.former)
                 written = os.stat(self.path).st_mtime
-                files.write(self.former(1), data, durable=True)
-                os.utime(self.former(1), (written, written))
-            if data is None or text != before:
+                files.write(self.former[0], data, durable=True)
+                os.utime(self.former[0], (written, written))
+            if text != before:
                 files.write(self.path, text, durable=True)
             lock.discard()
         names = (self.name + " (before)", self.name)
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
         lines = text.count("\n")
         value = {"file": self.path, "changed": text != before, "lines": lines, "redacted": MARK in text, "diff": diff}
+        more = "; the one before is %s.1" % self.name if os.path.lexists(self.former[0]) else ""
+        done = [passage(diff), "", "Written: %s (%s)%s" % (short(self.path), count(lines, "line"), more)]
         rows = ["Secrets in it were redacted."] if MARK in text else []
-        if text == before:
-            return answer(args.json, value, [*rows, "Nothing changed: %s is the same." % short(self.path)])
-        more = "; the one before is %s.1" % self.name if os.path.lexists(self.former(1)) else ""
-        rows += [passage(diff), "", "Written: %s (%s)%s" % (short(self.path), count(lines, "line"), more)]
+        rows += done if text != before else ["Nothing changed: %s is the same." % short(self.path)]
         rows += ["A session is given the first %d lines." % self.limit] if lines > self.limit else []
         return answer(args.json, value, rows)
 
@@ -146,48 +131,44 @@ class Page:
 def briefing(argv: list[str]) -> int:
     about = "The page every session in this project starts with (briefing.md, up to %d lines)."
     examples = "briefing\nbriefing set < page.md\nbriefing history\nbriefing rollback"
-    return _run("briefing", about % settings.BRIEFING_LINES, examples, argv)
+    return _run(arguments.Actions("briefing", about % settings.BRIEFING_LINES, examples), argv, "show")
 
 
 def profile(argv: list[str]) -> int:
     about = "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)."
     examples = "profile list\nprofile show melt\nprofile set melt < page.md"
-    return _run("profile", about % settings.PROFILE_LINES, examples, argv)
+    actions = arguments.Actions("profile", about % settings.PROFILE_LINES, examples)
+    actions.add("list", "every profile")
+    return _run(actions, argv, "list")
 
 
-def _run(verb: str, about: str, examples: str, argv: list[str]) -> int:
-    """The actions of a page; profiles have a skill each, and a list."""
-    actions = arguments.Actions(verb, about, examples)
-    if verb == "profile":
-        actions.add("list", "every profile")
+def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
     for action, help in _ACTIONS.items():
         parser = actions.add(action, help)
-        if verb == "profile":
+        if default == "list":
             parser.add_argument("skill", metavar="SKILL", help="the name of the skill, as typed after /")
         if action == "set":
             parser.add_argument("--force", action="store_true", help="also take more lines than a session is given")
-    args = actions.parse(argv, "list" if verb == "profile" else "show")
+    args = actions.parse(argv, default)
     project = arguments.locate(args)
     if args.action == "list":
-        folder = os.path.join(project.dir, settings.PROFILES_DIR)
-        names = [name[: -len(".md")] for name in files.names(folder) if name.endswith(".md")]
-        skills = {name: os.path.join(folder, name + ".md") for name in names if curated.skill_name(name) == name}
-        return _list("SKILL", skills, args, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
-    page = Page(project, args.skill if verb == "profile" else "")
+        names = files.names(os.path.join(project.dir, settings.PROFILES_DIR))
+        skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
+        paths = {skill: Page(project, skill).path for skill in skills if curated.skill_name(skill) == skill}
+        return _list("SKILL", paths, args, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
+    page = Page(project, getattr(args, "skill", ""))
     if args.action == "history":
-        paths = [path for path in (page.path, page.former(1), page.former(2)) if os.path.lexists(path)]
-        return _list("VERSION", {os.path.basename(path): path for path in paths}, args, "No %s yet." % page.name)
+        paths = {os.path.basename(path): path for path in (page.path, *page.former) if os.path.lexists(path)}
+        return _list("VERSION", paths, args, "No %s yet." % page.name)
     if args.action == "show":
         data = files.read(page.path)
         if data is None:
             raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
-        if not args.json:
-            return emit_stored(data)
-        return answer(True, {**_facts(page.path), "text": page.text()}, ())
+        return answer(True, {**_facts(page.path), "text": page.text()}, ()) if args.json else emit_stored(data)
     if args.action == "rollback":
-        text = page.text(page.former(1))
+        text = page.text(page.former[0])
         if not text:
-            raise Refusal("no earlier version: %s does not exist" % short(page.former(1)))
+            raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
         return page.replace(text, args)
     text = standard_input(page.command)
     if text.count("\n") > page.limit and not args.force:
@@ -205,14 +186,11 @@ def _list(head: str, paths: dict[str, str], args: argparse.Namespace, none: str)
     return answer(args.json, value, table(rows, right=(2,), is_cut=True) if value else [none])
 
 
-def _facts(path: str) -> dict[str, Any]:
+def _facts(path: str) -> dict[str, object]:
     page = curated.read(path)
     first = next((row.strip() for row in page.lines if row.strip()), "")
     changed = clock.iso(files.modified(path))
     return {"file": path, "changed": changed, "lines": len(page.lines), "first": first, "problem": page.problem}
-
-
-# New pages from sessions -----------------------------------------------------------------------------
 
 
 def consolidate(argv: list[str]) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from ..base.config import Config
 
 CONSOLIDATION_SKILL = "harness-consolidate"
+_CONSOLIDATED = os.path.join(settings.STATE_DIR, settings.CONSOLIDATED_FILE)
 
 
 class Curated:
@@ -22,8 +23,7 @@ class Curated:
     __slots__ = ("day", "lines", "path", "problem")
 
     def __init__(self, path: str, lines: list[str], problem: str = "") -> None:
-        self.path = path
-        self.lines = lines
+        self.path, self.lines = path, lines
         self.problem = "cannot use %s: %s" % (path, problem) if problem else ""
         self.day = clock.iso(files.modified(path))[:10] if lines else ""
 
@@ -58,35 +58,28 @@ def skill_name(skill: str) -> str:
 
 def last_consolidation(project_dir: str) -> str:
     """When it was last done; "" when never."""
-    value = files.load_json(_state_path(project_dir, settings.CONSOLIDATED_FILE), {"at": "instant"})
+    value = files.load_json(os.path.join(project_dir, _CONSOLIDATED), {"at": "instant"})
     return str(value["at"]) if value else ""
 
 
 def mark_consolidation(project_dir: str, now: float) -> str:
     at = clock.iso(now)
-    path = _state_path(project_dir, settings.CONSOLIDATED_FILE)
-    files.write_json(path, {"schema": settings.SCHEMA, "at": at}, durable=True)
+    files.write_json(os.path.join(project_dir, _CONSOLIDATED), {"schema": settings.SCHEMA, "at": at}, durable=True)
     return at
 
 
 def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     """A line for the person when enough sessions wait, at most once a day."""
-    mentioned = _state_path(project_dir, settings.CONSOLIDATION_TOLD_FILE)
-    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-    least = config["consolidate_after_episodes"]
-    if len(names) < least or now - settings.DAY_SECONDS < files.modified(mentioned) <= now:
-        return ""
+    mentioned = os.path.join(project_dir, settings.STATE_DIR, settings.CONSOLIDATION_TOLD_FILE)
     at = last_consolidation(project_dir)
     at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back
     since = settings.EPISODE_PREFIX + clock.stamp(at)
+    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
     number = sum(name.startswith(settings.EPISODE_PREFIX) and name[: len(since)] > since * bool(at) for name in names)
-    if number < least:
+    is_mentioned = now - settings.DAY_SECONDS < files.modified(mentioned) <= now
+    if number < config["consolidate_after_episodes"] or is_mentioned:
         return ""
     files.touch(mentioned)
     when = "since the last consolidation on %s" % at[:10] if at else "and no consolidation yet"
     what = "%d session%s %s" % (number, "" if number == 1 else "s", when)
     return "Harness Memory: %s. /%s makes a new briefing from them." % (what, CONSOLIDATION_SKILL)
-
-
-def _state_path(project_dir: str, name: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, name)

@@ -24,14 +24,10 @@ if TYPE_CHECKING:
     from .note import Fact, Note
     from .shelf import Shelf
 
-_STOP = frozenset((
-    "a", "an", "the", "is", "are", "was", "were", "be", "been", "it", "its", "this", "that", "these", "those", "to",
-    "of", "in", "on", "at", "by", "and", "or", "so", "as", "we", "our", "i", "my", "you",
-))  # fmt: skip
-_NOT = frozenset((
-    "not", "never", "no", "none", "cannot", "can't", "don't", "doesn't", "isn't", "aren't", "mustn't", "shouldn't",
-    "won't", "without", "nor", "off",
-))  # fmt: skip
+_STOP = re.compile(
+    "an?|the|is|are|was|were|be|been|its?|th(?:is|at|ese|ose)|to|of|in|on|at|by|and|or|so|as|we|our|i|my|you"
+)
+_VALUE = re.compile(r".*\d.*|not|never|no|none|nor|cannot|without|off|\w+n't")
 _SWITCHES = {"true", "false", "yes", "enable", "enabled", "disable", "disabled", "allowed", "forbidden"}
 _CHOICES = {"use", "prefer", "choose", "pick", "take", "always", "never", "default", "run", "keep"}
 _LEAST_SHARE = 0.7  # of the words of both
@@ -56,7 +52,7 @@ class _Statement:
     def __init__(self, number: int, text: str) -> None:
         every = content(text)
         self.number = number
-        self.values = {word for word in every if word in _NOT or any(map(str.isdigit, word))}
+        self.values = {word for word in every if _VALUE.fullmatch(word)}
         self.words = [word for word in every if word not in self.values]
         self.bag = set(self.words)
 
@@ -68,7 +64,7 @@ def key(text: str) -> str:
 
 def content(text: str) -> list[str]:
     """The words that mean something, in the singular."""
-    return [re.sub(r"(?<=\w{2}[^siu])s$", "", word) for word in key(text).split() if word not in _STOP]
+    return [re.sub(r"(?<=\w{2}[^siu])s$", "", word) for word in key(text).split() if not _STOP.fullmatch(word)]
 
 
 def pairs(texts: list[str]) -> list[Pair]:
@@ -106,13 +102,13 @@ def _compare(one: _Statement, other: _Statement) -> Pair:
         kind, spare = "near-duplicate", shorter.number
     elif size != len(other.words) or len(differing) != 1:
         kind = "near-duplicate" if share >= _NEAR_SHARE else ""
-    else:
+    elif size > 1:
         # One word is exchanged: is it the value, that is a switch, what a choice is about, or in the second half?
         at = differing[0]
-        is_choice = at > 0 and one.words[0] in _CHOICES
+        is_choice = at > 0 and size > 2 and one.words[0] in _CHOICES
         is_switch = _SWITCHES.issuperset((one.words[at], other.words[at]))
-        is_value = size > (2 if is_choice else 1) and (is_choice or is_switch or at >= (size + 1) // 2)
-        kind = "contradiction" if share >= _NEAR_SHARE or is_value else ""
+        is_value = is_choice or is_switch or at >= (size + 1) // 2 or share >= _NEAR_SHARE
+        kind = "contradiction" if is_value else ""
     return Pair(one.number, other.number, kind, spare)
 
 
@@ -150,6 +146,5 @@ def compact(shelf: Shelf, now: float) -> tuple[dict[str, list[str]], list[str]]:
     """Plan under the lock and do it; what changed, and the paths of the archived originals."""
     with notebook.Writing(shelf) as writing:
         changes, left = plan(shelf)
-        return changes, [
-            writing.put(left[slug], now) if slug in left else writing.remove(slug, now) for slug in changes
-        ]
+        paths = [writing.put(left[slug], now) if slug in left else writing.remove(slug, now) for slug in changes]
+        return changes, paths
