@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from ..notes import lint as linting
 from ..notes import similar
@@ -30,19 +31,16 @@ def lint(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     scopes = Scopes(args)
     places = [shelf for shelf in scopes.shelves if args.scope in (None, shelf.scope)]
-    fixed = []
+    fixed, rows = [], []
     for shelf in [shelf for shelf in places if args.fix and shelf.slugs()]:
         with scopes.writing(shelf.scope) as writing:
-            for note in shelf.read():
-                done = linting.correct(note) if not note.is_unreadable else []
+            for note in [note for note in shelf.read() if not note.is_unreadable]:
+                done = linting.correct(note)
                 if done:
-                    fixed.append({"file": note.path, "done": done, "archived": writing.put(note, scopes.now) or None})
-    homes = tuple(folder for shelf in places for folder in (shelf.folder + os.sep, shelf.index))
-    findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
-    findings = [each for each in findings if each.file.startswith(homes)]
-    rows = []
-    for each in fixed:
-        rows += ["Corrected %s:" % short(str(each["file"])), *("  " + line(what) for what in each["done"] or ()), ""]
+                    archived = writing.put(note, scopes.now) or None
+                    fixed.append({"file": note.path, "done": done, "archived": archived})
+                    rows += ["Corrected %s:" % short(note.path), *("  " + line(what) for what in done), ""]
+    findings = linting.check(places, scopes.project.root, scopes.now)
     rows += _listing(findings, scopes.root) if findings else ["The notes are in order."]
     answer(args.json, {"fixed": fixed, "findings": [finding._asdict() for finding in findings]}, rows)
     return 1 if findings else 0
@@ -67,19 +65,18 @@ def compact(argv: list[str]) -> int:
         if plan and not args.dry_run:
             plan, paths = similar.compact(shelf, scopes.now)
             archived += paths
-        ref = shelf.scope + "/%s"
-        changes += [{"note": ref % slug, "what": what} for slug, reasons in plan.items() for what in reasons]
+        changes += [(shelf.scope + "/" + slug, what) for slug, reasons in plan.items() for what in reasons]
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
     rows = ["%s would be made (nothing was changed):" % count(len(changes), "change")] * bool(args.dry_run and changes)
-    rows += ["  " + line("%(note)s %(what)s" % each) for each in changes]
-    folders = [os.path.dirname(path) for path in archived]
-    for folder in dict.fromkeys(folders):
-        rows.append("%s kept in %s" % (count(folders.count(folder), "original"), short(folder)))
+    rows += ["  " + line("%s %s" % change) for change in changes]
+    for folder, number in Counter(map(os.path.dirname, archived)).items():
+        rows.append("%s kept in %s" % (count(number, "original"), short(folder)))
     rows = rows or ["The notes are compact."]
     rows += ["", "To decide:", *_listing(undecided, scopes.root)[1:]] if undecided else []
-    value = {"dry_run": args.dry_run, "changes": changes, "archived": archived}
-    answer(args.json, {**value, "needs_a_mind": [finding._asdict() for finding in undecided]}, rows)
+    value = {"dry_run": args.dry_run, "changes": [{"note": ref, "what": what} for ref, what in changes]}
+    value.update(archived=archived, needs_a_mind=[finding._asdict() for finding in undecided])
+    answer(args.json, value, rows)
     return 1 if undecided else 0
 
 
