@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import collections
 import os
 import time
 
 from ..base import config, settings
 from ..memory import backfill as backfills
+from ..memory import views
 from . import arguments
 from .output import Refusal, answer, count, line, meter, short
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _MB = 1_000_000
 _WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
@@ -32,24 +30,31 @@ def backfill(argv: list[str]) -> int:
         raise Refusal("--project and --all exclude each other")
     root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if args.all else arguments.locate(args).dir, time.time(), config.load(root))
-    wanted, left = work.survey(paths, meter("Looking for transcripts", len(paths)))
-    size, made = sum(source.size for source in wanted), 0
+    kinds: collections.Counter[str] = collections.Counter()
+    wanted, done = [], meter("Looking for transcripts", len(paths))
+    for source in map(backfills.open_source, paths):
+        done()
+        kind = work.verdict(source) if source else backfills.EMPTY
+        if source and not kind:
+            wanted.append(source)
+        else:
+            kinds[kind] += 1
+    size = sum(source.size for source in wanted)
     done = meter("Reading", size)
     try:
-        for source in [] if args.dry_run else wanted:
+        # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
+        for source in sorted(wanted, key=lambda source: (source.started, source.modified)) * (not args.dry_run):
             try:
-                kind = work.make(source)
+                kinds[work.make(source)] += 1
             except (OSError, ValueError) as error:
                 if str(getattr(error, "filename", "")).startswith(os.path.join(root, "")):
                     raise  # the memory cannot be written: no other transcript would fare better
-                kind = backfills.UNREADABLE
-            if kind == backfills.MADE:
-                made += 1
-            else:
-                left[kind] = left.get(kind, 0) + 1
+                kinds[backfills.UNREADABLE] += 1
             done(source.size)
     finally:
-        work.finish()
+        for project_dir in work.made:
+            views.refresh(project_dir)
+    made = kinds.pop(backfills.MADE, 0)
     report = {
         "transcripts": len(paths),
         "folder": os.path.join(config_dir(), backfills.PROJECTS_DIR),
@@ -58,32 +63,26 @@ def backfill(argv: list[str]) -> int:
         "bytes": size,
         "made": made,
         "projects": len(work.made),
-        "left_alone": dict(sorted(left.items())),
+        "left_alone": dict(sorted(kinds.items())),
         "seconds": round(time.monotonic() - began, 3),
     }
-    answer(args.json, report, _page(report))
-    return 1 if left.get(backfills.UNREADABLE) else 0
+    megabytes, projects = "%.1f MB" % (size / _MB), count(len(work.made), "project")
+    if not paths:
+        lines = ["No transcripts in %s." % short(report["folder"])]
+    elif args.dry_run:
+        lines = ["Would read %s (%s)." % (count(len(wanted), "transcript"), megabytes)]
+    else:
+        what = (count(made, "session"), projects, megabytes, report["seconds"])
+        lines = ["Recorded %s in %s, from %s of transcripts in %.1f s." % what]
+    skipped = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in sorted(kinds.items())]
+    lines += ["Skipped: %s." % line(", ".join(skipped))] if skipped else []
+    lines += ["Some may not have ended: run harness memory backfill later."] * (backfills.LIVE in kinds)
+    lines += ["See: harness memory list" + " --all-projects" * (len(work.made) > 1)] * bool(made)
+    answer(args.json, report, lines)
+    return 1 if backfills.UNREADABLE in kinds else 0
 
 
 def config_dir() -> str:
     """Where the client keeps its transcripts."""
     named = os.environ.get(settings.ENV_CONFIG_DIR)
     return os.path.abspath(named or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR))
-
-
-def _page(report: dict[str, Any]) -> list[str]:
-    if not report["transcripts"]:
-        return ["No transcripts in %s." % short(report["folder"])]
-    size = "%.1f MB" % (report["bytes"] / _MB)
-    if report["dry_run"]:
-        lines = ["Would read %s (%s)." % (count(report["to_read"], "transcript"), size)]
-    else:
-        what = "%s in %s" % (count(report["made"], "session"), count(report["projects"], "project"))
-        lines = ["Recorded %s, from %s of transcripts in %.1f s." % (what, size, report["seconds"])]
-    left = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in report["left_alone"].items()]
-    lines += ["Skipped: %s." % line(", ".join(left))] if left else []
-    if report["left_alone"].get(backfills.LIVE):
-        lines.append("Some may not have ended: run harness memory backfill later.")
-    if report["made"]:
-        lines.append("See: harness memory list%s" % (" --all-projects" if report["projects"] > 1 else ""))
-    return lines

@@ -21,6 +21,7 @@ from .scopes import Scopes, described
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    from typing import Any
 
     from ..memory.archive import Archived
     from ..memory.records import Record
@@ -28,13 +29,11 @@ if TYPE_CHECKING:
     from ..notes.note import Note
 
 _ABOUT = """\
-Remove sessions, notes or a text: facts, views, receipts, caches, former versions, archives. A mark without content
-stays, so that no transcript brings it back, and the audit trail says that something was forgotten, not what. That
-trail never changes: a text in a command or path that it holds stays there, and the output says so.
-Without --yes, or with --dry-run, it only shows what would go.
+Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.
+A mark without content stays, so that no transcript brings it back. The audit trail never changes: the output says
+where it holds the text. Without --yes, or with --dry-run, it only shows what would go.
   forget ID ...          sessions by id, notes by name, archived and removed ones too
-  forget --text TEXT     a text, with the sentence it stands in: in all of this project (briefing and profiles too)
-                         and in your user notes
+  forget --text TEXT     a text, with the sentence it stands in: in all of this project and in your user notes
   forget --since DATE --until DATE, --session ID, --type T, --scope S   all that match, sessions and notes"""
 _EXAMPLES = """\
 forget a1b2c3d4 --dry-run
@@ -47,7 +46,7 @@ _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
 class Selection:
-    """What goes: sessions here and in archives, notes, and (path, is_removed, passages) of files that hold a text."""
+    """What goes: sessions here and in archives, notes, and what `find_text` says of files."""
 
     __slots__ = ("archived", "files", "is_hit", "notes", "sessions", "troubles")
 
@@ -55,7 +54,7 @@ class Selection:
         self.sessions: list[Record] = []
         self.archived: list[Archived] = []
         self.notes: list[Note] = []
-        self.files: list[tuple[str, bool, list[str]]] = []
+        self.files: list[dict[str, Any]] = []
         self.is_hit: Matcher | None = None
         self.troubles: list[OSError] = []
 
@@ -75,17 +74,22 @@ def forget(argv: list[str]) -> int:
     choice.add_argument("--dry-run", action="store_true", help="show what would go, change nothing (the default)")
     args = parser.parse_args(argv)
     at = Scopes(args)
+    tops = [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
     with archive.lock(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
-        selection = _choose(at, args)
+        selection = _choose(at, args, tops)
+        is_hit, left, in_trail = selection.is_hit, [], []
         report = {  # while the sessions can still be read
             "sessions": [record.brief() for record in selection.sessions],
             "notes": [described(note) for note in selection.notes],
             "archived": sorted(each.id for each in selection.archived),
-            "files": [{"file": path, "removed": gone, "passages": shown} for path, gone, shown in selection.files],
+            "files": selection.files,
         }
         lines, is_any = _preview(selection, at.root), any(report.values())
-        in_trail = forgetting.in_audit_trail(at.project.dir, selection.is_hit) if selection.is_hit else []
-        left = _carry_out(at, selection) if args.yes and (is_any or selection.is_hit) else []
+        if is_hit:
+            in_trail = [*forgetting.holding([os.path.join(at.project.dir, settings.SECURITY_DIR)], is_hit)]
+        if args.yes and (is_any or is_hit):
+            _carry_out(at, selection, tops)
+            left = [*forgetting.holding(tops, is_hit)] if is_hit else []
     end = "Forgotten." if args.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*lines, "", end] if is_any else ["Nothing that is remembered here matches."]
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
@@ -96,29 +100,27 @@ def forget(argv: list[str]) -> int:
     return 2 if selection.troubles else 0 if is_any else 1
 
 
-def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
+def _choose(at: Scopes, args: argparse.Namespace, tops: list[str]) -> Selection:
     filters = (args.session, args.since, args.until, args.type, args.scope)
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
-    selection = Selection()
-    archived = [*archive.load_all(at.root, at.project.dir, selection.troubles)]
+    selection, every = Selection(), records.load_all(at.project.dir)
+    parts = [*archive.load_all(at.root, at.project.dir, selection.troubles)]
+    archived = [*{each.id: each for each in parts}.values()]
     if args.text is not None:
         if len("".join(args.text.split())) < _LEAST_CHARS and args.text.isascii():
             raise Refusal("--text is too short: it would strike half the memory")
-        selection.is_hit = strike.matcher(args.text)
-        selection.files = [*forgetting.find_text(_tops(at), selection.is_hit)]
-        selection.archived = [each for each in archived if forgetting.struck(each, selection.is_hit) != each.files]
-        return selection
-    every = records.load_all(at.project.dir)
-    archived = [*{each.id: each for each in archived}.values()]
+        is_hit = selection.is_hit = strike.matcher(args.text)
+        selection.files = [*forgetting.find_text(tops, is_hit)]
+        selection.archived = [each for each in parts if forgetting.struck(each, is_hit) != each.files]
     for word in args.words or [args.session] * (args.session is not None):
         if word == "last" or resolve.matching(every, word):
             selection.sessions.append(resolve.session(every, word))
-        elif resolve.matches(word, archived, lambda each: (each.id, each.session_id)):
+        elif resolve.matches(word, archived, lambda each: (each.id, each.claude_id)):
             selection.archived.append(resolve.archived(archived, word))
         else:
-            selection.notes.append(_note(at, word))
-    if not args.words:
+            selection.notes.append(_removed_note(at, word) or at.find(word, what="session or note"))
+    if any(value is not None for value in filters):
         selection.notes += at.select(args)
         if not (args.type or args.scope or args.session):
             since = clock.iso(args.since) if args.since else ""
@@ -128,43 +130,37 @@ def _choose(at: Scopes, args: argparse.Namespace) -> Selection:
     return selection
 
 
-def _note(at: Scopes, word: str) -> Note:
-    """The note of that name, else a removed one, as it last was."""
+def _removed_note(at: Scopes, word: str) -> Note | None:
+    """The note of that name as it last was, when only former versions are left."""
     scope, _, name = word.rpartition("/")
     slug = notes.slug_of(name[: -len(".md")] if name.endswith(".md") else name)
-    places = [] if at.matching(name, scope or None) else [shelf for shelf in at.shelves if shelf.home]
-    for shelf in places:
+    for shelf in [] if at.matching(name, scope or None) else at.shelves:
         versions = [version for version in files.names(shelf.archive) if notebook.archived_slug(version) == slug]
         if versions and scope in ("", shelf.scope):
-            note = notes.parse(slug, files.read_text(os.path.join(shelf.archive, versions[-1])))
-            note.scope, note.path = shelf.scope, os.path.join(shelf.archive, versions[-1])
+            path = os.path.join(shelf.archive, versions[-1])
+            note = notes.parse(slug, files.read_text(path))
+            note.scope, note.path = shelf.scope, path
             return note
-    return at.find(word, what="session or note")
-
-
-def _tops(at: Scopes) -> list[str]:
-    return [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
+    return None
 
 
 def _preview(selection: Selection, root: str) -> list[str]:
+    sessions, archived = ([*map(resolve.shown, each)] for each in (selection.sessions, selection.archived))
+    names = [os.path.relpath(each["file"], root) + "  (the whole file)" * each["removed"] for each in selection.files]
     groups = [
-        ("%s, with episode, record, receipts and artifacts:", "session", [*map(resolve.shown, selection.sessions)]),
-        ("%s, with former versions:", "note", ["%s  %s" % (note.ref, note.description) for note in selection.notes]),
-        ("%s:", "archived session", [*map(resolve.shown, selection.archived)]),
+        ("%s, with episode, record, receipts and artifacts:", "session", [[text] for text in sessions]),
+        ("%s, with former versions:", "note", [["%s  %s" % (note.ref, note.description)] for note in selection.notes]),
+        ("%s:", "archived session", [[text] for text in archived]),
+        ("In %s:", "file", [[name, *each["passages"][:3]] for name, each in zip(names, selection.files)]),
     ]
     lines = []
     for head, noun, rows in groups:
-        if rows:
-            lines += [head % count(len(rows), noun), *some(["  " + cut(line(row), 110) for row in rows], _SHOWN, "  ")]
-    shown = []
-    for path, is_removed, passages in selection.files:
-        name = "  " + line(os.path.relpath(path, root)) + "  (the whole file)" * is_removed
-        shown.append("\n    ".join([name, *(cut(line(text), 90) for text in passages[:3])]))
-    return lines + ["In %s:" % count(len(shown), "file"), *some(shown, _SHOWN, "  ")] * bool(shown)
+        texts = ["  " + "\n    ".join([cut(line(text), 100) for text in row]) for row in rows]
+        lines += [head % count(len(rows), noun), *some(texts, _SHOWN, "  ")] if rows else []
+    return lines
 
 
-def _carry_out(at: Scopes, selection: Selection) -> list[str]:
-    """Forget what was selected; the files that still hold the text."""
+def _carry_out(at: Scopes, selection: Selection, tops: list[str]) -> None:
     identity.record(at.project, clock.iso(at.now))
     is_hit, project_dir = selection.is_hit, at.project.dir
     try:
@@ -174,7 +170,7 @@ def _carry_out(at: Scopes, selection: Selection) -> list[str]:
                 with open(source.path, "rb") as file:
                     if any(is_hit(text) for row in file for text in strike.passages(source.path, row)):
                         ids.add(source.session_id)
-            forgetting.forget_text(at.root, project_dir, _tops(at), is_hit, ids, time.time())
+            forgetting.forget_text(at.root, project_dir, tops, is_hit, ids, time.time())
         elif selection.sessions or selection.archived:
             forgetting.forget_sessions(at.root, project_dir, selection.sessions, selection.archived, at.now)
         for note in selection.notes:
@@ -183,10 +179,5 @@ def _carry_out(at: Scopes, selection: Selection) -> list[str]:
     finally:  # a damaged archive does not keep the rest from being done
         ids = {*(each.id for each in selection.sessions), *(each.id for each in selection.archived)}
         numbers = {"notes": len(selection.notes), "files": len(selection.files), "sessions": ", ".join(sorted(ids))}
-        reason = "forget --text" if is_hit else "forget"
-        event = {"event": "memory_forgotten", "session": at.session, "reason": reason, **numbers}
-        try:
-            trail.append(project_dir, event, at.now, settings.LOCK_WAIT_SECONDS)
-        except OSError as error:
-            complain("it is forgotten, but the audit trail does not say so (%s)" % error.strerror)
-    return forgetting.remaining(_tops(at), is_hit) if is_hit else []
+        event = {"event": "memory_forgotten", "session": at.session, "reason": "forget --text" if is_hit else "forget"}
+        trail.append(project_dir, {**event, **numbers}, at.now, settings.LOCK_WAIT_SECONDS)

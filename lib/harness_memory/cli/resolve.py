@@ -87,7 +87,7 @@ def session(every: list[Record], word: str, what: str = "session") -> Record:
 
 def archived(every: Iterable[Archived], word: str) -> Archived:
     """The one archived session that is meant."""
-    return one(word, every, lambda each: (each.id, each.session_id), "archived session", shown, "restore")
+    return one(word, every, lambda each: (each.id, each.claude_id), "archived session", shown, "restore")
 
 
 def present(project_dir: str) -> str:

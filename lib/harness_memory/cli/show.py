@@ -119,7 +119,7 @@ def _refuse_archived(project_dir: str, word: str) -> None:
     from ..memory import archive
 
     every = archive.load_all(arguments.root(), project_dir, [])
-    archived = resolve.matches(word, every, lambda each: (each.id, each.session_id))
+    archived = resolve.matches(word, every, lambda each: (each.id, each.claude_id))
     if archived:
         id = line(archived[-1].id)
         raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (id, id))

@@ -41,7 +41,7 @@ _DAMAGED = "is damaged and may hold other sessions too. Restore those, then dele
 class Archived:
     """A session in an archive: its files by path, and what its META.yaml and its episode say."""
 
-    __slots__ = ("archive", "ended", "episode", "files", "headline", "id", "session_id", "started")
+    __slots__ = ("archive", "claude_id", "ended", "episode", "episode_name", "files", "headline", "id", "started")
 
     def __init__(self, archive: str, contents: dict[str, bytes]) -> None:
         self.archive = archive
@@ -56,14 +56,16 @@ class Archived:
                 elif path.endswith("/" + settings.META_FILE):
                     meta = dict(yaml.load(data.decode("utf-8")))
         self.id = owner(next(iter(contents))).partition("/")[2]
-        self.session_id = str(meta.get("claude_session") or self.episode.get("session_id") or self.id)
+        self.claude_id = str(meta.get("claude_session") or self.episode.get("session_id") or self.id)
         self.started = str(meta.get("started") or self.episode.get("started") or "")
+        self.episode_name = sessions.episode_name(self.started, self.id)
         self.ended = str(meta.get("ended") or self.episode.get("ended") or self.started)
         summary = str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS]
         self.headline = episode.headline(self.episode) if self.episode else summary
 
     def brief(self) -> dict[str, str]:
-        return {key: getattr(self, key) for key in ("archive", "id", "session_id", "started", "ended", "headline")}
+        about = {key: getattr(self, key) for key in ("archive", "id", "started", "ended", "headline")}
+        return {"session_id": self.claude_id, **about}
 
 
 def folder(root: str, project_dir: str) -> str:

@@ -37,56 +37,108 @@ _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK
 
 def forget_sessions(root: str, project_dir: str, selected: list[Record], archived: list[Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
-    claude_ids = ({each.claude_id for each in selected} | {each.session_id for each in archived}) - {""}
-    ids = claude_ids | {each.id for each in selected} | {each.id for each in archived}
-    values = [*(each.episode for each in selected), *(each.episode for each in archived)]
-    names = {each.episode_name for each in selected if each.episode_name}
-    names |= {sessions.episode_name(each.started, each.id) for each in archived}
+    every: list[Record | Archived] = [*selected, *archived]
+    claude_ids = {each.claude_id for each in every} - {""}
+    ids = claude_ids | {each.id for each in every}
     phrases = []  # what other sessions may have been shown
-    for value in filter(None, values):
+    for value in filter(None, (each.episode for each in every)):
         phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
         phrases += [str(each) for task in value["tasks"] for each in (task["title"], *(task.get("remaining") or ()))]
-    tasks = os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
+    state = os.path.join(project_dir, settings.STATE_DIR)
+    tasks = os.path.join(state, settings.PROGRESS_DIR)
     records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_paths(tasks, files.names(tasks))]
     tombstones.add(project_dir, now, sessions=claude_ids)
-    with _facts_changing(root, project_dir) as locks:
+    with _facts_changing(root, project_dir):
         # Mentions go first, while a second run can still find the sessions by their names.
-        _rewrite(
-            [*_receipts(project_dir), *records],
-            _without_mentions(ids | names, phrases),
-        )
+        names = ids.union(each.episode_name for each in every) - {""}
+        _rewrite([*_receipts(project_dir), *records], _without_mentions(names, phrases))
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
-            thread = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, each.id + ".json")
+            thread = os.path.join(state, settings.THREADS_DIR, each.id + ".json")
             marker = sessions.marker_path(project_dir, each.claude_id or each.id)
             paths = [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
             for path in (each.directory, thread, marker, *paths):
                 files.erase(path)
-            if marker in locks:
-                locks[marker].discard()
-        archive.rewrite(root, project_dir, lambda each: {} if ids & {each.id, each.session_id} else each.files, now)
+        archive.rewrite(root, project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
 def forget_note(root: str, shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
-    phrases = [whole.description, *(fact.text for fact in whole.facts)]
     paths = [shelf.path(note.slug), shelf.used(note.slug)]
     for home in {each.home for each in (shelf, *reach) if each.home}:
         drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
         paths += _paths(drafts, [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)])
         versions = notebook.Shelf("", home).archive
         paths += _paths(versions, [each for each in files.names(versions) if notebook.archived_slug(each) == note.slug])
+    change = _without_mentions({note.slug}, [whole.description, *(fact.text for fact in whole.facts)])
     for project_dir in project_dirs:
         with _facts_changing(root, project_dir):
-            _rewrite(_receipts(project_dir), _without_mentions({note.slug}, phrases))
+            _rewrite(_receipts(project_dir), change)
             for path in paths:
                 files.erase(path)
 
 
-def _receipts(project_dir: str) -> list[str]:
-    names = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
-    return [path for folder in sessions.all_directories(project_dir) for path in _paths(folder, names)]
+def forget_text(
+    root: str, project_dir: str, tops: list[str], is_hit: Matcher, transcripts: Iterable[str], now: float
+) -> None:
+    """Strike the text from every file below `tops` and from the archives, whose lock the caller holds.
+
+    `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
+    tombstones.add(project_dir, now, transcripts=transcripts)
+    with _facts_changing(root, project_dir):
+        _rewrite(_fact_files(tops, _UNTOUCHED | _VIEWS), lambda path, data: strike.strike(path, data, is_hit))
+        archive.rewrite(root, project_dir, lambda each: struck(each, is_hit), now)
+
+
+def struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
+    after = {path: strike.strike(path, data, is_hit) for path, data in session.files.items()}
+    return {path: data for path, data in after.items() if data is not None}
+
+
+def find_text(tops: list[str], is_hit: Matcher) -> Iterator[dict[str, Any]]:
+    """Every fact file below the folders that holds the text: {file, removed (the whole of it goes), passages}."""
+    for path, data in _contents(_fact_files(tops, _UNTOUCHED | _VIEWS)):
+        after = strike.strike(path, data, is_hit)
+        if after != data:
+            shown = [*filter(is_hit, strike.passages(path, data))] or [os.path.basename(path)]
+            yield {"file": path, "removed": after is None, "passages": shown}
+
+
+def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
+    """Files with the text anywhere in them: also in a name that a record is found by, or in a word made of it."""
+    for path, data in _contents(_fact_files(tops, _UNTOUCHED)):
+        text = "\n".join((data.decode("utf-8", "replace"), *strike.passages(path, data)))
+        if is_hit(text) or is_hit(text.replace("-", " ")):
+            yield path
+
+
+@contextlib.contextmanager
+def _facts_changing(root: str, project_dir: str) -> Iterator[None]:
+    """Hold every lock under which facts are written. Views and caches go first, so that a crash cannot leave the text
+    in them; they are rebuilt afterwards."""
+    state, shelves = os.path.join(project_dir, settings.STATE_DIR), notebook.shelves(root, project_dir)
+    recall, live = os.path.join(state, settings.RECALL_DIR), os.path.join(state, settings.LIVE_DIR)
+    ratings = os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX
+    paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]
+    locks = [Lock(path, _WAIT_SECONDS, _BUSY) for path in (*paths, ratings)]
+    locks += [views.lock(project_dir, _WAIT_SECONDS), *(notebook.Writing(each, _WAIT_SECONDS).lock for each in shelves)]
+    try:
+        with contextlib.ExitStack() as stack:
+            for lock in locks:
+                if os.path.isdir(os.path.dirname(lock.path)):
+                    stack.enter_context(lock)
+            for path in (*_paths(project_dir, _VIEWS), *_paths(state, _VIEWS)):
+                files.erase(path)
+            files.remove_tree(recall)
+            yield
+    finally:
+        files.remove_tree(recall)
+        for shelf in shelves:
+            if os.path.isdir(shelf.folder):
+                with notebook.Writing(shelf):
+                    pass
+        views.rebuild(project_dir, _WAIT_SECONDS)
 
 
 def _without_mentions(names: set[str], phrases: list[str]) -> Change:
@@ -106,123 +158,54 @@ def _without_mentions(names: set[str], phrases: list[str]) -> Change:
 
     def change(path: str, data: bytes) -> bytes | None:
         lines = data.decode("utf-8", "surrogateescape").split("\n")
-        try:
-            if path.endswith(".jsonl"):
-                lines = [line for line in lines if not line or not is_named(jsontext.loads(line))]
-            elif path.endswith(".json"):
-                value = jsontext.loads(data)
-                after = without(value)
-                if not after.get("sessions", True):
-                    return None  # a task of these sessions alone
-                return data if after == value else jsontext.pretty(after).encode("utf-8", "backslashreplace")
-            else:
-                lines = [
-                    line for line in lines if not line.endswith(endings) and not any(mark in line for mark in marks)
-                ]
-        except ValueError:
-            return data  # damaged: `verify` names it
+        if path.endswith(".md"):
+            lines = [line for line in lines if not line.endswith(endings) and not any(mark in line for mark in marks)]
+        elif path.endswith(".jsonl"):
+            lines = [line for line in lines if not line or not is_named(jsontext.loads(line))]
+        else:
+            value = jsontext.loads(data)
+            after = without(value)
+            if not after.get("sessions", True):
+                return None  # a task of these sessions alone
+            return data if after == value else jsontext.pretty(after).encode("utf-8", "backslashreplace")
         return "\n".join(lines).encode("utf-8", "surrogateescape")
 
     return change
 
 
-def find_text(tops: list[str], is_hit: Matcher) -> Iterator[tuple[str, bool, list[str]]]:
-    """(path, whether the whole file goes, passages) of every fact file below the folders that holds the text."""
-    for path in _fact_files(tops):
-        data = _read(path)
-        after = strike.strike(path, data, is_hit) if data else data
-        if after != data:
-            shown = [each.strip() for each in strike.passages(path, data) if is_hit(each)]
-            yield path, after is None, shown or [os.path.basename(path)]
+def _receipts(project_dir: str) -> list[str]:
+    names = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
+    return [path for folder in sessions.all_directories(project_dir) for path in _paths(folder, names)]
 
 
-def forget_text(
-    root: str, project_dir: str, tops: list[str], is_hit: Matcher, transcripts: Iterable[str], now: float
-) -> None:
-    """Strike the text from every file below `tops` and from the archives, whose lock the caller holds.
-
-    `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
-    tombstones.add(project_dir, now, transcripts=transcripts)
-    with _facts_changing(root, project_dir):
-        _rewrite(_fact_files(tops), lambda path, data: strike.strike(path, data, is_hit))
-        archive.rewrite(root, project_dir, lambda each: struck(each, is_hit), now)
-
-
-def struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
-    after = {path: strike.strike(path, data, is_hit) for path, data in session.files.items()}
-    return {path: data for path, data in after.items() if data is not None}
-
-
-def remaining(tops: list[str], is_hit: Matcher) -> list[str]:
-    """Files that still hold the text, in a name or path that a record is found by, or in a word made of it."""
-    texts = ((path, _read(path).decode("utf-8", "replace")) for path in _fact_files(tops, with_views=True))
-    return [path for path, text in texts if is_hit(text) or is_hit(text.replace("-", " "))]
-
-
-def in_audit_trail(project_dir: str, is_hit: Matcher) -> list[str]:
-    """Files of the audit trail that hold the text, and keep it."""
-    paths = _fact_files([os.path.join(project_dir, settings.SECURITY_DIR)])
-    return [path for path in paths if any(map(is_hit, strike.passages(path, _read(path))))]
-
-
-@contextlib.contextmanager
-def _facts_changing(root: str, project_dir: str) -> Iterator[dict[str, Lock]]:
-    """Hold every lock under which facts are written, without views and caches, which are rebuilt afterwards.
-
-    Views go first, so that a crash cannot leave the text in them. The locks of sessions, by their marker's path."""
-    state, shelves = os.path.join(project_dir, settings.STATE_DIR), notebook.shelves(root, project_dir)
-    recall, live = os.path.join(state, settings.RECALL_DIR), os.path.join(state, settings.LIVE_DIR)
-    paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]
-    locks = {path[: -len(settings.LOCK_SUFFIX)] + ".json": Lock(path, _WAIT_SECONDS, _BUSY) for path in paths}
-    shared = [views.lock(project_dir, _WAIT_SECONDS), *(notebook.Writing(each, _WAIT_SECONDS).lock for each in shelves)]
-    shared += [Lock(os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX, _WAIT_SECONDS, _BUSY)]
-    try:
-        with contextlib.ExitStack() as stack:
-            for lock in (*locks.values(), *shared):
-                if os.path.isdir(os.path.dirname(lock.path)):
-                    stack.enter_context(lock)
-            for path in (*_paths(project_dir, _VIEWS), *_paths(state, _VIEWS)):
-                files.erase(path)
-            files.remove_tree(recall)
-            yield locks
-    finally:
-        files.remove_tree(recall)
-        for shelf in shelves:
-            if os.path.isdir(shelf.folder):
-                with notebook.Writing(shelf):
-                    pass
-        views.rebuild(project_dir, _WAIT_SECONDS)
-
-
-def _fact_files(tops: list[str], *, with_views: bool = False) -> Iterator[str]:
-    skipped = _UNTOUCHED if with_views else _UNTOUCHED | _VIEWS
-    for top in tops:
-        for folder, folders, names in os.walk(top):
-            folders[:] = sorted({*folders} - {settings.SECURITY_DIR, settings.RECALL_DIR})
-            for path in _paths(folder, sorted({*names} - skipped)):
-                if not path.endswith(settings.LOCK_SUFFIX) and not os.path.islink(path):
-                    yield path
+def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
+    for folder, folders, names in (step for top in tops for step in os.walk(top)):
+        folders[:] = sorted({*folders} - {settings.SECURITY_DIR, settings.RECALL_DIR})
+        yield from _paths(folder, sorted({*names} - skipped))
 
 
 def _paths(folder: str, names: Iterable[str]) -> list[str]:
     return [os.path.join(folder, name) for name in names]
 
 
-def _rewrite(paths: Iterable[str], change: Change) -> None:
+def _contents(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
+    """Files that say something, with what they say; OSError for one that another attempt may read."""
     for path in paths:
-        data = _read(path)
-        after = change(path, data) if data else data
+        try:
+            data = files.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
+        except files.Unreadable:
+            data = None  # a link, for example
+        if data:
+            yield path, data
+
+
+def _rewrite(paths: Iterable[str], change: Change) -> None:
+    for path, data in _contents(paths):
+        try:
+            after = change(path, data)
+        except ValueError:
+            continue  # damaged: `verify` names it
         if after is None:
             files.erase(path)
         elif after != data:
             files.write(path, after, durable=True)
-
-
-def _read(path: str) -> bytes:
-    """b"" for what is missing or closed to us; OSError for what another attempt may read."""
-    try:
-        return files.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES) or b""
-    except OSError as error:
-        if files.is_passing(error):
-            raise
-        return b""

@@ -127,7 +127,7 @@ def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) 
         for name in reversed(archive.names(root, project_dir)):
             with contextlib.suppress(files.Unreadable):  # what can be read before the damage is restored
                 for session in filter(is_wanted, archive.load(root, project_dir, name)):
-                    is_forgotten = tombstones.covers(forgotten, session.session_id, max(session.started, session.ended))
+                    is_forgotten = tombstones.covers(forgotten, session.claude_id, max(session.started, session.ended))
                     kind = FORGOTTEN if is_forgotten else _put_back(project_dir, session)
                     outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
     views.refresh(project_dir)
@@ -136,7 +136,7 @@ def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) 
 
 def _put_back(project_dir: str, session: Archived) -> str:
     kind = PRESENT
-    lock = sessions.lock(project_dir, session.session_id, _LOCK_SECONDS)
+    lock = sessions.lock(project_dir, session.claude_id, _LOCK_SECONDS)
     with lock as held:
         if not held or _went_on(project_dir, session):
             return WENT_ON
@@ -156,4 +156,4 @@ def _went_on(project_dir: str, session: Archived) -> bool:
     starts = {other.started for other in map(sessions.load, directories) if other}
     names = [name for name in episode.names(project_dir) if sessions.day_and_id(name)[1] == session.id]
     starts |= {clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) for name in names}
-    return bool(sessions.read_marker(project_dir, session.session_id) or starts - {session.started})
+    return bool(sessions.read_marker(project_dir, session.claude_id) or starts - {session.started})

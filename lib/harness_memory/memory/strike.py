@@ -16,7 +16,7 @@ from ..session import episode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from typing import Any
 
     Matcher = Callable[[str], bool]
@@ -33,21 +33,19 @@ _NAMES = frozenset(
 
 
 def matcher(text: str) -> Matcher:
-    """Tell whether a passage holds the text."""
-    wanted = _normal(text)
-    return lambda passage: wanted in _normal(passage)
+    """Whether a passage holds the text."""
 
+    def normal(text: str) -> str:
+        flat = one_line(text).casefold()
+        return flat if flat.isascii() and "'''" not in flat else neutral.undone(unicodedata.normalize("NFC", flat))
 
-def _normal(text: str) -> str:
-    flat = one_line(text).casefold()
-    return flat if flat.isascii() and "'''" not in flat else neutral.undone(unicodedata.normalize("NFC", flat))
+    wanted = normal(text)
+    return lambda passage: wanted in normal(passage)
 
 
 def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
     """The file without the sentences that are hit: `data` itself when there are none, None when nothing is left."""
     folder, name = path.replace("/", os.sep).split(os.sep)[-2:]
-    if folder in _NAMED_FOLDERS and is_hit(name.partition(".")[0].replace("-", " ")):
-        return None
     text = data.decode("utf-8", "surrogateescape")
     try:
         after = _struck(folder, name, text, is_hit)
@@ -58,23 +56,31 @@ def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
     return after.encode("utf-8", "surrogateescape") if after and after.strip() else None
 
 
+def passages(path: str, data: bytes) -> list[str]:
+    """What a file says, line by line: a matcher that never matches is asked about every text in it."""
+    texts: list[str] = []
+    strike(path, data, lambda text: bool(texts.append(text)))  # type: ignore[func-returns-value]
+    return [line.strip() for text in dict.fromkeys(texts) for line in text.split("\n")]
+
+
 def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
+    if folder in _NAMED_FOLDERS and is_hit(name.partition(".")[0].replace("-", " ")):
+        return None
+    if folder in _NOTE_FOLDERS and name.endswith(".md"):
+        return _note(name[: -len(".md")], text, is_hit)
     if name.endswith(".jsonl"):
         values = [(line, jsontext.loads(line) if line.strip() else None) for line in text.split("\n")]
         pairs = [(line, value, _tree(value, is_hit)) for line, value in values]
         return "\n".join([line if after == value else jsontext.compact(after) for line, value, after in pairs])
-    if folder in _NOTE_FOLDERS and name.endswith(".md"):
-        return _note(name[: -len(".md")], text, is_hit)
     if name != settings.META_FILE and not name.endswith(".json"):
         return sentences(text, is_hit)
     value = yaml.load(text) if name == settings.META_FILE else jsontext.loads(text)
     after = _tree(value, is_hit, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
     if after == value:
         return text
-    if name == settings.META_FILE:
-        return yaml.dump(after.items())
-    is_broken = name.startswith(settings.EPISODE_PREFIX) and episode.problem(after)
-    return None if is_broken else jsontext.pretty(after)
+    if name.startswith(settings.EPISODE_PREFIX) and episode.problem(after):
+        return None
+    return yaml.dump(after.items()) if name == settings.META_FILE else jsontext.pretty(after)
 
 
 def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
@@ -87,12 +93,10 @@ def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
     note.fields = _tree(fields, is_hit)
     if (note.body, note.fields) == (body, fields):
         return None if is_hit(text) else text
-    if not note.facts:
-        return None
     if note.fields:
         note.fields["description"] = note.description  # the first fact, when the description was struck
     after = notes.render(note) if note.fields else "\n".join(note.body) + "\n"
-    return None if is_hit(after) else after
+    return None if not note.facts or is_hit(after) else after
 
 
 def sentences(text: str, is_hit: Matcher) -> str:
@@ -126,22 +130,3 @@ def _tree(value: Any, is_hit: Matcher, drops_empty: bool = True) -> Any:
         return value
     names = {key for key, item in value.items() if key in _NAMES and isinstance(item, str)}
     return {key: item if key in names else _tree(item, is_hit, drops_empty) for key, item in value.items()}
-
-
-def passages(path: str, data: bytes) -> Iterator[str]:
-    """What a file says: the texts in JSON and YAML, the lines of everything else."""
-    text, name = data.decode("utf-8", "replace"), os.path.basename(path)
-    is_meta = name == settings.META_FILE
-    for part in [text] if is_meta or name.endswith(".json") else text.split("\n"):
-        try:
-            yield from _leaves(yaml.load(part) if is_meta else jsontext.loads(part) if ".json" in name else part)
-        except ValueError:
-            yield part
-
-
-def _leaves(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, (list, dict)):
-        for item in value.values() if isinstance(value, dict) else value:
-            yield from _leaves(item)
