@@ -10,17 +10,24 @@ import pytest
 import support
 
 from harness_memory.setup import jsonedit
-from harness_memory.setup.jsonedit import Invalid, parse
+from harness_memory.setup.jsonedit import Invalid, Node, parse
 
 EDITS = support.rows("install/json-edits.jsonl")
+
+
+def at(text: str, path: list[str | int]) -> Node:
+    node = parse(text)
+    for key in path:
+        node = node.children[key] if isinstance(key, int) else node.find(key) or Node("n", 0, None)
+    return node
 
 
 @pytest.mark.parametrize("row", EDITS, ids=["%s %r" % (row["do"], row["text"]) for row in EDITS])
 def test_an_edit_looks_like_its_surroundings_and_leaves_the_rest(row: dict[str, Any]) -> None:
     if row["do"] == "append":
-        assert jsonedit.append(row["text"], tuple(row["path"]), row["value"], row["key"]) == row["after"]
+        assert jsonedit.append(row["text"], at(row["text"], row["path"]), row["value"], row["key"]) == row["after"]
     elif row["do"] == "remove":
-        assert jsonedit.remove(row["text"], tuple(row["path"])) == row["after"]
+        assert jsonedit.remove(row["text"], at(row["text"], row["path"])) == row["after"]
     else:
         with pytest.raises(Invalid) as caught:
             parse(row["text"])
@@ -71,15 +78,15 @@ def test_adding_and_removing_gives_the_text_back(seed: int) -> None:
     scribe = Scribe(seed)
     text = scribe.container("{", 0) + scribe.newline
     value = {"list": [1, {"x": "y"}], "empty": {}}
-    added = jsonedit.append(text, (), value, "new")
+    added = jsonedit.append(text, parse(text), value, "new")
     assert json.loads(added) == {**json.loads(text), "new": value}
-    assert not parse(text).children or jsonedit.remove(added, ("new",)) == text
+    assert not parse(text).children or jsonedit.remove(added, at(added, ["new"])) == text
     for child in parse(text).children:
         holder = parse(text).find(child.key)
         if holder is None or holder.kind != "[":
             continue
-        grown = jsonedit.append(text, (child.key,), value)
+        grown = jsonedit.append(text, holder, value)
         assert json.loads(grown)[child.key][-1] == value
-        shrunk = jsonedit.remove(grown, (child.key, len(holder.children)))
+        shrunk = jsonedit.remove(grown, at(grown, [child.key, len(holder.children)]))
         assert json.loads(shrunk) == json.loads(text)
         assert not holder.children or shrunk == text

@@ -90,10 +90,14 @@ def directory(args: argparse.Namespace) -> str:
         if not os.path.isdir(path):
             raise Refusal("--project %s: no such directory" % args.project)
         return path
+    return os.environ.get(settings.ENV_PROJECT_DIR) or working_directory()
+
+
+def working_directory() -> str:
     try:
-        return os.environ.get(settings.ENV_PROJECT_DIR) or os.getcwd()
+        return os.getcwd()
     except FileNotFoundError:
-        raise Refusal("the current directory is gone. Go to another, or name one: --project DIR") from None
+        raise Refusal("the current directory is gone. Go to another and try again.") from None
 
 
 def locate(args: argparse.Namespace) -> Project:

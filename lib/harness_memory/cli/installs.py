@@ -32,7 +32,6 @@ class Install:
         self.remedy = INSTALL + (" --scope %s" % record["scope"] if record.get("scope", "user") != "user" else "")
         try:
             data, text = settingsfile.load(path)
-            settingsfile.check_shape(path, text)
         except Refusal as error:
             self.problems = ["cannot be used: %s" % error]
             return

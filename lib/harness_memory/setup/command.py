@@ -37,12 +37,15 @@ def _parse(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--scope", choices=settingsfile.SCOPES, default="user", help=scopes)
     guard = parser.add_mutually_exclusive_group()
     guard.add_argument("--no-guard", action="store_false", dest="guard", default=None, help="leave the guard out")
-    guard.add_argument("--guard", action="store_true", default=None, help="add the guard (default, unless left out)")
-    parser.add_argument("--dry-run", action="store_true", help="show what would change, change nothing")
-    parser.add_argument("--uninstall", action="store_true", help="remove the hooks; the memory stays")
-    parser.add_argument("--backfill", action="store_true", help="and remember earlier sessions from their transcripts")
-    parser.add_argument("--purge", action="store_true", help="with --uninstall: delete the memory too, after asking")
-    parser.add_argument("--yes", action="store_true", help="with --purge: do not ask")
+    for group, name, about in (
+        (guard, "--guard", "add the guard (default, unless left out)"),
+        (parser, "--dry-run", "show what would change, change nothing"),
+        (parser, "--uninstall", "remove the hooks; the memory stays"),
+        (parser, "--backfill", "and remember earlier sessions from their transcripts"),
+        (parser, "--purge", "with --uninstall: delete the memory too, after asking"),
+        (parser, "--yes", "with --purge: do not ask"),
+    ):
+        group.add_argument(name, action="store_true", default=None, help=about)
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
     if args.uninstall and (args.backfill or args.guard is not None):
@@ -56,25 +59,15 @@ def _run(args: argparse.Namespace) -> int:
     python = find_python()
     if not python and not args.uninstall:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
-    try:
-        cwd = os.getcwd()
-    except FileNotFoundError:
-        raise Refusal("the current folder is gone. Go to another and try again.") from None
-    home, store = os.path.expanduser("~"), files.root_from(os.environ)
+    cwd, home, store = arguments.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
     if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
         raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
-    try:
-        (ROOT + sys.executable + store).encode("utf-8")
-    except UnicodeEncodeError:
-        raise Refusal("%s: JSON cannot hold this path. Move the folder and try again." % ascii(ROOT)) from None
-    has_guard = args.guard
-    if has_guard is None:
-        has_guard = registry.find(store, path).get("guard") is not False
+    is_guarded = registry.find(store, path).get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
-    wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=has_guard)
+    wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
     target = Target(ROOT, args.scope, path, store)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
@@ -85,10 +78,8 @@ def find_python() -> str:
     Links are not followed: `/usr/bin/python3` and `/opt/homebrew/bin/python3` outlive an upgrade, their targets do not.
     """
     version = "python%d.%d" % sys.version_info[:2]
-    folders = (os.path.join(sys.base_prefix, "bin"), sys.base_prefix)
-    candidates = [sys.executable] if sys.prefix == sys.base_prefix else []
-    candidates.append(getattr(sys, "_base_executable", None) or "")  # in an environment, from 3.11 on
-    candidates += [os.path.join(folder, name) for folder in folders for name in (version, "python3", "python.exe")]
+    base = getattr(sys, "_base_executable", None) or sys.executable  # in an environment, right from 3.11 on
+    candidates = [base, os.path.join(sys.base_prefix, "bin", version)]
     candidates += [shutil.which(name) or "" for name in (version, "python3", "python")]
     for path in candidates:
         if os.path.isabs(path) and os.access(path, os.X_OK):
@@ -108,12 +99,12 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
         missing = [path for path in skills(target, python) if not os.path.lexists(path)]
         return _rehearse(target, change, ["Would add the skill %s" % path for path in missing])
     edited = install(target, wanted, python, change)
+    text = settingsfile.load(target.settings)[1]
     on = "on: stops or asks before what is hard to undo (without it: --no-guard)"
     _say("Already up to date: %s" if change.is_empty else "Installed into %s", target.settings)
     _say("  memory:       %s\n  interpreter:  %s", target.store, python)
     _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
     _say("  skills:       %s", os.path.join(target.folders[0], "harness-*"))
-    text = settingsfile.load(target.settings)[1]
     for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR):
         if os.environ.get(name):
             _say("  note: %s is set here; start Claude Code with the same value", name)
@@ -123,12 +114,20 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
         _say("  note: the file holds paths of this machine, so do not commit it; --scope local is for you alone")
     for path in edited:
         _say("  note: %s has your changes and stays as it is", path)
+    _say("Self-test, each hook run as Claude Code runs it:")
+    commands = {hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}
+    outcomes = [*selftest.play(commands, os.environ)]
+    if wanted.has_guard:
+        outcomes += selftest.challenge(commands[entries.GUARD_EVENT], os.environ, selftest.CASES[:1])
+    for outcome in outcomes:
+        result = "FAILED: " + outcome.problem if outcome.problem else "ok, %.0f ms" % outcome.milliseconds
+        _say("  %-17s %s", outcome.event, result)
     undo = "python3 %s --scope %s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), target.scope)
-    if not _prove({hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}, wanted.has_guard):
+    if any(outcome.problem for outcome in outcomes):
         _say("The self-test failed: this install does not work. Claude Code is not affected.\n  undo:  %s", undo)
         return 1
-    where = "any project" if target.scope == "user" else "this project"
     command = invocation.command(ROOT, python, windows=WINDOWS)
+    where = "any project" if target.scope == "user" else "this project"
     _say("Start `claude` in %s: from now on its sessions are remembered.", where)
     _say("  look:  %s status\n  undo:  %s", command, undo)
     if args.backfill:
@@ -137,33 +136,19 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
     return 0
 
 
-def _prove(commands: dict[str, str], has_guard: bool) -> bool:
-    """Play a session through the commands as they stand in the file."""
-    _say("Self-test, each hook run as Claude Code runs it:")
-    outcomes = [*selftest.play(commands, os.environ)]
-    if has_guard:
-        outcomes += selftest.challenge(commands[entries.GUARD_EVENT], os.environ, selftest.CASES[:1])
-    for outcome in outcomes:
-        result = "FAILED: " + outcome.problem if outcome.problem else "ok, %.0f ms" % outcome.milliseconds
-        _say("  %-17s %s", outcome.event, result)
-    return not any(outcome.problem for outcome in outcomes)
-
-
 def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace) -> int:
-    removal = plan_uninstall(target, wanted)
     paths, summary = registry.memory(target.store) if args.purge else ([], "")
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:
-        return _rehearse(target, removal, ["Would delete %s" % what] if paths else [])
-    if paths:
-        # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
-        for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)):
-            for path in map(os.path.realpath, paths):
-                if (os.path.realpath(precious) + os.sep).startswith(path + os.sep):
-                    raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
-        if not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
-            raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-        removal = plan_uninstall(target, wanted)  # the settings may have changed while we asked
+        return _rehearse(target, plan_uninstall(target, wanted), ["Would delete %s" % what] if paths else [])
+    # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
+    for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)):
+        for path in map(os.path.realpath, paths):
+            if (os.path.realpath(precious) + os.sep).startswith(path + os.sep):
+                raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
+    if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
+        raise Refusal("not confirmed. Leave out --purge to keep the memory.")
+    removal = plan_uninstall(target, wanted)
     edited = uninstall(target, removal, paths)
     _say("Nothing of ours in %s" if removal.is_empty else "Removed from %s", target.settings)
     for path in edited:
@@ -182,12 +167,11 @@ def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace
 
 
 def _rehearse(target: Target, change: Change, lines: list[str]) -> int:
-    sides = [(data or b"").decode("utf-8", "replace").splitlines() for data in change]
-    names = [os.devnull if data is None else target.settings for data in change]
-    diff = [*difflib.unified_diff(sides[0], sides[1], names[0], names[1], lineterm="")]
+    old, new = [(data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)]
+    source, goal = [os.devnull if data is None else target.settings for data in (change.before, change.after)]
+    diff = [*difflib.unified_diff(old, new, source, goal, lineterm="")]
     diff = ["Nothing to change in %s" % target.settings] if change.is_empty else diff
-    for line in [*diff, *lines, "Nothing was changed (--dry-run)."]:
-        _say("%s", line)
+    _say("%s", "\n".join([*diff, *lines, "Nothing was changed (--dry-run)."]))
     return 0
 
 

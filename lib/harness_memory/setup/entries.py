@@ -74,17 +74,14 @@ def read_rule(store: str, home: str) -> str:
     if store == os.path.join(home, settings.CLAUDE_DIR, settings.STORE_DIR):
         return "Read(~/%s/%s/**)" % (settings.CLAUDE_DIR, settings.STORE_DIR)
     path = invocation.slashes(store) if os.name == "nt" else store
-    if path[1:2] == ":":  # C:/Users is /c/Users in a rule
-        path = "/" + path[0].lower() + path[2:]
+    path = "/" + path[0].lower() + path[2:] if path[1:2] == ":" else path  # C:/Users is /c/Users in a rule
     return "Read(/%s/**)" % re.sub(r"([\\\[\]*?])", r"\\\1", path)
 
 
 def is_our_command(command: str, root: str) -> bool:
     """A command written by any version of ours, or by hand for this very tree."""
-    if _OUR_COMMAND.search(command):
-        return True
-    script = re.escape(invocation.slashes(os.path.join(root, "hooks"))) + r"/[a-z_]+\.py\b"
-    return re.search(r"(?:^|[\s\"'=])" + script, invocation.slashes(command)) is not None
+    script = r"(?:^|[\s\"'=])%s/[a-z_]+\.py\b" % re.escape(invocation.slashes(os.path.join(root, "hooks")))
+    return bool(_OUR_COMMAND.search(command) or re.search(script, invocation.slashes(command)))
 
 
 def is_our_rule(rule: str) -> bool:

@@ -12,7 +12,7 @@ import time
 from typing import NamedTuple
 
 from .. import __version__
-from ..base import files, invocation, settings
+from ..base import clock, files, invocation, settings
 from ..base.sha256 import hexdigest
 from ..cli.output import Refusal
 from . import registry, settingsfile
@@ -48,6 +48,7 @@ class Change(NamedTuple):
 
     before: bytes | None
     after: bytes | None
+    is_first: bool = False  # none of our hooks was in it
 
     @property
     def is_empty(self) -> bool:
@@ -56,35 +57,29 @@ class Change(NamedTuple):
 
 def plan_install(target: Target, wanted: Entries) -> Change:
     before, text = settingsfile.load(target.settings)
-    settingsfile.check_shape(target.settings, text)
     rules = tuple(registry.find(target.store, target.settings).get("rules") or ())
-    original = _original(target) if settingsfile.hooks(text, target.root) else text
-    after = settingsfile.merge(text, wanted, target.root, rules, original)
-    return Change(before, before if before and after == text else after.encode("utf-8", "surrogateescape"))
+    is_first = not settingsfile.hooks(text, target.root)
+    after = settingsfile.merge(text, wanted, target.root, rules, text if is_first else _original(target))
+    return Change(before, before if before and after == text else after.encode("utf-8", "surrogateescape"), is_first)
 
 
 def install(target: Target, wanted: Entries, interpreter: str, change: Change) -> list[str]:
     """Make the change, write the skills and the record; the paths of skills that the user has changed."""
     record = registry.find(target.store, target.settings)
-    folders = record.get("folders", target.folders if record else [])  # an older record does not name them
-    folders = [path for path in target.folders if path in folders or not os.path.exists(path)]
-    try:
-        files.ensure_private(target.store)
-    except OSError as error:
-        raise Refusal("the memory folder %s: cannot be made (%s)." % (target.store, error.strerror)) from None
+    folders = [path for path in target.folders if path in record.get("folders", ()) or not os.path.exists(path)]
+    files.ensure_private(target.store)
+    if change.before is None:
+        files.remove(target.backup)
     if not change.is_empty:
         # A file that holds our hooks is not the original: then the first backup stays.
-        if change.before is None or not settingsfile.hooks(settingsfile.load(target.settings)[1], target.root):
-            files.remove(target.backup)  # it may be a link that a repository brought along
-            if change.before is not None:
-                real = os.path.realpath(target.settings)
-                settingsfile.replace(target.backup, None, change.before, like=real)
-        settingsfile.replace(target.settings, change.before, change.after)
+        backup = target.backup if change.is_first else ""
+        settingsfile.replace(target.settings, change.before, change.after, backup)
     copies, recorded = skills(target, interpreter), record.get("skills") or {}
-    edited = [path for path, data in copies.items() if _is_edited(path, hexdigest(data), recorded.get(path))]
-    ours = {path: data for path, data in copies.items() if path not in edited}
-    for path, data in ours.items():
-        files.write_if_changed(path, data)
+    ours = {}
+    for path, data in copies.items():
+        if not _is_edited(path, hexdigest(data), recorded.get(path)):
+            ours[path] = hexdigest(data)
+            files.write_if_changed(path, data)
     _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
     made = {
         "settings": target.settings,
@@ -92,14 +87,14 @@ def install(target: Target, wanted: Entries, interpreter: str, change: Change) -
         "root": target.root,
         "interpreter": interpreter,
         "version": __version__,
-        "when": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        "when": clock.iso(time.time()),
         "rules": wanted.rules,
         "guard": wanted.has_guard,
-        "skills": {path: hexdigest(data) for path, data in ours.items()},
+        "skills": ours,
         "folders": folders,
     }
     registry.put(target.store, target.settings, made)
-    return edited
+    return [path for path in copies if path not in ours]
 
 
 def plan_uninstall(target: Target, wanted: Entries) -> Change:
@@ -107,16 +102,15 @@ def plan_uninstall(target: Target, wanted: Entries) -> Change:
     rules = (*wanted.rules, *(registry.find(target.store, target.settings).get("rules") or ()))
     original = _original(target)
     left = settingsfile.strip(text, target.root, rules, original)
+    after = left.encode("utf-8", "surrogateescape")
     if before is None or left == text:
         return Change(before, before)
-    if original is not None:
-        # Without edits by others the same is left of the original after an install and its removal.
-        installed = settingsfile.merge(original, wanted, target.root, (), original)
-        if left == settingsfile.strip(installed, target.root, rules, original):
-            return Change(before, settingsfile.read(target.backup))
-    after = left.encode("utf-8", "surrogateescape")
-    is_ours = after.split() == [b"{}"] and original is None  # a file that existed before has a backup
-    return Change(before, None if is_ours else after)
+    if original is None:  # a file that existed before has a backup
+        return Change(before, None if after.split() == [b"{}"] else after)
+    # Without edits by others the same is left of the original after an install and its removal.
+    installed = settingsfile.merge(original, wanted, target.root, (), original)
+    is_edited = left != settingsfile.strip(installed, target.root, rules, original)
+    return Change(before, after if is_edited else settingsfile.read(target.backup))
 
 
 def uninstall(target: Target, removal: Change, memory: list[str]) -> list[str]:
@@ -133,7 +127,7 @@ def uninstall(target: Target, removal: Change, memory: list[str]) -> list[str]:
         runs = os.path.join(target.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
         for name in files.names(runs):  # else they would look like a plugin's
             files.remove(os.path.join(runs, name))
-    for path in (target.store, *record.get("folders", target.folders)):
+    for path in (target.store, *record.get("folders", ())):
         files.remove_if_empty(path)
     return edited
 
@@ -141,13 +135,12 @@ def uninstall(target: Target, removal: Change, memory: list[str]) -> list[str]:
 def skills(target: Target, interpreter: str) -> dict[str, bytes]:
     """Path and content of each copy of a skill."""
     command = invocation.command(target.root, interpreter, windows=os.name == "nt")
-    source = os.path.join(target.root, SKILLS_DIR)
-    texts = {name: files.read_text(os.path.join(source, name, SKILL_FILE)) for name in files.names(source)}
-    return {
-        os.path.join(target.folders[0], name, SKILL_FILE): text.replace(PLUGIN_COMMAND, command).encode("utf-8")
-        for name, text in texts.items()
-        if text
-    }
+    source, copies = os.path.join(target.root, SKILLS_DIR), {}
+    for name in files.names(source):
+        text = files.read_text(os.path.join(source, name, SKILL_FILE))
+        if text:
+            copies[os.path.join(target.folders[0], name, SKILL_FILE)] = text.replace(PLUGIN_COMMAND, command).encode()
+    return copies
 
 
 def _remove_skills(recorded: dict[str, str]) -> list[str]:
@@ -162,7 +155,6 @@ def _remove_skills(recorded: dict[str, str]) -> list[str]:
 def _is_edited(path: str, *digests: str | None) -> bool:
     """Whether the user has changed a copy; anything but a plain file is the user's own."""
     parent = os.path.dirname(path)
-    files.remove_temporaries(parent, time.time() - settings.STRAY_FILE_SECONDS, of=SKILL_FILE)
     if os.path.islink(parent) or os.path.islink(os.path.dirname(parent)):
         return True
     try:
@@ -176,7 +168,6 @@ def _original(target: Target) -> str | None:
     """The text before the install; None without a usable backup."""
     try:
         data, text = settingsfile.load(target.backup)
-        settingsfile.check_shape(target.backup, text)
         return None if data is None else text
     except Refusal:
         return None

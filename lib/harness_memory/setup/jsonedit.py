@@ -14,8 +14,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    Path = tuple[str | int, ...]
-
 BOM = "\ufeff"
 _NEWLINE = re.compile(r"\r\n|\n|\r")
 _TOKEN = re.compile(r'[ \t\n\r]*("(?:[^"\\]|\\.)*"|[{}\[\],:]|[^ \t\n\r{}\[\],:"]+)', re.DOTALL)
@@ -28,30 +26,31 @@ class Invalid(ValueError):
 class Node:
     """A value in `text[start:end]`; `begin` is where its key starts, if it has one. `value` is that of a string."""
 
-    __slots__ = ("begin", "children", "end", "key", "key_end", "kind", "parent", "start", "value")
+    __slots__ = ("begin", "children", "end", "key", "kind", "parent", "start", "value")
 
     def __init__(self, token: str, start: int, parent: Node | None) -> None:
         self.kind = token[0]
         self.parent = parent
-        self.start = self.begin = self.key_end = start
+        self.start = self.begin = start
         self.end = start + len(token)
         self.value = json.loads(token, strict=False) if self.kind == '"' else ""
         self.key = ""
         self.children: list[Node] = []
 
-    def find(self, *path: str | int) -> Node | None:
-        """The node at a path; of equal keys the last one counts, as in JavaScript."""
+    @property
+    def path(self) -> tuple[str, ...]:
+        """The keys from the root to this node; "" for an element of an array."""
+        return () if self.parent is None else (*self.parent.path, self.key)
+
+    def find(self, *path: str) -> Node | None:
+        """The node at a path of keys; of equal keys the last one counts, as in JavaScript."""
         node: Node | None = self
         for key in path:
-            if node is None or node.kind != ("[" if isinstance(key, int) else "{"):
-                return None
-            if isinstance(key, int):
-                node = node.children[key] if key < len(node.children) else None
-            else:
-                node = next((child for child in reversed(node.children) if child.key == key), None)
+            children = node.children if node is not None and node.kind == "{" else []
+            node = next((child for child in reversed(children) if child.key == key), None)
         return node
 
-    def below(self, *path: str | int) -> list[Node]:
+    def below(self, *path: str) -> list[Node]:
         """The children of the node at a path."""
         node = self.find(*path)
         return node.children if node is not None else []
@@ -70,10 +69,8 @@ def parse(text: str) -> Node:
     except json.JSONDecodeError as error:
         raise Invalid("%d:%d: not valid JSON: %s" % (error.lineno, error.colno, error.msg)) from None
     except (RecursionError, ValueError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else error
-        raise Invalid("1:1: not valid JSON: %s" % reason) from None
-    parent: Node | None = None
-    last, is_named = Node("n", 0, None), False
+        raise Invalid("1:1: not valid JSON: %s" % error) from None
+    last, parent, is_named = Node("n", 0, None), None, False
     for token in _TOKEN.finditer(text, len(text) - len(content)):
         word = token.group(1)
         if word in ("}", "]") and parent is not None:
@@ -86,83 +83,61 @@ def parse(text: str) -> Node:
             if parent is not None:
                 if is_named:  # the string before the colon was the key of this value
                     key = parent.children.pop()
-                    last.key, last.begin, last.key_end = key.value, key.start, key.end
-                    is_named = False
+                    last.key, last.begin, is_named = key.value, key.start, False
                 parent.children.append(last)
             parent = last if word in ("{", "[") else parent
     return last
 
 
-def append(text: str, path: Path, value: Any, key: str = "") -> str:
-    """Add `value` to the end of the array, or `key: value` to the end of the object, at `path`."""
-    node, layout = _at(text, path), _Layout(text)
-    indent = layout.child_indent(node)
-    item = (json.dumps(key) + layout.colon if key else "") + layout.render(value, indent)
+def append(text: str, node: Node, value: Any, key: str = "") -> str:
+    """Add `value` to the end of the array, or `key: value` to the end of the object, `node` of `parse(text)`."""
+    newline = (_NEWLINE.search(text) or ["\n"])[0]
+    unit, colon, root = "  ", ": ", parse(text)
+    for child in root.children[:1]:  # it shows how the document is written
+        first, outer = _own_indent(text, child), _line_indent(text, root)
+        unit = first[len(outer) :] if first is not None and first.startswith(outer) else unit
+        between = text[child.begin : child.start].rpartition('"')[2]
+        colon = between if not _NEWLINE.search(between) else colon
+    comma = ", " if colon != ":" else ","
+    indent = _own_indent(text, node.children[-1] if node.children else node)
+    if indent is None:  # all on one line
+        item = json.dumps(value, ensure_ascii=False, separators=(comma, colon))
+    else:
+        indent = indent if node.children else _line_indent(text, node) + unit
+        item = json.dumps(value, ensure_ascii=False, indent=unit, separators=(",", colon))
+        item = item.replace("\n", newline + indent)  # strings hold no line ends, they are escaped
+        comma = "," + newline + indent
+    item = (json.dumps(key) + colon if key else "") + item
     if node.children:
         end = node.children[-1].end
-        return text[:end] + (layout.comma if indent is None else "," + layout.newline + indent) + item + text[end:]
+        return text[:end] + comma + item + text[end:]
     if indent is not None:
-        item = layout.newline + indent + item + layout.newline + layout.line_indent(node.start)
+        item = newline + indent + item + newline + _line_indent(text, node)
     return text[: node.start + 1] + item + text[node.end - 1 :]
 
 
-def remove(text: str, path: Path) -> str:
-    """Remove the member or element at `path` together with its comma."""
-    parent, node = _at(text, path[:-1]), _at(text, path)
-    index = parent.children.index(node)
+def remove(text: str, node: Node) -> str:
+    """Remove a member or element of `parse(text)` together with its comma."""
+    siblings = node.parent.children if node.parent is not None else [node]
+    index = siblings.index(node)
     if index:
-        return text[: parent.children[index - 1].end] + text[node.end :]
-    if len(parent.children) > 1:
-        return text[: node.begin] + text[parent.children[1].begin :]
-    return text[: parent.start + 1] + text[parent.end - 1 :]
+        return text[: siblings[index - 1].end] + text[node.end :]
+    if len(siblings) > 1:
+        return text[: node.begin] + text[siblings[1].begin :]
+    around = node.parent or node
+    return text[: around.start + 1] + text[around.end - 1 :]
 
 
-def _at(text: str, path: Path) -> Node:
-    node = parse(text).find(*path)
-    if node is None:
-        raise KeyError(path)
-    return node
+def _own_indent(text: str, node: Node) -> str | None:
+    """The indentation of a node that has a line of its own, else None."""
+    if node.parent is None:
+        return ""
+    index = node.parent.children.index(node)
+    previous = node.parent.children[index - 1].end if index else node.parent.start + 1
+    lines = _NEWLINE.split(text[previous : node.begin])
+    return lines[-1].replace(",", " ") if len(lines) > 1 else None  # commas may lead their lines
 
 
-class _Layout:
-    """How a document is written."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        root, newline = parse(text), _NEWLINE.search(text)
-        self.newline = newline.group() if newline else "\n"
-        self.unit, self.colon = "  ", ": "
-        for child in root.children[:1]:
-            first, outer = self.indent_of(child), self.line_indent(root.start)
-            self.unit = first[len(outer) :] if first is not None and first.startswith(outer) else self.unit
-            between = text[child.key_end : child.start]
-            self.colon = between if not _NEWLINE.search(between) else self.colon
-        self.comma = ", " if self.colon != ":" else ","
-
-    def indent_of(self, node: Node) -> str | None:
-        """The indentation of a node that has a line of its own, else None."""
-        if node.parent is None:
-            return ""
-        index = node.parent.children.index(node)
-        previous = node.parent.children[index - 1].end if index else node.parent.start + 1
-        lines = _NEWLINE.split(self.text[previous : node.begin])
-        return lines[-1].replace(",", " ") if len(lines) > 1 else None  # commas may lead their lines
-
-    def child_indent(self, node: Node) -> str | None:
-        """The indentation of a new child; None where the children share one line."""
-        if node.children:
-            return self.indent_of(node.children[-1])
-        return None if self.indent_of(node) is None else self.line_indent(node.start) + self.unit
-
-    def line_indent(self, position: int) -> str:
-        line = _NEWLINE.split(self.text[:position])[-1]
-        return line[: len(line) - len(line.lstrip(" \t"))]
-
-    def render(self, value: Any, indent: str | None) -> str:
-        """`value` as text; `indent` is that of the line it starts on, None for all on one line."""
-        if not isinstance(value, (dict, list)) or not value:
-            return json.dumps(value, ensure_ascii=False)
-        if indent is None:
-            return json.dumps(value, ensure_ascii=False, separators=(self.comma, self.colon))
-        text = json.dumps(value, ensure_ascii=False, indent=self.unit, separators=(",", self.colon))
-        return text.replace("\n", self.newline + indent)  # strings hold no line ends, they are escaped
+def _line_indent(text: str, node: Node) -> str:
+    line = _NEWLINE.split(text[: node.start])[-1]
+    return line[: len(line) - len(line.lstrip(" \t"))]

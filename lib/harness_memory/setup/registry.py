@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
-_LOCKS = tuple(name + settings.LOCK_SUFFIX for name in (settings.CONFIG_FILE, settings.INSTALLS_FILE))
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK)
 _FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
 
 
@@ -51,17 +50,18 @@ def put(store_root: str, settings_path: str, install: dict[str, Any] | None) -> 
 
 def memory(store_root: str) -> tuple[list[str], str]:
     """The paths of the memory in this folder, which may hold other things too, and what they are."""
-    plain = [name for name in files.names(store_root) if not os.path.islink(os.path.join(store_root, name))]
-    projects = [name for name in plain if _PROJECT.fullmatch(name)]
-    projects = [name for name in projects if os.path.isfile(os.path.join(store_root, name, settings.PROJECT_FILE))]
+    projects, others = [], []
+    for name in files.names(store_root):
+        path = os.path.join(store_root, name)
+        is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
+        if os.path.islink(path):
+            continue
+        if _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(path, settings.PROJECT_FILE)):
+            projects.append(path)
+        elif name in _FOLDERS if os.path.isdir(path) else is_temporary or name in _FILES:
+            others.append(path)
     runs = os.path.join(store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     if not projects and not load(store_root) and not os.path.isdir(runs):
         return [], ""  # a `config.json` or `user` in this folder is not ours
-    others = []
-    for name in plain:
-        is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
-        is_folder = os.path.isdir(os.path.join(store_root, name))
-        if name in _FOLDERS if is_folder else is_temporary or name in _FILES:
-            others.append(name)
-    summary = ", ".join([count(len(projects), "project"), *(name for name in others if name[0] != ".")])
-    return [os.path.join(store_root, name) for name in projects + others], summary
+    shown = [name for name in map(os.path.basename, others) if name[0] != "."]
+    return projects + others, ", ".join([count(len(projects), "project"), *shown])

@@ -17,7 +17,6 @@ from typing import Any, Iterator, Mapping, NamedTuple, Sequence, Tuple
 from ..base import health, settings
 from .entries import GUARD_EVENT
 
-_SESSION = "5e1f7e57-0000-4000-8000-000000000000"
 _FIELDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup"},
     "UserPromptSubmit": {"prompt": "Self-test of the installation: do the hooks run?"},
@@ -47,7 +46,7 @@ CASES: tuple[Case, ...] = (
 
 
 class Outcome(NamedTuple):
-    """One run of a command; `problem` is "" when it did what it should. The rest is set for calls of the guard."""
+    """One run of a command; `problem` is "" when it did what it should. The last three are set for the guard."""
 
     event: str
     milliseconds: float
@@ -71,32 +70,43 @@ def challenge(command: str, env: Mapping[str, str], cases: Sequence[Case]) -> It
         for expected, tool, about in cases:
             path = os.path.expanduser(about) if about[:1] == "~" else os.path.join(folder, "project", about)
             argument = {"command": about} if tool == "Bash" else {"file_path": path}
-            outcome = _run(GUARD_EVENT, command, {"tool_name": tool, "tool_input": argument}, folder, env)
-            wrong = "expected %s for `%s`, got %s" % (expected, about, outcome.got) if outcome.got != expected else ""
-            problem = outcome.problem or wrong
-            yield Outcome("guard", outcome.milliseconds, problem, outcome.got, expected, tool, about)
+            _, milliseconds, problem, got = _run(
+                GUARD_EVENT, command, {"tool_name": tool, "tool_input": argument}, folder, env
+            )[:4]
+            if not problem and got != expected:
+                problem = "expected %s for `%s`, got %s" % (expected, about, got)
+            yield Outcome("guard", milliseconds, problem, got, expected, tool, about)
 
 
 def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Mapping[str, str]) -> Outcome:
-    project, store = os.path.join(folder, "project"), os.path.join(folder, "memory")
+    project, store, got = os.path.join(folder, "project"), os.path.join(folder, "memory"), ""
     os.makedirs(project, exist_ok=True)
-    payload = {"session_id": _SESSION, "transcript_path": os.path.join(folder, "none.jsonl"), "cwd": project}
-    payload.update(hook_event_name=event, permission_mode="default", **fields)
+    payload = {"session_id": "5e1f7e57-0000-4000-8000-000000000000", "cwd": project, "hook_event_name": event}
+    payload.update(transcript_path=os.path.join(folder, "none.jsonl"), permission_mode="default", **fields)
     surroundings = {name: value for name, value in env.items() if not name.startswith(("CLAUDE", settings.ENV_SWITCH))}
-    surroundings[settings.ENV_HOME] = store
-    surroundings[settings.ENV_PROJECT_DIR] = project
-    surroundings[settings.ENV_ENTRYPOINT] = "cli"
-    data = json.dumps(payload).encode() + b"\n"
-    began, got = time.perf_counter(), ""
-    pipes: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    surroundings.update({settings.ENV_HOME: store, settings.ENV_PROJECT_DIR: project, settings.ENV_ENTRYPOINT: "cli"})
     is_posix = os.name != "nt"
+    options: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
     # A session of its own keeps Ctrl-C from the hook.
-    pipes.update(cwd=project, env=surroundings, shell=True, start_new_session=is_posix)
-    with subprocess.Popen(command, **pipes) as process:
+    options.update(cwd=project, env=surroundings, shell=True, start_new_session=is_posix)
+    began = time.perf_counter()
+    with subprocess.Popen(command, **options) as process:
         try:
+            data = json.dumps(payload).encode() + b"\n"
             answer, errors = process.communicate(data, timeout=settings.HOOK_TIMEOUT_SECONDS)
-            got = _decision(answer)
-            problem = _problem(event, process.returncode, got, errors, store)
+            # PreCompact answers with a sentence.
+            reply = json.loads(answer.decode("utf-8")).get("hookSpecificOutput") or {} if answer[:1] == b"{" else {}
+            got = str(reply.get("permissionDecision", SILENT))
+            failures = [record for record in health.failures(store) if record.get("event") == event]
+            stamp = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event)
+            problem = "" if os.path.exists(stamp) else "the hook left no stamp of its run"
+            problem = str(failures[-1].get("error", "failed")) if failures else problem
+            if errors:
+                problem = "unexpected output on standard error: %s" % errors.decode("utf-8", "replace").strip()[:200]
+            if process.returncode:
+                problem = "exit code %d, expected 0" % process.returncode
+        except ValueError:
+            problem, got = "the answer is not valid JSON", "invalid"
         except BaseException as error:
             # Nothing that it starts outlives it, else it would write into a removed folder.
             os.killpg(process.pid, signal.SIGKILL) if is_posix else process.kill()
@@ -105,26 +115,3 @@ def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Map
                 raise
             problem = "not done within %d seconds" % settings.HOOK_TIMEOUT_SECONDS
     return Outcome(event, (time.perf_counter() - began) * 1000, problem, got)
-
-
-def _decision(answer: bytes) -> str:
-    """The guard's decision in an answer; a sentence is the answer of PreCompact."""
-    try:
-        output = json.loads(answer.decode("utf-8")).get("hookSpecificOutput") or {} if answer[:1] == b"{" else {}
-        return str(output.get("permissionDecision", SILENT))
-    except (ValueError, AttributeError):
-        return "invalid"
-
-
-def _problem(event: str, code: int, decision: str, errors: bytes, store: str) -> str:
-    if code:
-        return "exit code %d, expected 0" % code
-    if errors:
-        return "unexpected output on standard error: %s" % errors.decode("utf-8", "replace").strip()[:200]
-    if decision == "invalid":
-        return "the answer is not valid JSON"
-    failures = [record for record in health.failures(store) if record.get("event") == event]
-    if failures:
-        return str(failures[-1].get("error", "failed"))
-    stamp = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR, event)
-    return "" if os.path.exists(stamp) else "the hook left no stamp of its run"
