@@ -33,7 +33,7 @@ def absorbed(paper: support.Transcript, state: capture.Capture | None = None, ch
         state.restart()
     transcript.absorb(state, reading.entries(lambda: next(has_time)), (ROOT,))
     state.cursor = reading.place
-    reading.close()
+    reading.file.close()
     return state
 
 

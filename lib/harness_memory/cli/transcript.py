@@ -44,7 +44,7 @@ def transcript(argv: list[str]) -> int:
     except OSError as error:
         raise Refusal("cannot read the transcript: %s: %s. %s" % (short(path), error.strerror, rest)) from None
     entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
-    reading.close()
+    reading.file.close()
     hits = [at for at, each in enumerate(entries) if (args.grep or "").casefold() in each["text"].casefold()]
     near = {at + step for at in hits for step in range(-args.context, args.context + 1)} if args.grep else {*hits}
     shown = sorted(near.intersection(range(len(entries))))

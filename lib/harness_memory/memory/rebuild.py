@@ -19,7 +19,7 @@ _REPLACED = "episode.json" + settings.DAMAGED_SUFFIX
 
 def lost(project_dir: str, now: float) -> list[Session]:
     """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
-    root, forgotten = os.path.dirname(project_dir), tombstones.forgotten_sessions(project_dir)
+    root = os.path.dirname(project_dir)
     limits = config.load(root)
     oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
     is_full = len(episode.names(project_dir)) >= limits["retention_episodes"]
@@ -30,7 +30,7 @@ def lost(project_dir: str, now: float) -> list[Session]:
         is_retired = not problem and (is_full or session.started < oldest)
         if value is not None or is_retired or "newer version" in problem:
             continue
-        is_forgotten = tombstones.covers(forgotten, session.claude_id, str(session.meta.get("ended") or ""))
+        is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, str(session.meta.get("ended") or ""))
         if not is_forgotten and capture.load(session.dir).has_substance():
             (damaged if problem else missing).append(session)
     archived = {each.claude_id for each in archive.load_all(root, project_dir, [])} if missing else set()

@@ -123,11 +123,11 @@ def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) 
     tombstones.refuse_if_damaged(project_dir)
     outcome: dict[str, str] = {}
     with archive.lock(root, project_dir):
-        forgotten = tombstones.forgotten_sessions(project_dir)
         for name in reversed(archive.names(root, project_dir)):
             with contextlib.suppress(files.Unreadable):  # what can be read before the damage is restored
                 for session in filter(is_wanted, archive.load(root, project_dir, name)):
-                    is_forgotten = tombstones.covers(forgotten, session.claude_id, max(session.started, session.ended))
+                    last = max(session.started, session.ended)
+                    is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, last)
                     kind = FORGOTTEN if is_forgotten else _put_back(project_dir, session)
                     outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
     views.refresh(project_dir)

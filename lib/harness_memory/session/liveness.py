@@ -20,7 +20,14 @@ _NO_PROCESS = ("", "", 0)
 
 def client_process(pid: int) -> dict[str, Any]:
     """The client's process: `pid` from its environment, else the nearest ancestor that is not a shell."""
-    pid = pid or _ancestor()
+    if not pid:
+        pid, name = os.getppid(), _SHELLS[0]
+        for _ in range(_ANCESTORS):
+            name, _start, parent = _stat(pid) or _NO_PROCESS
+            if name not in _SHELLS:
+                break
+            pid = parent
+        pid = pid if name not in ("", *_SHELLS) and pid > 1 else 0
     start = (_stat(pid) or _NO_PROCESS)[1]
     if start:
         return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
@@ -47,16 +54,6 @@ def is_alive(process: dict[str, Any]) -> bool | None:
         except (OSError, OverflowError):
             pass
     return None  # another process may have this number by now
-
-
-def _ancestor() -> int:
-    pid = os.getppid()
-    for _ in range(_ANCESTORS):
-        name, _start, parent = _stat(pid) or _NO_PROCESS
-        if name not in _SHELLS:
-            return pid if name and pid > 1 else 0
-        pid = parent
-    return 0
 
 
 def _stat(pid: int) -> tuple[str, str, int] | None:

@@ -122,7 +122,7 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
         if files.is_passing(error):
             raise
         return True  # not written yet, cleaned up, or another user's
-    try:
+    with reading.file:
         if reading.is_restart and not reading.size:
             return True  # emptied, perhaps to be written again
         entries = reading.entries(lambda: context.left() > 0, is_sidechain=bool(subagent))
@@ -134,8 +134,6 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
                 state.restart()
             transcript.absorb(state, entries, context.roots)
             state.cursor = reading.place
-    finally:
-        reading.close()
     return context.left() > 0
 
 

@@ -72,17 +72,9 @@ def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file on any system, else a hash of it."""
     if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in DEVICE_NAMES:
         return claude_id
-    return _hashed(claude_id)
-
-
-def _hashed(claude_id: str) -> str:
     from ..base.sha256 import hexdigest
 
     return "x" + hexdigest(claude_id)[:31]
-
-
-def project_of(directory: str) -> str:
-    return directory.rsplit(os.sep, 3)[0]
 
 
 def load(directory: str) -> Session | None:
@@ -120,20 +112,26 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     session = at_marker(project_dir, read_marker(project_dir, claude_id))
     if session:
         return session
-    work = os.path.join(project_dir, settings.WORK_DIR)
+    work, started = os.path.join(project_dir, settings.WORK_DIR), clock.iso(now)
     days = [day for day in reversed(files.names(work)) if clock.is_day(day)]
     heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
-    for short_id in (*heads, _hashed(claude_id)):
-        taken = [path for path in (os.path.join(work, day, short_id) for day in days) if files.exists(path)]
-        for directory in taken:
+    for short_id in (*heads, safe_id(claude_id + "/")):  # a hash, where the file system ignores case
+        taken = [day for day in days if files.exists(os.path.join(work, day, short_id))]
+        for day in taken:
+            directory = os.path.join(work, day, short_id)
             session = load(directory)
-            if not session and safe_id(claude_id).startswith(short_id):
-                session = _repaired(directory, claude_id)
             if session and session.claude_id == claude_id:
                 return session
+            if not session:  # META is missing or damaged: that file stays beside a new one
+                path = os.path.join(directory, settings.META_FILE)
+                if files.exists(path):
+                    files.move(path, path + settings.DAMAGED_SUFFIX)
+                names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
+                own = [name for name in names if is_episode_name(name) and day_and_id(name) == (day, short_id)]
+                begun = clock.unstamp(own[-1][len(settings.EPISODE_PREFIX) :]) if own else ""
+                return _new(directory, begun or day + "T00:00:00Z", claude_id, "")
         if not taken:
             break
-    started = clock.iso(now)
     return _new(os.path.join(work, started[:10], short_id), started, claude_id, project_name)
 
 
@@ -142,18 +140,6 @@ def _new(directory: str, started: str, claude_id: str, project_name: str) -> Ses
     meta.update(session_id=os.path.basename(directory), claude_session=claude_id, project=project_name)
     meta.update(date=started[:10], started=started, status=settings.ACTIVE, tags=[], artifacts=[])
     return Session(directory, meta, is_new=True)
-
-
-def _repaired(directory: str, claude_id: str) -> Session:
-    """A new record for a directory whose META is missing or damaged; the damaged file stays beside it."""
-    path = os.path.join(directory, settings.META_FILE)
-    if files.exists(path):
-        files.move(path, path + settings.DAMAGED_SUFFIX)
-    day, short_id = directory.split(os.sep)[-2:]
-    names = files.names(os.path.join(project_of(directory), settings.EPISODES_DIR))
-    own = [name for name in names if is_episode_name(name) and day_and_id(name) == (day, short_id)]
-    started = clock.unstamp(own[-1][len(settings.EPISODE_PREFIX) :]) if own else ""
-    return _new(directory, started or day + "T00:00:00Z", claude_id, "")
 
 
 def lock(project_dir: str, claude_id: str, seconds: float, *, is_needed: bool = False) -> Lock:
@@ -168,28 +154,24 @@ def marker_path(project_dir: str, claude_id: str) -> str:
 
 def read_marker(project_dir: str, claude_id: str) -> dict[str, Any]:
     """The marker of a session that has not ended; {} when it has."""
-    return _marker(marker_path(project_dir, claude_id))
+    marker: dict[str, Any] | None = files.load_json(marker_path(project_dir, claude_id), MARKER)
+    return {**marker, "process": marker.get("process") or {}} if marker else {}
 
 
 def find_marker(store_root: str, claude_id: str) -> tuple[str, dict[str, Any]]:
     """The project directory and the marker of a session that has not ended, without locating its project."""
-    for name in files.names(store_root):
-        path = marker_path(os.path.join(store_root, name), claude_id)
-        marker = _marker(path) if os.path.exists(path) else {}
-        if marker.get("claude_session") == claude_id:
-            return os.path.join(store_root, name), marker
+    for directory in [os.path.join(store_root, name) for name in files.names(store_root)]:
+        if os.path.exists(marker_path(directory, claude_id)):
+            marker = read_marker(directory, claude_id)
+            if marker.get("claude_session") == claude_id:
+                return directory, marker
     return "", {}
 
 
 def live_markers(project_dir: str) -> list[dict[str, Any]]:
-    directory = os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
-    names = [name for name in files.names(directory) if name.endswith(".json")]
-    return [marker for marker in (_marker(os.path.join(directory, name)) for name in names) if marker]
-
-
-def _marker(path: str) -> dict[str, Any]:
-    marker: dict[str, Any] = files.load_json(path, MARKER) or {}
-    return {**marker, "process": marker.get("process") or {}} if marker else {}
+    names = files.names(os.path.join(project_dir, settings.STATE_DIR, settings.LIVE_DIR))
+    ids = [name[: -len(".json")] for name in names if name.endswith(".json")]
+    return [marker for marker in (read_marker(project_dir, id) for id in ids) if marker]
 
 
 def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
@@ -202,16 +184,16 @@ def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
 
 
 def activate(
-    project: Project, session: Session, process: dict[str, Any], launch: str, known: dict[str, Any], **facts: object
+    project: Project, session: Session, process: dict[str, Any], launch: str, marked: dict[str, Any], **facts: object
 ) -> None:
     """Make a session ACTIVE on disk, with the `facts` that are not empty; `launch` is where the client was started.
 
-    The marker comes first, unless it is the `known` one, so that the sweep finds what a killed hook leaves.
+    The marker comes first, unless it is the one `marked` before, so that the sweep finds what a killed hook leaves.
     """
     work = "/".join(session.dir.split(os.sep)[-2:])
     marker: dict[str, Any] = {"schema": settings.SCHEMA, "claude_session": session.claude_id, "work": work}
     marker.update(launch=launch, root=project.root, remote=project.remote, name=project.name, process=process)
-    if known != marker:
+    if marked != marker:
         files.write_json(marker_path(project.dir, session.claude_id), marker, durable=True)
     before = dict(session.meta)
     facts = {"pid": process.get("pid"), **facts}
@@ -221,13 +203,9 @@ def activate(
         session.save(durable=session.is_new)
 
 
-def unmark_live(project_dir: str, claude_id: str) -> None:
-    files.remove(marker_path(project_dir, claude_id))
-
-
 def close(project_dir: str, session: Session) -> None:
     """Remove what belongs to a running session: its local scope, temporary files and marker."""
     files.remove_tree(os.path.join(session.dir, settings.LOCAL_DIR))
     for directory in (session.dir, session.artifacts):
         files.remove_temporaries(directory, float("inf"))
-    unmark_live(project_dir, session.claude_id)
+    files.remove(marker_path(project_dir, session.claude_id))

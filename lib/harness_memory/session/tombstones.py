@@ -49,14 +49,10 @@ def since(project_dir: str, claude_id: str, started: float) -> float:
     return max([*marks, *(at for at in texts if at > started)])
 
 
-def forgotten_sessions(project_dir: str) -> dict[str, str]:
-    """When each forgotten session was forgotten, by Claude's id."""
-    return dict((files.load_json(path(project_dir), SPEC) or {}).get("sessions") or {})
-
-
-def covers(forgotten: dict[str, str], claude_id: str, last: str) -> bool:
+def is_forgotten(project_dir: str, claude_id: str, last: str) -> bool:
     """Whether a record that ends at the instant `last` is of a forgotten session, and not of what it did afterwards."""
-    return last < forgotten.get(claude_id, "")
+    sessions: dict[str, str] = (files.load_json(path(project_dir), SPEC) or {}).get("sessions") or {}
+    return last < sessions.get(claude_id, "")
 
 
 def refuse_if_damaged(project_dir: str) -> None:

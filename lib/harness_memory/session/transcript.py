@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings, shape
+from ..base import clock, files, jsontext, settings
 from ..base.text import brief, brief_of, clean, identifier
 from ..project.context import relative_path
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
@@ -37,61 +37,50 @@ _NAMES_KEPT = 20
 _STATUS_CHARS = 20
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
-_OWN_COMMAND = "harness memory "
 
 
 class Reading:
     """One pass over the new part of a transcript."""
 
-    __slots__ = ("fd", "is_restart", "place", "size")
+    __slots__ = ("file", "is_restart", "place", "size")
 
     def __init__(self, path: str, place: Any) -> None:
         """Raises OSError when the file is missing, not a plain file, or another user's."""
-        self.fd = files.open_plain(path, _O_READ)
-        self.size = os.fstat(self.fd).st_size
-        is_place = not shape.problem(place, ("count", "count"))
-        self.place = list(place) if is_place and place == self._place(min(place[0], self.size)) else [0, 0]
+        fd = files.open_plain(path, _O_READ)
+        self.size = os.fstat(fd).st_size
+        self.file = os.fdopen(fd, "rb", settings.TRANSCRIPT_CHUNK_BYTES)
+        offset = place[0] if isinstance(place, list) and place and isinstance(place[0], int) else 0
+        self.place = [0, 0]
+        if 0 < offset <= self.size and self._place(offset) == place:
+            self.place = list(place)
         self.is_restart = bool(place) and self.place != place
-
-    def close(self) -> None:
-        os.close(self.fd)
 
     def entries(self, has_time: Callable[[], bool], *, is_sidechain: bool = False) -> Iterator[dict[str, Any]]:
         """Entries that matter, oldest first; `place` moves past each whole line read."""
-        for line in self._lines(has_time):
-            if _is_wanted(line, is_sidechain):
+        self.file.seek(self.place[0])
+        size = 0  # of the line, which may come in parts
+        while has_time():
+            part = self.file.readline(settings.TRANSCRIPT_LINE_MAX_BYTES)
+            size += len(part)
+            if not part:
+                break
+            if part[-1:] != b"\n":
+                continue
+            self.place[0] += size
+            is_whole, size = size == len(part), 0
+            if is_whole and _is_wanted(part, is_sidechain):
                 try:
-                    entry = jsontext.loads(line)
+                    entry = jsontext.loads(part)
                 except ValueError:
                     continue
                 if isinstance(entry, dict):
                     yield entry
         self.place = self._place(self.place[0])
 
-    def _lines(self, has_time: Callable[[], bool]) -> Iterator[bytes]:
-        os.lseek(self.fd, self.place[0], os.SEEK_SET)
-        rest, skipped = b"", 0
-        while has_time():
-            # Ask for no more than is there: the buffer is allocated in full.
-            chunk = os.read(self.fd, min(settings.TRANSCRIPT_CHUNK_BYTES, max(4096, self.size - self.place[0])))
-            if not chunk:
-                return
-            lines = (rest + chunk).split(b"\n")
-            rest = lines.pop()
-            if skipped and lines:
-                self.place[0] += skipped + len(lines.pop(0)) + 1
-                skipped = 0
-            for line in lines:
-                self.place[0] += len(line) + 1
-                yield line
-            if skipped or len(rest) > settings.TRANSCRIPT_LINE_MAX_BYTES:
-                skipped += len(rest)
-                rest = b""
-
     def _place(self, offset: int) -> list[int]:
         size = min(_TAIL_BYTES, offset)
-        os.lseek(self.fd, offset - size, os.SEEK_SET)
-        return [offset, int.from_bytes(os.read(self.fd, size), "big") % _PRIME]
+        self.file.seek(offset - size)
+        return [offset, int.from_bytes(self.file.read(size), "big") % _PRIME]
 
 
 def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
@@ -108,8 +97,7 @@ def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
 
 def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
     """The blocks of an entry's message: texts, tool calls, tool results."""
-    message = entry.get("message")
-    content = message.get("content") if isinstance(message, dict) else None
+    content = _dict(entry.get("message")).get("content")
     return [{"type": "text", "text": content}] if isinstance(content, str) else _dicts(content)
 
 
@@ -139,54 +127,47 @@ def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, 
         branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
         if branch != "HEAD":  # detached, or no repository at all
             state.branch = branch or state.branch
-        if kind == "assistant":
-            _answer(state, entry)
-        elif kind == "user":
-            _user(state, entry, roots)
+        if kind == "user":
+            _add_prompt(state, entry, _add_blocks(state, entry, roots))
+        elif kind == "assistant" and entry.get("isApiErrorMessage"):
+            state.turn = FAILED
+        elif kind == "assistant":
+            model = brief_of(_dict(entry.get("message")).get("model"), settings.NAME_CHARS)
+            if model != "<synthetic>":  # the client's own filler: "No response requested."
+                state.model = model or state.model
+                _add_blocks(state, entry, roots)
     state.settle()
 
 
 def absorb_subagent(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
     """Add a subagent's entries: its deeds are the session's, its words are not."""
-    turn = state.turn
+    turn, said = state.turn, state.said
     for entry in entries:
-        if state.since and (clock.parse(entry.get("timestamp")) or 0.0) < state.since:
-            continue
-        for block in blocks(entry):
-            if block.get("type") == "tool_use" and block.get("name") in (*_FILE_TOOLS, *_SHELL_TOOLS):
-                _call(state, block)
-            elif block.get("type") == "tool_result":
-                _result(state, entry, block, roots)
-    state.turn = turn
+        if not state.since or (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
+            _add_blocks(state, entry, roots, (*_FILE_TOOLS, *_SHELL_TOOLS))
+    state.turn, state.said = turn, said
 
 
-def _answer(state: Capture, entry: dict[str, Any]) -> None:
-    if entry.get("isApiErrorMessage"):
-        state.turn = FAILED
-        return
-    message = entry.get("message")
-    model = brief_of(message.get("model"), settings.NAME_CHARS) if isinstance(message, dict) else ""
-    if model == "<synthetic>":
-        return  # the client's own filler: "No response requested."
-    state.model = model or state.model
+def _add_blocks(
+    state: Capture, entry: dict[str, Any], roots: tuple[str, ...], tools: tuple[str, ...] = ()
+) -> list[str]:
+    """Add tool calls (of these `tools`, else all), results and answers; the texts of the entry."""
+    texts = []
     for block in blocks(entry):
-        if block.get("type") == "text":
-            said = clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS)
-            if said.strip():
-                state.turn = ANSWERED
-                state.said = said
-        elif block.get("type") == "tool_use":
-            _call(state, block)
+        kind = block.get("type")
+        if kind == "tool_result":
+            _add_result(state, entry, block, roots)
+        elif kind == "tool_use" and (not tools or block.get("name") in tools):
+            _add_call(state, block)
+        elif kind == "text" and "toolUseResult" not in entry:
+            texts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+            if entry.get("type") == "assistant" and texts[-1].strip():
+                state.turn, state.said = ANSWERED, texts[-1]
+    return texts
 
 
-def _user(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> None:
-    parts = []
-    for block in blocks(entry):
-        if block.get("type") == "tool_result":
-            _result(state, entry, block, roots)
-        elif block.get("type") == "text" and "toolUseResult" not in entry:
-            parts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
-    text = "\n".join(part for part in parts if not part.startswith("<system-reminder>"))
+def _add_prompt(state: Capture, entry: dict[str, Any], texts: list[str]) -> None:
+    text = "\n".join(text for text in texts if not text.startswith("<system-reminder>"))
     if text.startswith("[Request interrupted"):
         state.turn = INTERRUPTED
         return
@@ -196,20 +177,19 @@ def _user(state: Capture, entry: dict[str, Any], roots: tuple[str, ...]) -> None
         arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
         _add_skill(state, name)
         text = ("/%s %s" % (name, arguments)).strip()
-    if parts:
+    if texts:
         state.add_prompt(identifier(entry.get("promptId")), text)
 
 
-def _call(state: Capture, block: dict[str, Any]) -> None:
-    name = brief_of(block.get("name"), settings.SKILL_CHARS)
-    options = block.get("input")
-    options = options if isinstance(options, dict) else {}
+def _add_call(state: Capture, block: dict[str, Any]) -> None:
+    name, options = brief_of(block.get("name"), settings.SKILL_CHARS), _dict(block.get("input"))
+    subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
     state.turn = WORKING
     state.tools[name] = state.tools.get(name, 0) + 1
+    detail: Any = ""  # what its result will be about
     if name in _OUTSIDE_TOOLS or name.startswith("mcp__"):
         _add(state.outside, name, _NAMES_KEPT)
-    detail: Any = ""
-    if name == "Skill":
+    elif name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
     elif name == "Read":
         _add_looked(state, clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/"), "")
@@ -219,55 +199,45 @@ def _call(state: Capture, block: dict[str, Any]) -> None:
         _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
         detail = brief_of(options.get("command"), settings.COMMAND_CHARS)
     elif name == "TodoWrite":
-        todos = [
-            [brief_of(todo.get("content"), settings.ITEM_CHARS), brief_of(todo.get("status"), _STATUS_CHARS)]
-            for todo in _dicts(options.get("todos"))[: settings.PENDING_KEPT]
-        ]
-        detail = {str(number): todo for number, todo in enumerate(todos, 1)}
+        detail = {}
+        for number, todo in enumerate(_dicts(options.get("todos"))[: settings.PENDING_KEPT], 1):
+            text = brief_of(todo.get("content"), settings.ITEM_CHARS)
+            detail[str(number)] = [text, brief_of(todo.get("status"), _STATUS_CHARS)]
     elif name == "TaskCreate":
-        detail = brief_of(options.get("subject"), settings.ITEM_CHARS)
+        detail = subject
     elif name == "TaskUpdate":
-        subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
         detail = [identifier(options.get("taskId")), brief_of(options.get("status"), _STATUS_CHARS), subject]
     if detail != "":
         _put(state.pending, identifier(block.get("id")), [name, detail])
 
 
-def _result(state: Capture, entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
+def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], roots: tuple[str, ...]) -> None:
     name, detail = state.pending.pop(identifier(block.get("tool_use_id")), ["", ""])
-    is_error = bool(block.get("is_error"))
-    rich = entry.get("toolUseResult")
-    rich = rich if isinstance(rich, dict) else {}
-    diff = rich.get("bashEditDiff")
-    for file in _dicts(diff.get("files")) if isinstance(diff, dict) else ():
-        _add_file(state, brief_of(file.get("filePath"), settings.PATH_CHARS), roots)
+    is_error, rich = bool(block.get("is_error")), _dict(entry.get("toolUseResult"))
+    paths = [file.get("filePath") for file in _dicts(_dict(rich.get("bashEditDiff")).get("files"))]
     if name in _SHELL_TOOLS:
         if not (is_error and entry.get("toolDenialKind")):  # a refusal says nothing about the command
             _add_command(state, detail, is_error)
     elif is_error:
-        return
+        pass
     elif name in _FILE_TOOLS:
-        _add_file(state, detail, roots)
+        paths.append(detail)
     elif name == "TodoWrite":
         state.todos = detail
     elif name == "TaskCreate":
-        task = rich.get("task")
-        number = identifier(task.get("id")) if isinstance(task, dict) else ""
-        _put(state.todos, number or str(len(state.todos) + 1), [detail, "pending"])
+        number = identifier(_dict(rich.get("task")).get("id")) or str(len(state.todos) + 1)
+        _put(state.todos, number, [detail, "pending"])
     elif name == "TaskUpdate" and detail[0] in state.todos:
         number, status, subject = detail
         text, old = state.todos[number]
         state.todos[number] = [subject or text, status or old]
-
-
-def _add_file(state: Capture, path: str, roots: tuple[str, ...]) -> None:
-    relative = relative_path(path, roots)
-    if settings.CHECKPOINT_PREFIX in relative:
-        state.wrote_checkpoint = True  # a report of work, not work
-    elif relative:
-        state.turn_files += 1
-        if relative not in state.files:
-            state.files_total += 1
+    for path in paths:
+        relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
+        if settings.CHECKPOINT_PREFIX in relative:
+            state.wrote_checkpoint = True  # a report of work, not work
+        elif relative:
+            state.turn_files += 1
+            state.files_total += relative not in state.files
             _add(state.files, relative, settings.FILES_KEPT)
 
 
@@ -285,22 +255,17 @@ def _add_command(state: Capture, command: str, is_error: bool) -> None:
         _add(state.fixed, [earlier, command], settings.FIXES_KEPT)
 
 
-def _is_variant(one: str, other: str) -> bool:
+def _is_variant(*commands: str) -> bool:
     """Whether two commands are forms of the same attempt."""
-    words, others = _words(one), _words(other)
-    if not words or not others:
-        return False
-    if words[0] != others[0]:  # the same thing done by another program: `python x.py` → `python3 x.py`
+    words, others = [
+        (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split() for command in commands
+    ]
+    for each in (words, others):
+        while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
+            del each[0]
+    if words[:1] != others[:1]:  # the same thing done by another program: `python x.py` → `python3 x.py`
         return len(words) > 1 and words[1:] == others[1:]
-    return min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
-
-
-def _words(command: str) -> list[str]:
-    """A command's words from its program on, without a leading `cd x &&` and assignments."""
-    words = (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split()
-    while words and ("=" in words[0].partition("/")[0] or words[0] in ("sudo", "env", "time")):
-        words.pop(0)
-    return words
+    return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
 
 
 def _add_looked(state: Capture, path: str, command: str) -> None:
@@ -308,7 +273,7 @@ def _add_looked(state: Capture, path: str, command: str) -> None:
     if _TOPICS in path and path.endswith(".md"):
         _add(state.notes_read, path, settings.FILES_IN_EPISODE)
     words = [path.rpartition("/")[2]] if _TOPICS in path or _EPISODE in path else []
-    words += command.replace('"', "").replace("'", "").partition(_OWN_COMMAND)[2].split("\n", 1)[0].split()[1:6]
+    words += command.replace('"', "").replace("'", "").partition("harness memory ")[2].split("\n", 1)[0].split()[1:6]
     for word in words:
         if identifier(word.replace("/", "-").replace(".", "-")):
             _add(state.looked, word, settings.FILES_IN_EPISODE)
@@ -318,6 +283,10 @@ def _add_skill(state: Capture, name: str) -> None:
     name = brief(name, settings.SKILL_CHARS)
     if name:
         state.skills = [*(other for other in state.skills if other != name), name][-_NAMES_KEPT:]
+
+
+def _dict(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else {}
 
 
 def _dicts(items: object) -> list[dict[str, Any]]:
