@@ -80,7 +80,7 @@ def checkpoint(argv: list[str]) -> int:
     skill, rating = briefing.skill_name(point.get("skill_used") or ""), point.get("rating")
     if skill and rating and 1 <= rating <= 5:
         note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
-        if not ratings.append(sessions.project_of(session.dir), session.id, skill, round(rating), note, time.time()):
+        if not ratings.append(session.dir.rsplit(os.sep, 3)[0], session.id, skill, round(rating), note, time.time()):
             again = "harness memory rate %s %d" % (line(skill), round(rating))
             raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)
     return 0

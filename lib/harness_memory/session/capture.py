@@ -108,20 +108,17 @@ class Capture:
         if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
         self.end_turn()
-        self.turn = ASKED
-        self.announced = _ends([*self.announced, ask])
+        self.turn, self.announced = ASKED, _ends([*self.announced, ask])
         return True
 
     def add_prompt(self, prompt_id: str, prompt: str) -> None:
         """Add a prompt from the transcript."""
         ask = self._ask(prompt_id, prompt)
-        if ask is None or (prompt_id and ask in self.asks):
-            return
-        at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
-        missed, self.announced = self.announced[: max(at, 0)], self.announced[at + 1 :]
-        self.end_turn()
-        self.turn = ASKED
-        self.asks = _ends([*self.asks, *missed, ask])
+        if ask is not None and not (prompt_id and ask in self.asks):
+            self.end_turn()
+            at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
+            self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
+            self.announced = self.announced[at + 1 :]
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt

@@ -50,29 +50,26 @@ def normalize(value: object) -> dict[str, Any] | None:
         each if isinstance(each, dict) else {} for each in map(value.get, ("self_report", "reflection", "task"))
     )
     if report or reflection:
-        is_complete = report.get("is_job_complete")
-        outcome = "" if is_complete is None else "completed" if is_complete else "partial"
+        outcome = {None: "", True: "completed"}.get(report.get("is_job_complete"), "partial")
         tags = _items(reflection.get("search_terms")) + _items(report.get("category"))
-        nested = {"learnings": reflection.get("key_insight"), "tags": tags, "outcome": outcome}
-        flat = {**reflection, **nested, **flat}
+        flat = {**reflection, "learnings": reflection.get("key_insight"), "tags": tags, "outcome": outcome, **flat}
     if not flat:
         return None
     rating = flat.get("rating")
+    task_id = brief(_text(task.get("id")) or _text(task.get("title")), 80)
     task = {
-        "id": brief(_text(task.get("id")) or _text(task.get("title")), 80),
+        "id": task_id,
         "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS),
         "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
         "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
     }
     return {
         "what_was_done": passage(_text(flat.get("what_was_done")), settings.DONE_CHARS),
-        "what_remains": _items(flat.get("what_remains")),
-        "files_changed": _items(flat.get("files_changed")),
+        **{key: _items(flat.get(key)) for key in ("what_remains", "files_changed", "learnings")},
         "skill_used": brief(_text(flat.get("skill_used")), settings.SKILL_CHARS),
         "outcome": brief(_text(flat.get("outcome")), 40),
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
-        "learnings": _items(flat.get("learnings")),
-        "task": task if task["id"] else None,
+        "task": task if task_id else None,
         "rating": rating if isinstance(rating, (int, float)) and abs(rating) < 1000 else None,
     }
 
@@ -87,19 +84,16 @@ def _items(value: object) -> list[str]:
 
 
 def _text(value: object) -> str:
-    if isinstance(value, str):
-        return clean(value, settings.TEXT_FIELD_MAX_CHARS)
     if isinstance(value, (list, tuple)):
         return "\n".join(_text(item) for item in value[:50] if not isinstance(item, (list, tuple)))
-    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else ""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return clean(str(value) if is_number else value, settings.TEXT_FIELD_MAX_CHARS)
 
 
 def save(artifacts: str, value: object, now: float) -> str:
-    """Archive one checkpoint; returns the artifact's name."""
-    return _save(artifacts, jsontext.pretty(redact_tree(value)), now, settings.CHECKPOINT_SUFFIX)
-
-
-def _save(artifacts: str, text: str, now: float, suffix: str) -> str:
+    """Archive one checkpoint, or the text of a malformed one; returns the artifact's name."""
+    suffix = settings.MALFORMED_SUFFIX if isinstance(value, str) else settings.CHECKPOINT_SUFFIX
+    text = redact(value) if isinstance(value, str) else jsontext.pretty(redact_tree(value))
     name = "%s%s-%s%s" % (settings.ARTIFACT_PREFIX, clock.fine_stamp(now), hexdigest(text)[:8], suffix)
     files.write(os.path.join(artifacts, name), text, durable=True)
     return name
@@ -111,12 +105,19 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     Returns the claims, to be removed once the episode is written.
     """
     claims, is_left = [], False
+    prefix, suffix = settings.CHECKPOINT_PREFIX, settings.CHECKPOINT_SUFFIX
     for path in context.checkpoints():
-        name = os.path.basename(path)
-        if claim_owner(name) != session.id:
-            if not name.endswith(settings.CHECKPOINT_SUFFIX):
+        if claim_owner(path) != session.id:
+            if not path.endswith(suffix):
                 continue
-            if not _is_mine(context, session, state, path):
+            named, written = named_session(path), files.modified(path)
+            is_mine = named in (session.id, session.claude_id) if named else state.wrote_checkpoint
+            if not named and not is_mine:
+                middle = os.path.basename(path)[len(prefix) : -len(suffix)].strip(".-_")
+                is_later = written >= (clock.parse(session.started) or 0.0)
+                is_free = is_later and not may_be_of_living(context, written, session.claude_id)
+                is_mine = is_free or middle == str(session.meta.get("pid"))
+            if not is_mine:
                 is_left = True
                 continue
             path = claim(path, session.id, context.store_root)
@@ -124,23 +125,12 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
             claims.append(path)
     state.wrote_checkpoint = state.wrote_checkpoint and is_left
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    archived = {name for name in names if name.endswith(settings.CHECKPOINT_SUFFIX)}
-    newest = sorted({*state.checkpoints, *archived})[-settings.CHECKPOINTS_KEPT :]
-    for name in archived.intersection(newest).difference(state.checkpoints):
+    newest = sorted({*state.checkpoints, *(name for name in names if name.endswith(suffix))})
+    newest = newest[-settings.CHECKPOINTS_KEPT :]
+    for name in {*newest}.difference(state.checkpoints):
         state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
     state.checkpoints = {name: state.checkpoints[name] for name in newest}
     return claims
-
-
-def _is_mine(context: Context, session: Session, state: Capture, path: str) -> bool:
-    """Whether an unclaimed checkpoint file was written by this session."""
-    named = named_session(path)
-    middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(settings.CHECKPOINT_SUFFIX)].strip(".-_")
-    if named or middle == str(session.meta.get("pid")):
-        return not named or named in (session.id, session.claude_id)
-    written = files.modified(path)
-    is_later = written >= (clock.parse(session.started) or 0.0)
-    return state.wrote_checkpoint or (is_later and not may_be_of_living(context, written, session.claude_id))
 
 
 def named_session(path: str) -> str:
@@ -162,41 +152,40 @@ def may_be_of_living(context: Context, written: float, other_than: str = "") -> 
 def _archive(path: str, session: Session, since: float, root: str) -> bool:
     """Keep a claimed checkpoint, unless it was written before `since`; whether its file may go."""
     try:
-        data = files.read(path, settings.CHECKPOINT_MAX_BYTES)
-        written = os.stat(path).st_mtime
+        data, written = files.read(path, settings.CHECKPOINT_MAX_BYTES), files.modified(path)
     except OSError:
         return False
     if data is None or written < since:
         return data is not None
     try:
         value = jsontext.loads(data)
-        if normalize(value) is None:
-            raise ValueError("not a checkpoint")
-        save(session.artifacts, value, written)
     except ValueError:
-        text = redact(data.decode("utf-8", "replace"))
-        name = _save(session.artifacts, text, written, settings.MALFORMED_SUFFIX)
+        value = None
+    is_sound = normalize(value) is not None
+    name = save(session.artifacts, value if is_sound else data.decode("utf-8", "replace"), written)
+    if not is_sound:
         health.note_failure(root, "checkpoint", "malformed checkpoint: kept as %s/%s" % (session.artifacts, name))
     return True
 
 
-def claim_owner(name: str) -> str:
+def claim_owner(path: str) -> str:
     """The short id in `<file>.<short id>.<nanoseconds>.claimed`; "" for other names."""
-    parts = name.split(".")
-    return parts[-3] if name.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
+    parts = os.path.basename(path).split(".")
+    return parts[-3] if path.endswith(settings.CLAIM_SUFFIX) and len(parts) > 3 else ""
 
 
 def claim(path: str, short_id: str, root: str) -> str:
     """Rename a file, or a stale claim, to one session's claim; its new path, "" when that cannot be."""
     try:
         info = os.lstat(path)
+        is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and info.st_size <= settings.CHECKPOINT_MAX_BYTES
+        problem = ""
         if not files.is_trusted(info.st_uid, os.path.dirname(path)):
-            health.note_failure(root, "checkpoint", "%s belongs to another user; skipped" % path)
-            return ""
-        is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1
-        if not is_plain or info.st_size > settings.CHECKPOINT_MAX_BYTES:
+            problem = "%s belongs to another user; skipped" % path
+        elif not is_plain:
             os.replace(path, path + settings.REJECT_SUFFIX)
             problem = "%s is too large or not a plain file; renamed to *%s" % (path, settings.REJECT_SUFFIX)
+        if problem:
             health.note_failure(root, "checkpoint", problem)
             return ""
         name = path.rsplit(".", 3)[0] if claim_owner(path) else path

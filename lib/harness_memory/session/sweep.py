@@ -27,17 +27,17 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
     for marker in sessions.live_markers(context.project_dir):
         if marker["claude_session"] == claude_id or context.left() <= 0:
             continue
-        marked, evidence = marker["process"], ""
-        is_alive = liveness.is_alive(marked)
-        if marked and marked == process:
-            evidence = "its process %s went on as session %s" % (marked["pid"], sessions.safe_id(claude_id)[:8])
-        elif is_alive is False:
-            evidence = "its process %s is gone" % marked["pid"]
-        elif is_alive is None and now - _last_sign(context, marker) > config["stale_after_hours"] * 3600:
-            evidence = "no sign of life since %s" % clock.iso(_last_sign(context, marker))
-        if evidence:
-            with health.noted(context.store_root, _EVENT):
-                _abandon(context, marker, evidence)
+        with health.noted(context.store_root, _EVENT):
+            marked, evidence, last = marker["process"], "", _last_sign(context, marker)
+            is_alive = liveness.is_alive(marked)
+            if marked and marked == process:
+                evidence = "its process %s went on as session %s" % (marked["pid"], sessions.safe_id(claude_id)[:8])
+            elif is_alive is False:
+                evidence = "its process %s is gone" % marked["pid"]
+            elif is_alive is None and now - last > config["stale_after_hours"] * 3600:
+                evidence = "no sign of life since %s" % clock.iso(last)
+            if evidence:
+                _abandon(context, marker, evidence, clock.iso(last))
     for path in context.checkpoints():
         with health.noted(context.store_root, _EVENT):
             _adopt(context, path, now)
@@ -47,11 +47,11 @@ def _last_sign(context: Context, marker: dict[str, Any]) -> float:
     session = sessions.at_marker(context.project_dir, marker)
     if not session:
         return files.modified(sessions.marker_path(context.project_dir, marker["claude_session"]))
-    paths = [os.path.join(session.dir, settings.META_FILE), os.path.join(session.dir, settings.CAPTURE_FILE)]
-    return max(files.modified(path) for path in (*paths, str(session.meta.get("transcript") or "")))
+    paths = [os.path.join(session.dir, name) for name in (settings.META_FILE, settings.CAPTURE_FILE)]
+    return max(map(files.modified, (*paths, str(session.meta.get("transcript") or ""))))
 
 
-def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
+def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str) -> None:
     from . import record
 
     project_dir, claude_id = context.project_dir, marker["claude_session"]
@@ -62,7 +62,6 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
         session = sessions.at_marker(project_dir, marker)
         if session:
             if session.meta["status"] == settings.ACTIVE:
-                ended = clock.iso(_last_sign(context, marker))
                 session.meta.update(status=settings.ABANDONED, reason=evidence, ended=ended)
             # It may have worked in another work tree of the project.
             root = str(marker.get("root") or context.root)
@@ -70,7 +69,7 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str) -> None:
             if not record.update(there, session, is_over=True).is_whole:
                 return
             sessions.close(project_dir, session)
-        sessions.unmark_live(project_dir, claude_id)
+        files.remove(sessions.marker_path(project_dir, claude_id))
         lock.discard()
 
 
@@ -80,7 +79,7 @@ def _adopt(context: Context, path: str, now: float) -> None:
     from . import checkpoint, record, tombstones
 
     name, written, project_dir = os.path.basename(path), min(files.modified(path), now), context.project_dir
-    short_id = checkpoint.claim_owner(name)
+    short_id = checkpoint.claim_owner(path)
     owner = sessions.find_short(project_dir, short_id) if short_id else None
     if owner:
         path = ""  # it has its claim already
