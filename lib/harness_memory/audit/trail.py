@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 _HASH_KEY = b', "hash": "'
 _SEAL_BYTES = len(_HASH_KEY) + 64 + len(b'"}')
 _SPEC = {"ts": "text", "event": "text", "seq": "count", "prev": "text", "hash": "text"}
-_ABOUT = ("tool", "command", "path")
-_TEXTS = ("reason", "session", "rule")
-_OURS = ("ts", "event", *_ABOUT, "command_chars", *_TEXTS, "seq", "prev", "torn", "hash")
+_CHARS = {"tool": 300, "command": 500, "path": 1000, "reason": 300, "session": 300, "rule": 300}
+_OURS = {*_CHARS, "ts", "event", "command_chars", "seq", "prev", "torn", "hash"}
+_LINE_MAX_BYTES = 64 * 1024  # none of ours comes near it
 _BUSY = "another process holds the lock of the audit trail"
 
 
@@ -49,19 +49,20 @@ def append(
         raise ValueError("unknown event of the audit trail: %r" % fields.get("event"))
     ts = clock.iso(now)
     event: dict[str, Any] = {"ts": ts, "event": fields["event"]}
-    for key in (*_ABOUT, *_TEXTS, *sorted(set(fields).difference(_OURS))):
+    for key, chars in _CHARS.items():
         value = fields.get(key)
-        if key == "command":
-            text = passage(clean(value, settings.TEXT_FIELD_MAX_CHARS), settings.AUDIT_COMMAND_CHARS)
-        else:
-            text = brief_of(value, settings.AUDIT_PATH_CHARS if key == "path" else settings.AUDIT_TEXT_CHARS)
-        if text or key not in _ABOUT:
-            event[key] = value if isinstance(value, (bool, int)) and key not in _TEXTS else text
-        if key == "command" and isinstance(value, str) and len(value) > settings.AUDIT_COMMAND_CHARS:
+        is_command = key == "command"
+        text = passage(clean(value, settings.TEXT_FIELD_MAX_CHARS), chars) if is_command else brief_of(value, chars)
+        if text or key in ("reason", "session", "rule"):
+            event[key] = text
+        if is_command and isinstance(value, str) and len(value) > chars:
             event["command_chars"] = len(value)
+    for key in sorted(set(fields) - _OURS):
+        value = fields[key]
+        event[key] = value if isinstance(value, (bool, int)) else brief_of(value, _CHARS["reason"])
     top = os.path.join(project_dir, settings.SECURITY_DIR)
     month = os.path.join(top, ts[:4], ts[5:7], settings.AUDIT_FILE)
-    with Lock(os.path.join(top, settings.AUDIT_LOCK), wait_seconds, _BUSY):
+    with Lock(os.path.join(top, "audit.lock"), wait_seconds, _BUSY):
         seq, prev = _end(project_dir)
         body = jsontext.compact({**event, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
         digest = hexdigest(body)
@@ -77,42 +78,41 @@ def head(project_dir: str) -> str:
     return "%d:%s" % (seq, digest) if seq else ""
 
 
-def next_head(project_dir: str, known: str) -> str:
-    """The head to keep after `known`: the latest, unless the trail does not show that it grew from `known`."""
+def next_head(project_dir: str, before: str) -> str:
+    """The head to keep after `before`: the latest, unless the trail does not show that it grew from that."""
     try:
         ends = [files.read_part(path, settings.AUDIT_TAIL_BYTES, from_end=True) for path in paths(project_dir)[-2:]]
-        latest = head(project_dir)
+        is_grown = not before or before.partition(":")[2].encode("utf-8", "replace") in b"".join(ends)
+        return (head(project_dir) if is_grown else "") or before
     except OSError:
-        return known
-    is_grown = not known or known.partition(":")[2].encode("utf-8", "replace") in b"".join(ends)
-    return latest if latest and is_grown else known
+        return before
 
 
 def events(project_dir: str) -> Iterator[dict[str, Any]]:
     """Every event that can be read, oldest first; `verify` says whether it is true."""
-    return (event for event in (parse(line) for _, _, line in lines(project_dir)) if event)
+    return filter(None, (parse(line) for _, _, line in lines(project_dir)))
 
 
 def paths(project_dir: str) -> list[str]:
     """The files of the trail, oldest first."""
-    top = os.path.join(project_dir, settings.SECURITY_DIR)
-    months = [os.path.join(top, year, month) for year in _listed(top) for month in _listed(os.path.join(top, year))]
+
+    def numbered(folder: str) -> list[str]:
+        # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
+        try:
+            return [os.path.join(folder, name) for name in os.listdir(files.inside(folder)) if name.isdecimal()]
+        except (FileNotFoundError, NotADirectoryError):
+            return []
+
+    years = numbered(os.path.join(project_dir, settings.SECURITY_DIR))
+    months = sorted(month for year in years for month in numbered(year))
     return [path for path in (os.path.join(month, settings.AUDIT_FILE) for month in months) if files.exists(path)]
-
-
-def _listed(folder: str) -> list[str]:
-    # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
-    try:
-        return sorted(name for name in os.listdir(files.inside(folder)) if name.isdecimal())
-    except (FileNotFoundError, NotADirectoryError):
-        return []
 
 
 def lines(project_dir: str) -> Iterator[tuple[str, int, bytes]]:
     """File, number and bytes of every line; the last one may be without its end."""
     for path in paths(project_dir):
         with os.fdopen(files.open_plain(path), "rb") as file:
-            for number, line in enumerate(iter(lambda: file.readline(settings.AUDIT_LINE_MAX_BYTES), b""), 1):
+            for number, line in enumerate(iter(lambda: file.readline(_LINE_MAX_BYTES), b""), 1):
                 yield path, number, line
 
 

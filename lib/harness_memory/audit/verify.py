@@ -34,11 +34,8 @@ class Findings:
 
 def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
     """`heads` are those that episodes keep: the id of a session to `<seq>:<hash>`. Read them before the trail."""
-    seen = {}
-    for session, head in heads.items():
-        number_seen, _, digest_seen = head.partition(":")
-        if number_seen.isdecimal() and len(number_seen) < 16:
-            seen[int(number_seen)] = (digest_seen, session)
+    rows = [(*head.partition(":"), session) for session, head in heads.items()]
+    seen = {int(seq): (digest, session) for seq, _, digest, session in rows if seq.isdecimal() and len(seq) < 16}
     findings = Findings(os.path.join(project_dir, settings.SECURITY_DIR))
     digest, torn = "", b""
     for path, number, line in trail.lines(project_dir):
@@ -65,6 +62,6 @@ def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
     if torn.endswith(b"\n"):
         findings.problem = "a line after it cannot be read"
     elif last > findings.count:
-        ended = (findings.count, seen[last][1], last)
-        findings.problem = "the trail ends at event %d, but session %s has seen event %d" % ended
+        ends = (findings.count, seen[last][1], last)
+        findings.problem = "the trail ends at event %d, but session %s has seen event %d" % ends
     return findings

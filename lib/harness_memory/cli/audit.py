@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 _LIMIT = 20
 _RULES_SHOWN = 15
 _DAYS_SHOWN = 14
-_BAR_COLUMNS = 40
 _NOTHING = "No event has been recorded here."
 
 
@@ -39,57 +38,52 @@ def audit(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     if args.action == "verify":
         return _verify(project_dir, args.json)
-    events = [event for event in trail.events(project_dir) if _is_meant(event, args)]
-    (_show if args.action == "show" else _stats)(events, args)
-    if not events and not args.json:
+    events = [
+        event
+        for event in trail.events(project_dir)
+        if (args.since is None or (clock.parse(event["ts"]) or 0.0) >= args.since)
+        and args.event in (None, event["event"])
+        and str(event.get("session")).startswith(args.session or "")
+    ]
+    if events or args.json:
+        (_show if args.action == "show" else _stats)(events, args)
+    else:
         is_narrowed = (args.since, args.event, args.session) != (None, None, None)
         print("No event matches." if is_narrowed else _NOTHING)
     return 0
-
-
-def _is_meant(event: dict[str, Any], args: argparse.Namespace) -> bool:
-    is_recent = args.since is None or (clock.parse(event["ts"]) or 0.0) >= args.since
-    is_session = str(event.get("session")).startswith(args.session or "")
-    return is_recent and is_session and args.event in (None, event["event"])
 
 
 def _show(events: list[dict[str, Any]], args: argparse.Namespace) -> None:
     shown = events[: -args.limit - 1 : -1]
     if args.json:
         emit_json(shown)
-    elif shown:
-        rows = [["#", "TIME", "EVENT", "RULE", "SESSION", "WHAT"]]
-        for event in shown:
-            about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
-            what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool") or ""
-            session = str(event.get("session") or "-")[:8]
-            cells = [event["seq"], local(event["ts"]), event["event"], event.get("rule") or "-", session]
-            rows.append([*(cut(line(cell), 30) for cell in cells), line(what)])
-        print("\n".join(table(rows, right=(0,), is_cut=True)))
-        if len(events) > len(shown):
-            print("%d more: -n %d" % (len(events) - len(shown), len(events)))
+        return
+    rows = [["#", "TIME", "EVENT", "RULE", "SESSION", "WHAT"]]
+    for event in shown:
+        about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
+        what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool") or ""
+        session = str(event.get("session") or "-")[:8]
+        cells = [event["seq"], local(event["ts"]), event["event"], event.get("rule") or "-", session]
+        rows.append([*(cut(line(cell), 30) for cell in cells), line(what)])
+    print("\n".join(table(rows, right=(0,), is_cut=True)))
+    if len(events) > len(shown):
+        print("%d more: -n %d" % (len(events) - len(shown), len(events)))
 
 
 def _stats(events: list[dict[str, Any]], args: argparse.Namespace) -> None:
-    kinds = Counter(event["event"] for event in events)
-    rules = Counter(str(event.get("rule") or "-") for event in events)
-    days = Counter(local(event["ts"])[:10] for event in events)
+    kinds = Counter(event["event"] for event in events).most_common()
+    rules = Counter(str(event.get("rule") or "-") for event in events).most_common()
+    days = sorted(Counter(local(event["ts"])[:10] for event in events).items())
     if args.json:
-        by_day = {day: days[day] for day in sorted(days)}
-        counts = {"by_event": dict(kinds.most_common()), "by_rule": dict(rules.most_common()), "by_day": by_day}
-        emit_json({"events": len(events), **counts})
-    elif events:
-        print("%s in %s" % (count(len(events), "event"), count(len(days), "day")))
-        _chart("By event", kinds.most_common())
-        _chart("By rule", rules.most_common(_RULES_SHOWN), len(rules))
-        _chart("By day", sorted(days.items())[-_DAYS_SHOWN:], len(days))
-
-
-def _chart(title: str, counts: list[tuple[str, int]], total: int = 0) -> None:
-    most = max(number for _, number in counts)
-    rows = [["  " + cut(line(name), 40), str(n), "#" * max(1, n * _BAR_COLUMNS // most)] for name, n in counts]
-    left = ["  and %d more" % (total - len(counts))] if total > len(counts) else []
-    print("\n".join(["", title, *table(rows, right=(1,)), *left]))
+        emit_json({"events": len(events), "by_event": dict(kinds), "by_rule": dict(rules), "by_day": dict(days)})
+        return
+    print("%s in %s" % (count(len(events), "event"), count(len(days), "day")))
+    charts = (("event", kinds, kinds), ("rule", rules, rules[:_RULES_SHOWN]), ("day", days, days[-_DAYS_SHOWN:]))
+    for title, counts, shown in charts:
+        most = max(number for _, number in shown)
+        rows = [["  " + cut(line(name), 40), str(n), "#" * max(1, n * 40 // most)] for name, n in shown]
+        left = ["  and %d more" % (len(counts) - len(shown))] if len(counts) > len(shown) else []
+        print("\n".join(["", "By " + title, *table(rows, right=(1,)), *left]))
 
 
 def _verify(project_dir: str, is_json: bool) -> int:
