@@ -11,6 +11,7 @@ takes the whole word, so that hiding it uncovers no new start of one. Group 1, w
 from __future__ import annotations
 
 from . import settings
+from .jsontext import MAX_DEPTH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,23 +147,25 @@ _NAMES = {
 
 _ALNUM = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
 _TOKEN_CHARS = _ALNUM | frozenset("-_.+/=%:")
-_ESCAPE_MAX_CHARS = 6
-_ESCAPE_SIGNS = frozenset("\\%[;")
-_MAX_DEPTH = 200  # of a tree: more cannot be written as JSON either
 _AFTER_NAME = (*" \t\"'`\\]?*0123456789_=:>",)
-_HOST_MAX_CHARS = 1024
 
 
 def redact(text: str) -> str:
+    suspects = []
     for literal, (kind, heads, least, pattern) in _RULES:
         if literal in text and _may_match(text, literal, least):
             if "{%d" in pattern:  # what follows a prefix
                 pattern = _B + "(?:%s)" % heads.replace(".", r"\.") + pattern % least
-            text = _hidden(text, kind, pattern)
+            suspects.append((kind, pattern))
     if "machine" in text and "login" in text and "password" in text:
-        text = _hidden(text, "password", _NETRC)
-    if "@" in text and any("@" in rest[:_HOST_MAX_CHARS].partition("/")[0] for rest in text.split("://")[1:]):
-        text = _hidden(text, "password", _URL)
+        suspects.append(("password", _NETRC))
+    if "@" in text and any("@" in rest[:1024].partition("/")[0] for rest in text.split("://")[1:]):
+        suspects.append(("password", _URL))
+    if suspects:
+        from .secret import hidden
+
+        for kind, pattern in suspects:
+            text = hidden(text, kind, pattern)
     parts = []
     done = 0
     for start, end, kind in sorted(_assigned(text)):
@@ -174,7 +177,7 @@ def redact(text: str) -> str:
 
 def redact_tree(value: Any, kind: str = "", depth: int = 0) -> Any:
     """A copy of a JSON value with every string redacted, keys too; a secret's name as key condemns all below it."""
-    if depth > _MAX_DEPTH:
+    if depth > MAX_DEPTH:
         raise ValueError("nested too deeply")
     if isinstance(value, dict):
         return {redact(key): redact_tree(child, _kind(key) or kind, depth + 1) for key, child in value.items()}
@@ -206,18 +209,11 @@ def _may_match(text: str, literal: str, run: int) -> bool:
         end = at + len(literal)
         piece = text[end : end + run]
         if len(piece) == run and _TOKEN_CHARS.issuperset(piece):
-            before = text[max(0, at - _ESCAPE_MAX_CHARS) : at]  # an escaped character ends the word before it too
-            is_inside = literal[0] in _ALNUM and before[-1:] in _ALNUM
-            if not is_inside or not _ESCAPE_SIGNS.isdisjoint(before):
+            before = text[max(0, at - 6) : at]  # an escaped character ends the word before it too
+            if literal[0] not in _ALNUM or before[-1:] not in _ALNUM or any(sign in before for sign in "\\%[;"):
                 return True
         at = text.find(literal, end)
     return False
-
-
-def _hidden(text: str, kind: str, pattern: str) -> str:
-    from .secret import hidden
-
-    return hidden(text, kind, pattern)
 
 
 def _assigned(text: str) -> Iterator[Span]:

@@ -9,18 +9,13 @@ if TYPE_CHECKING:
     from typing import Match
 
 _MARK = settings.REDACTED
-_CHOSEN = ("password", "secret")  # kinds that a person makes up
 _SHORT = ("password", "authorization")  # kinds that a pattern finds by what stands around them
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
 _VALUE_ENDS = (_MARK, "\\n", "\\r", "\\t", "\\u")
-_BLANKS = (" ", "\t")
 _NAME_TAIL = (*_QUOTES, "\\", "]", "?", "*", *"0123456789")
-_NAME_MAX_CHARS = 64
-_OPTION_WORD_MIN_CHARS = 10
 _VALUE_MAX_CHARS = 4096
-_PIECE_CHARS = 768  # a text may be full of names: for each only so much is looked at
 _STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|,)]}(", " "))
 _ENV_STOPS = str.maketrans(dict.fromkeys("\t\r\n\v\f\"'`<>;&|", " "))
 # Well-known defaults count as stand-ins: they are on every word list, so hiding them protects nothing.
@@ -45,13 +40,6 @@ _WORDS = frozenset(_VOCABULARY.split())
 _REFERENCES = ("$", "{", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
 _PATHS = ("/", "./", "../", "~/", "~\\", ".\\", "..\\")
 _ELISIONS = ("***", "...", "\u2026", "xxxx", "\u2022\u2022")
-_SYMBOLS = frozenset("!@#^~+=$%/")
-_VARIABLE_HASH_CHARS = 20
-_ELIDED_MAX_CHARS = 48
-_DIGITS_OF_A_CHOICE = 4
-_PHRASE_MIN_CHARS = 20
-_LETTERS_MIN_CHARS = 32
-_LABEL_WORD_MIN_CHARS = 16
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
@@ -74,7 +62,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] 
     sign, start = _separator(text, end)
     if not sign:
         return None
-    key_at, furthest = at, max(0, at - _NAME_MAX_CHARS)
+    key_at, furthest = at, max(0, at - 64)
     while key_at > furthest and text[key_at - 1] in _NAME_CHARS:
         key_at -= 1
     before = text[key_at - 1 : key_at]
@@ -87,7 +75,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] 
     if sign == "==" and not quoted:
         return None
     strict = stops is _ENV_STOPS or sign == ">" or (glued and (option or before in ("?", "&")))
-    strict = strict or (option and last - first >= _OPTION_WORD_MIN_CHARS)
+    strict = strict or (option and last - first >= 10)
     for is_typed in (False, True):
         if is_typed:  # `token: str = "..."`: the value comes after the type
             after = _skip_blanks(text, last + (text[last : last + 1] == "]"))
@@ -121,7 +109,7 @@ def _separator(text: str, at: int) -> tuple[str, int]:
 
 
 def _skip_blanks(text: str, at: int) -> int:
-    while text[at : at + 1] in _BLANKS:
+    while text[at : at + 1] in (" ", "\t"):
         at += 1
     return at
 
@@ -145,7 +133,8 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     return first, end if close < 0 else close, True
 
 
-def _bare(text: str, start: int, stops: dict[int, str], limit: int = _PIECE_CHARS) -> str:
+def _bare(text: str, start: int, stops: dict[int, str], limit: int = 768) -> str:
+    # A text may be full of names: for each only so much is looked at.
     if text.startswith(_MARK, start):
         return _MARK
     piece = text[start : start + limit].translate(stops)
@@ -161,13 +150,13 @@ def stands_in(value: str) -> bool:
     """Not a secret in any place: empty, masked, a variable, a documentation word."""
     if len(value) < 3 or value.startswith(_MARK) or len(set(value)) <= 2:
         return True
-    is_hash = value[0] == "$" and len(value) >= _VARIABLE_HASH_CHARS and value.count("$") >= 3
+    is_hash = value[0] == "$" and len(value) >= 20 and value.count("$") >= 3
     if (value.startswith(_REFERENCES) and not is_hash) or "://" in value or "${" in value or "{{" in value:
         return True
     if value.lower() in _WORDS or len(value) > _CODE_MAX_CHARS or _is_elided(value):
         return len(value) <= _CODE_MAX_CHARS
     digits = sum(c.isdigit() for c in value)
-    words = _words(value) if digits < _DIGITS_OF_A_CHOICE else []  # `admin2024`: people choose a word and a year
+    words = _words(value) if digits < 4 else []  # `admin2024`: people choose a word and a year
     return bool(words) and (_WORDS.issuperset(words) or ("your" in words and not digits))
 
 
@@ -177,12 +166,8 @@ def is_mask(token: str) -> bool:
 
 
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
-    """Whether the value assigned to a secret's name is one.
-
-    `strict` marks places that hold values only (environment, option, query). A password, which a person picks, may be
-    an ordinary word, while tokens never are.
-    """
-    chosen = kind in _CHOSEN
+    """Whether the value assigned to a secret's name is one; `strict` marks environment, option and query."""
+    chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
     if len(value) > _CODE_MAX_CHARS:
         return not value.startswith(_MARK)
     is_path = value.startswith(_PATHS) or (value[1:3] in (":\\", ":/") and value[0].isalpha())
@@ -196,30 +181,21 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
         words = _words(value)
         return bool(words) and not value[0].isupper() and {"password", "token", "secret", "key"}.isdisjoint(words)
     is_word = value.replace("_", "").replace("-", "").isalpha()
-    return len(value) >= (4 if chosen else _LABEL_WORD_MIN_CHARS if is_word else 0)
+    return len(value) >= (4 if chosen else 16 if is_word else 0)
 
 
 def _is_elided(value: str) -> bool:
     lower = value.lower()
-    return len(value) <= _ELIDED_MAX_CHARS and any(mark in lower for mark in _ELISIONS)
+    return len(value) <= 48 and any(mark in lower for mark in _ELISIONS)
 
 
 def _words(value: str) -> list[str]:
-    """Lower-case words of an identifier or phrase, humps split, digits dropped: `myApiKey2` is my, api, key.
-
-    None when it has a sign that identifiers and phrases do not have.
-    """
-    out = []
-    previous = ""
-    for c in value:
-        if c.isalpha():
-            out.append(" " + c if c.isupper() and previous.islower() else c)
-        elif c in "_-. '\"`[]/:?!*" or c.isdigit():
-            out.append(" ")
-        else:
-            return []
-        previous = c
-    return "".join(out).lower().split()
+    """`myApiKey2` is my, api, key; none when it has a sign that identifiers and phrases do not have."""
+    if not all(c.isalnum() or c in "_-. '\"`[]/:?!*" for c in value):
+        return []
+    pairs = zip(" " + value, value)
+    parts = [" " + c if c.isupper() and last.islower() else c if c.isalpha() else " " for last, c in pairs]
+    return "".join(parts).lower().split()
 
 
 def _is_code(value: str) -> bool:
@@ -228,19 +204,18 @@ def _is_code(value: str) -> bool:
         return all(part.isidentifier() for part in head.strip("[{!*-").split(".")) or not head
     head, index, _ = value.partition("[")
     parts = head.split(".")
-    if not all(part.isidentifier() for part in parts):
-        return False
-    return bool(index) or (len(parts) > 1 and not any(_is_random(part, False) for part in parts))
+    is_name = bool(index) or (len(parts) > 1 and not any(_is_random(part, False) for part in parts))
+    return is_name and all(part.isidentifier() for part in parts)
 
 
 def _is_random(value: str, chosen: bool) -> bool:
     bare = value.replace("_", "").replace("-", "")
     if bare.isalpha():
-        return len(value) >= (_PHRASE_MIN_CHARS if "-" in value else _LETTERS_MIN_CHARS)
+        return len(value) >= (20 if "-" in value else 32)
     if not any(c.isalpha() for c in bare):
         return chosen and len(value) >= 8
     if chosen:
-        return len(value) >= 5 and any(c.isdigit() or c in _SYMBOLS for c in value)
+        return len(value) >= 5 and any(c.isdigit() or c in "!@#^~+=$%/" for c in value)
     word = bare.rstrip("0123456789")
     is_word_and_number = len(bare) < 12 and word.isalpha() and len(word) > 2
     return len(value) >= 8 and any(c.isdigit() for c in value) and not is_word_and_number
