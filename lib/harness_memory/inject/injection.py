@@ -87,9 +87,10 @@ class Injection:
 
 
 def units(text: str) -> int:
-    """UTF-16 code units, as the client counts."""
+    """UTF-16 code units, as the client counts: two for what takes four bytes in UTF-8."""
     # Without the UTF-16 codec, whose import takes longer than the counting.
-    return len(text) if text.isascii() else len(text) + sum(map("\uffff".__lt__, text))
+    data = b"" if text.isascii() else text.encode("utf-8", "surrogatepass")
+    return len(text) + sum([data.count(lead) for lead in range(0xF0, 0xF5)])
 
 
 def compose(parts: list[Part], cap: int, project: str) -> Injection:
