@@ -71,15 +71,15 @@ PACKAGES = {
     "session": 1604,
     "notes": 995,
     "memory": 2122,
-    "recall": 996,
-    "inject": 451,
+    "recall": 949,
+    "inject": 441,
     "guard": 7346,
-    "hook": 877,
+    "hook": 873,
     "cli": 3912,
     "setup": 993,
 }
 FOLDERS = {"hooks": 123, "tests": 14889, "bench": 2313}
-LOADED = {"session_start": 3900, "user_prompt_submit": 4500, "stop": 4050, "pre_tool_use": 895}
+LOADED = {"session_start": 3700, "user_prompt_submit": 4000, "stop": 4050, "pre_tool_use": 895}
 
 
 def lines(*paths: Path) -> int:

@@ -72,8 +72,8 @@ def _refresh_recall(context: HookContext) -> None:
 
 def _guard_problems(context: HookContext) -> list[str]:
     root, launch, run = context.store_root, context.launch, context.run
-    folders = (root, os.path.join(launch, settings.CLAUDE_DIR))
-    if not any(os.path.lexists(os.path.join(folder, settings.GUARD_FILE)) for folder in folders):
+    rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
+    if not any(map(os.path.lexists, rules)):
         return []
     from ..guard import degraded
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 from ..base import invocation, neutral, settings
 from ..inject.injection import Part, compose, load_receipt
+from ..project.context import relative_path
 from . import reply
 from .context import HookContext
 
@@ -51,11 +50,7 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     from ..notes import triggers
 
     run, event = context.run, context.run.event
-    path = event.path.replace(os.sep, "/")
-    try:
-        path = os.path.relpath(event.path, context.root).replace(os.sep, "/") if path else ""
-    except ValueError:
-        pass  # another drive of Windows
+    path = relative_path(event.path, (context.root,))
     matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
     mark, injected = _conversation(context), load_receipt(session.dir)
     news = [each for each in matches if each["note"] + mark not in injected.recalled][: settings.TRIGGERED_NOTES]

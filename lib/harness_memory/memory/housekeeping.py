@@ -39,8 +39,8 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
 
     # What killed writers leave is looked for once an hour, and after a session that died.
     last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
-    is_due = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
-    others = (_list_notes, *((_remove_strays, _remove_async_tasks) if is_due else ()))
+    is_late = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
+    others = (_list_notes, *((_remove_strays, _remove_async_tasks) if is_late else ()))
     for duty in (sweep_sessions, _retire_episodes, refresh_views, *others):
         try:
             if duty not in others or context.left() > 0:
@@ -52,15 +52,14 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
 
 
 def is_clock_plausible(days: Iterable[str], now: float) -> bool:
-    """False when now lies more than a year past the last day of work: a clock may be wrong, and nothing is retired.
-
-    The last week does not count: sessions under a wrong clock leave days of their own."""
+    """False when now lies more than a year past the last day of work: a clock may be wrong, and nothing is retired."""
+    # The last week does not count: sessions under a wrong clock leave days of their own.
     week_ago, year_ago = (clock.iso(now - number * settings.DAY_SECONDS)[:10] for number in (7, 365))
     return max((day for day in days if day < week_ago), default=week_ago) >= year_ago
 
 
 def _retire_episodes(context: Context, now: float, config: Config) -> None:
-    """Delete episodes older than `retention_days` or beyond `retention_episodes`."""
+    """Delete episodes not written for `retention_days`, or beyond `retention_episodes`."""
     folder = os.path.join(context.project_dir, settings.EPISODES_DIR)
     first = settings.EPISODE_PREFIX + settings.FIRST_DAY  # an earlier day is a wrong clock's
     names = files.names(folder)
@@ -70,7 +69,6 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
         return
     names = [name for name in names if sessions.is_episode_name(name) and name > first]
     excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
-    # A session that began long ago may have gone on until yesterday.
     aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
     if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
         for name in {*excess, *aged}:
@@ -85,8 +83,7 @@ def _are_views_stale(project_dir: str) -> bool:
     rendered = files.made(os.path.join(state, settings.ROWS_FILE))
     if files.modified(episodes) > rendered or not all(map(files.exists, (*views, episodes))):
         return True
-    # A person corrects recent episodes, if any; `rebuild` reads all of them again.
-    recent = files.names(episodes)[-settings.EPISODES_COMPARED :]
+    recent = files.names(episodes)[-settings.EPISODES_COMPARED :]  # a person corrects recent ones, if any
     return any(files.modified(os.path.join(episodes, name)) > rendered for name in recent)
 
 
@@ -127,8 +124,7 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
 def _remove_async_tasks(context: Context, now: float, config: Config) -> None:
     before = now - config["async_task_days"] * settings.DAY_SECONDS
     folders = [os.path.join(folder, settings.ASYNC_TASKS_DIR) for folder in context.folders]
-    own = [folder for folder in folders if not os.path.islink(folder)]
-    paths = [os.path.join(folder, name) for folder in own for name in files.names(folder)]
+    paths = [os.path.join(each, name) for each in folders if not os.path.islink(each) for name in files.names(each)]
     stale = [path for path in paths if path.endswith(".json") and 0 < files.modified(path) < before]
     episodes = files.names(os.path.join(context.project_dir, settings.EPISODES_DIR)) if stale else []
     if is_clock_plausible([sessions.day_and_id(name)[0] for name in episodes], now):

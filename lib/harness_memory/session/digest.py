@@ -18,19 +18,23 @@ if TYPE_CHECKING:
     from .sessions import Session
 
 UNFINISHED = "Unfinished: "
+_OUTCOMES = {FAILED: "failed", **dict.fromkeys((ASKED, WORKING, INTERRUPTED), "interrupted")}
 
 
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
     meta, prompts = session.meta, state.prompts()
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
+    last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
     done = _joined([point["what_was_done"] for point in said])
+    # Earlier turns said something of their work too.
+    earlier = [text for text, _ in state.earlier if text != cut(state.answer, settings.EARLIER_CHARS)]
+    answers = _joined([*earlier, cut(state.answer, settings.DONE_CHARS // 2)]) if earlier else state.answer
     remains = list(said[-1]["what_remains"]) if said else state.open_todos()
     if is_over and prompts and state.turn in (ASKED, WORKING, INTERRUPTED, FAILED):
         remains.append(UNFINISHED + prompts[-1])
-    absolute = [
-        file if os.path.isabs(file) or file[1:2] == ":" else cwd + "/" + file for file in _union(said, "files_changed")
-    ]
+    offered = _union(said, "files_changed")
+    absolute = [file if os.path.isabs(file) or file[1:2] == ":" else cwd + "/" + file for file in offered]
     changed = dict.fromkeys([*state.files, *(relative_path(file, (cwd,)) for file in absolute)])
     tasks = [
         {**point["task"], "note": first_sentence(point["what_was_done"], settings.ITEM_CHARS), "artifact": name}
@@ -40,10 +44,10 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     episode: dict[str, Any] = {
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
-        "skill_used": _last(said, "skill_used") or next(reversed(state.skills), None),
-        "what_was_done": done or _account(state),
+        "skill_used": last["skill_used"] or next(reversed(state.skills), None),
+        "what_was_done": done or answers,
         "files_changed": [file for file in changed if file][-settings.FILES_IN_EPISODE :],
-        "outcome": _last(said, "outcome") or _outcome(state, remains),
+        "outcome": last["outcome"] or _OUTCOMES.get(state.turn) or ("partial" if remains else "completed"),
         "duration_minutes": round(state.worked_seconds / 60),
         "schema": settings.SCHEMA,
         "id": session.id,
@@ -82,10 +86,6 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     return episode
 
 
-def _last(points: list[dict[str, Any]], key: str) -> str:
-    return next((str(point[key]) for point in reversed(points) if point[key]), "")
-
-
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
     return list(dict.fromkeys(item for point in points for item in point[key]))
 
@@ -99,12 +99,6 @@ def _joined(texts: list[str]) -> str:
     return "\n\n".join(kept)
 
 
-def _account(state: Capture) -> str:
-    """The last answer, after what earlier turns said of their work."""
-    earlier = [text for text, _ in state.earlier if text != cut(state.answer, settings.EARLIER_CHARS)]
-    return _joined([*earlier, cut(state.answer, settings.DONE_CHARS // 2)]) if earlier else state.answer
-
-
 def _headline(state: Capture, said: str) -> str:
     """The checkpoint's first sentence, else that of the last turn that changed something, else the question."""
     turns = [*state.earlier, [state.answer, state.turn_files]]
@@ -116,14 +110,6 @@ def _headline(state: Capture, said: str) -> str:
         return line
     ask = prompts[0].partition(" ")[2] if prompts[0].startswith("/") and " " in prompts[0] else prompts[0]
     return first_sentence(ask, settings.SUMMARY_LINE_CHARS)
-
-
-def _outcome(state: Capture, remains: list[str]) -> str:
-    if state.turn == FAILED:
-        return "failed"
-    if state.turn in (ASKED, WORKING, INTERRUPTED):
-        return "interrupted"
-    return "partial" if remains else "completed"
 
 
 def summary_page(episode: dict[str, Any]) -> str:
