@@ -8,6 +8,7 @@ import time
 
 from ..base import files, settings
 from ..project import identity
+from ..project.context import relative_path
 from . import output
 from .output import Refusal
 
@@ -98,6 +99,16 @@ def working_directory() -> str:
         return os.getcwd()
     except FileNotFoundError:
         raise Refusal("the current directory is gone. Go to another and try again.") from None
+
+
+def relative(file: str, root: str) -> str:
+    """A path as it is recorded: below the project's root, with forward slashes."""
+    path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
+    roots = (root, os.path.realpath(root))
+    inside = relative_path(path, roots) or relative_path(os.path.realpath(path), roots)
+    if not inside or (os.name != "nt" and file[1:3] in (":\\", ":/")):
+        raise Refusal("--file %s is not in the project %s. Nothing was recorded." % (file, output.short(root)))
+    return inside
 
 
 def locate(args: argparse.Namespace) -> Project:

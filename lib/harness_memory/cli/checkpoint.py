@@ -12,7 +12,7 @@ from ..base.lock import Busy
 from ..base.text import first_sentence
 from ..memory import briefing, ratings, views
 from ..project import identity
-from ..project.context import Context, relative_path
+from ..project.context import Context
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from . import arguments, resolve
@@ -126,7 +126,7 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
         directory = marker["root"]  # the shell may have moved to another project
     project = identity.locate(root, directory, directory)
     if args.files_changed:
-        value["files_changed"] = [_relative(file, project.root) for file in args.files_changed]
+        value["files_changed"] = [arguments.relative(file, project.root) for file in args.files_changed]
     arguments.private_root()
     now, ends = time.time(), time.monotonic() + settings.DEADLINE_SECONDS
     context = Context(root, project.dir, project.root, project.remote, ends, (directory,))
@@ -147,13 +147,3 @@ def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Sessi
     except Busy:
         raise Refusal("a hook of this session holds its lock. Nothing was recorded. Try again.") from None
     return name, session
-
-
-def _relative(file: str, root: str) -> str:
-    """A path as it is recorded: below the project's root."""
-    path = os.path.normpath(os.path.join(root, os.path.expanduser(file)))
-    roots = (root, os.path.realpath(root))
-    relative = relative_path(path, roots) or relative_path(os.path.realpath(path), roots)
-    if not relative or (os.name != "nt" and file[1:3] in (":\\", ":/")):
-        raise Refusal("--file %s is not in the project %s. Nothing was recorded." % (line(file), short(root)))
-    return relative

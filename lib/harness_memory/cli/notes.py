@@ -13,7 +13,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from . import arguments, pages
 from .output import Refusal, answer, complain, count, emit_stored, line, short, table
-from .scopes import Scopes, add_scope, described, relative
+from .scopes import Scopes, add_scope, described
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,7 +90,6 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
     add_scope(parser, "local ends with the session, user follows you into every project (default: project)")
     add("--file", metavar="F", action="append", help="a file it is about: lint reports its changes (repeatable)")
     add("--trigger", metavar="T", action="append", help='"command: git push" or "path: src/**" (repeatable)')
-    add("--fix", action="store_true", help="correct what lint can: relative dates, the opening of a story")
 
 
 def edit(argv: list[str]) -> int:
@@ -119,8 +118,7 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     """Add facts, or the text of a page, to the note of that name; for `note add` it must not exist."""
     text = "" if args.facts else pages.standard_input("note add %s" % line(args.name))
     name, *facts = [redact(one_line(each)) for each in (args.name, *args.facts)]  # no slug holds a secret
-    day = scopes.day if args.fix else ""
-    facts = [lint.reworded(fact, day) if args.fix else fact for fact in facts if fact]
+    facts = [*filter(None, facts)]
     if not facts and not text:
         raise Refusal("the fact is empty; nothing was noted")
     with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as writing:
@@ -129,9 +127,8 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
         # The first words of a fact that mean something name a new topic; a negation does.
-        words = [
-            word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in lint.reworded("".join(facts[:1]), day).split()
-        ]
+        words = lint.reworded("".join(facts[:1]), "").split()
+        words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in words]
         title = name or " ".join([word for word in words if similar.content(word)][:_TOPIC_WORDS])
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
@@ -140,17 +137,16 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
             page = notes.parse(made.slug, text)
             made.fields.update(page.fields)
             made.body, made.problems = page.body, page.problems
-        is_new = _add_facts(made, facts, day) or bool(text)
+        is_new = _add_facts(made, facts) or bool(text)
         if existing and made.fields.get("verified"):
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
         return _save(scopes, writing, made, args, "Noted" if is_new else "Known already, and verified today")
 
 
-def _add_facts(note: Note, facts: list[str], day: str = "") -> bool:
-    """Add the facts that a note does not state, also as `--fix` words them; whether there were any."""
-    texts = [fact.text for fact in note.facts]
-    keys = {similar.key(each) for each in (*texts, *(lint.reworded(each, day) for each in texts))}
+def _add_facts(note: Note, facts: list[str]) -> bool:
+    """Add the facts that a note does not state; whether there were any."""
+    keys = {similar.key(fact.text) for fact in note.facts}
     new = [fact for fact in facts if similar.key(fact) not in keys]
     for fact in new:
         note.add(fact)
@@ -177,12 +173,14 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
         items = dict(zip(made.files, made.items("files")))
-        items.update({path: notes.stamped(path, root) for path in [relative(file, root) for file in args.file]})
+        items.update(
+            {path: notes.stamped(path, root) for path in [arguments.relative(file, root) for file in args.file]}
+        )
         fields["files"] = [*items.values()]
-    for item in args.trigger or ():
-        if not notes.trigger(item):
-            raise Refusal('--trigger is "command: git push" or "path: src/**", not "%s"' % line(item))
-        fields["triggers"] = [*dict.fromkeys([*made.items("triggers"), one_line(item)])]
+    if args.trigger:
+        fields["triggers"] = [*dict.fromkeys([*made.items("triggers"), *map(one_line, args.trigger)])]
+        if len(made.triggers) < len(fields["triggers"]):
+            raise Refusal('--trigger is "command: git push" or "path: src/**"; nothing was written')
 
 
 def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
@@ -195,27 +193,24 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
         raise Refusal("it states no fact; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
-    fixed = lint.correct(made) if getattr(args, "fix", False) else []
     writing.put(made, scopes.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
     pairs = lint.check_pairs(notebook.read_all(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
     is_redacted = MARK in notes.render(saved)
-    value = {**described(saved), "redacted": is_redacted, "fixed": fixed}
-    value["findings"] = [finding._asdict() for finding in findings]
+    value = {**described(saved), "redacted": is_redacted, "findings": [finding._asdict() for finding in findings]}
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
     rows += ["Secrets in it were redacted."] if is_redacted else []
-    rows += ["  corrected: " + line(what) for what in fixed]
     rows += ["  line %d %s; %s" % (each.line, line(each.what), line(each.remedy)) for each in findings]
     if any(finding.fixable for finding in findings):
-        rows.append("  (--fix, or harness memory lint --fix, corrects what is safe)")
+        rows.append("  (harness memory lint --fix corrects what is safe)")
     return answer(args.json, value, rows)
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
     note = scopes.find(args.name, args.scope, is_readable=True)
-    if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type, args.fix)):
+    if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type)):
         is_typed = sys.stdin is None or sys.stdin.isatty()
         return _edit_text(scopes, note, args, "" if is_typed else pages.standard_input("note edit NAME"))
     with scopes.writing(note.scope) as writing:

@@ -12,7 +12,7 @@ from ..notes.note import slug_of
 from ..project import identity
 from ..session import sessions
 from . import arguments, resolve
-from .output import Refusal, line
+from .output import Refusal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -95,15 +95,6 @@ class Scopes:
 
 def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:
     parser.add_argument("--scope", choices=settings.NOTE_SCOPES, help=what)
-
-
-def relative(file: str, root: str) -> str:
-    """A path as a note keeps it: relative to the project's root, with slashes."""
-    path = os.path.realpath(os.path.join(root, os.path.expanduser(file)))
-    inside = os.path.relpath(path, os.path.realpath(root)).replace(os.sep, "/")
-    if inside.split("/")[0] == ".." or os.path.isabs(inside):
-        raise Refusal("--file %s is not in the project %s" % (line(file), line(root)))
-    return inside
 
 
 def described(note: Note) -> dict[str, Any]:

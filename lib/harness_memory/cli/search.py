@@ -17,7 +17,7 @@ from ..session import episode
 from ..session.sessions import day_and_id
 from . import arguments
 from .output import Refusal, complain, cut, emit_json, line, short, table
-from .scopes import Scopes, relative
+from .scopes import Scopes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def related(argv: list[str]) -> int:
     parser.add_argument("-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
     args = parser.parse_args(argv)
     scopes = Scopes(args)
-    path = relative(os.path.join(arguments.directory(args), args.file), scopes.project.root)
+    path = arguments.relative(os.path.join(arguments.directory(args), args.file), scopes.project.root)
     ends = tuple("/" + name.lower() for name in (args.file.replace(os.sep, "/").strip("/"), path))
     hits = []
     source = _open(scopes.root, scopes.project.dir)

@@ -89,6 +89,14 @@ class Note:
         return [item.partition(_HASH)[0] for item in self.items("files")]
 
     @property
+    def triggers(self) -> list[tuple[str, str]]:
+        """(kind, pattern) of each valid trigger."""
+        items = [
+            (kind, pattern.strip()) for kind, _, pattern in (item.partition(":") for item in self.items("triggers"))
+        ]
+        return [item for item in items if item[0] in ("command", "path") and item[1]]
+
+    @property
     def facts(self) -> list[Fact]:
         """Bullets with the lines that belong to them, and paragraphs; headings and code are not facts."""
         import re
@@ -152,7 +160,7 @@ def parse(slug: str, text: str) -> Note:
         wrong = shape.problem(value, _KINDS.get(key, "text"), key)
         if wrong:
             del fields[key]
-        elif key == "triggers" and not all(map(trigger, note.items(key))):
+        elif key == "triggers" and len(note.triggers) < len(note.items(key)):
             wrong = 'a trigger is neither "command: …" nor "path: …"'
         if wrong:
             line = next((at for at, row in enumerate(lines[:end], 1) if row.startswith(key + ":")), 1)
@@ -179,12 +187,6 @@ def slug_of(name: str) -> str:
     slug = "-".join("".join([char if char.isalnum() else " " for char in name.lower()]).split())
     slug = slug.encode("utf-8", "replace")[: settings.NOTE_NAME_CHARS].decode("utf-8", "ignore").strip("-")
     return slug + "-note" if slug in DEVICE_NAMES else slug
-
-
-def trigger(text: str) -> tuple[str, str] | None:
-    """The kind and the pattern of a trigger; None for any other text."""
-    kind, _, pattern = text.partition(":")
-    return (kind, pattern.strip()) if kind in ("command", "path") and pattern.strip() else None
 
 
 def stamped(path: str, root: str) -> str:

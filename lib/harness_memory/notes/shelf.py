@@ -15,7 +15,7 @@ import os
 from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import redact
-from . import index
+from . import index, triggers
 from . import note as notes
 from .note import Note
 
@@ -172,11 +172,9 @@ class Writing:
         head = files.read_part(shelf.index, 64)
         if head and not index.is_ours(head):
             files.move(shelf.index, self._archived("MEMORY", files.made(shelf.index)))
+        triggers.save(shelf.home, holding([shelf]))
         if text:
-            # Also when unchanged: triggers and housekeeping compare the time of the index with that of the notes.
-            files.write(shelf.index, text)
-            if any(note.items("triggers") for note in shelf.read()):
-                files.touch(os.path.join(os.path.dirname(shelf.home), settings.TRIGGERS_MARK))
+            files.write(shelf.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
         else:
             files.remove(shelf.index)
             files.remove_if_empty(shelf.folder)  # an empty folder would stay newer than its missing index

@@ -1,11 +1,10 @@
 """Notes that are injected when a command or a path comes up: `triggers` in their frontmatter.
 
-    <project or user>/STATE/triggers.json   {"schema", "index", "triggers": [{"kind", "pattern", "note", "line"}]}
+    <project or user>/STATE/triggers.json   {"schema", "triggers": [{"kind", "pattern", "note", "line"}]}
 
-A cache of the notes that hold. Its reader renews it when `index` is not the time of MEMORY.md, which every change of
-a note sets. `<root>/triggers` marks that some note has a trigger; PreToolUse asks only where it exists. A command
-matches when it, or a command in its chain, begins with the words of a pattern; a path when it fits the glob
-(`*` within a folder, `**` across folders).
+A view of the notes that hold, written with MEMORY.md. `<root>/triggers` marks that some note has a trigger; PreToolUse
+asks only where it exists. A command matches when it, or a command in its chain, begins with the words of a pattern; a
+path when it fits the glob (`*` within a folder, `**` across folders).
 """
 
 from __future__ import annotations
@@ -13,17 +12,25 @@ from __future__ import annotations
 import os
 
 from ..base import files, settings
-from . import shelf as notebook
-from .note import trigger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from .note import Note
 
-    from .shelf import Shelf
-
+_FILE = os.path.join(settings.STATE_DIR, settings.TRIGGERS_FILE)
 _CHAINS = ("&&", "|", ";", "\n")
-_SPEC = {"index": "number", "triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
+_SPEC = {"triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
+
+
+def save(home: str, notes: list[Note]) -> None:
+    rows = []
+    for note in notes:
+        row = {"note": note.ref, "line": "%s: %s" % (note.name, note.description)} if note.triggers else {}
+        rows += [{"kind": kind, "pattern": pattern, **row} for kind, pattern in note.triggers]
+    if rows:
+        files.touch(os.path.join(os.path.dirname(home), settings.TRIGGERS_MARK))
+    if rows or files.exists(os.path.join(home, _FILE)):
+        files.write_json(os.path.join(home, _FILE), {"schema": settings.SCHEMA, "triggers": rows})
 
 
 def match(store_root: str, project_dir: str, *, command: str = "", path: str = "") -> list[dict[str, str]]:
@@ -33,27 +40,13 @@ def match(store_root: str, project_dir: str, *, command: str = "", path: str = "
         command = command.replace(mark, "\0")
     commands = [part.split() for part in command.split("\0")]
     parts = path.strip("/").split("/") if 0 < len(path) <= settings.PATH_CHARS else []
-    for shelf in notebook.shelves(store_root, project_dir):
-        for row in _load(shelf):
+    for home in (project_dir, os.path.join(store_root, settings.USER_DIR)):
+        for row in (files.load_json(os.path.join(home, _FILE), _SPEC) or {"triggers": ()})["triggers"]:
             words = row["pattern"].split()
             is_called = any(words == call[: len(words)] for call in commands)
             if is_called if row["kind"] == "command" else fits(parts, row["pattern"]):
                 matches.setdefault(row["note"].partition("/")[2], row)
     return list(matches.values())
-
-
-def _load(shelf: Shelf) -> list[dict[str, str]]:
-    path, written = os.path.join(shelf.home, settings.STATE_DIR, settings.TRIGGERS_FILE), files.modified(shelf.index)
-    cache: Any = files.load_json(path, _SPEC) if written else {"index": written, "triggers": []}
-    if not cache or cache["index"] != written:
-        rows = []
-        for note in notebook.holding([shelf]):
-            line = "%s: %s" % (note.name, note.description)
-            pairs = filter(None, map(trigger, note.items("triggers")))
-            rows += [{"kind": kind, "pattern": pattern, "note": note.ref, "line": line} for kind, pattern in pairs]
-        cache = {"schema": settings.SCHEMA, "index": written, "triggers": rows}
-        files.write_json(path, cache)
-    return list(cache["triggers"])
 
 
 def fits(parts: list[str], pattern: str) -> bool:
