@@ -50,7 +50,7 @@ def note_failure(root: str, event: str, error: BaseException | str) -> None:
     try:
         files.check_owner(root)
         files.write_json(os.path.join(directory, name), record)
-        for old in files.names(directory)[: -settings.FAILURES_KEPT]:
+        for old in files.names(directory)[:-50]:
             files.remove(os.path.join(directory, old))
     except OSError:
         pass  # `doctor` itself notices a store that cannot be written
@@ -74,4 +74,4 @@ def unmentioned(root: str) -> int:
 
 
 def failures_dir(root: str) -> str:
-    return os.path.join(root, settings.HEALTH_DIR, "failures")
+    return os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)

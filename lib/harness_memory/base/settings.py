@@ -1,14 +1,13 @@
-"""Every constant, limit, path segment and environment name of the product, in one place.
+"""Constants, limits, path segments and environment names that modules share or a person may look for.
 
-Numbers carry their unit in the name. `DEFAULTS` is what `config.json` in the store root may
-override; everything else is fixed.
+Numbers carry their unit in the name. `DEFAULTS` is what `config.json` may override; everything else is fixed.
 """
 
 from __future__ import annotations
 
 SCHEMA = 1
 
-# Environment -----------------------------------------------------------------------------------
+# Environment
 ENV_SWITCH = "HARNESS_MEMORY"  # "off" disables every hook of the process tree
 ENV_HOME = "HARNESS_MEMORY_HOME"
 ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
@@ -19,20 +18,16 @@ ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
 OFF_WORDS = ("off", "0", "false", "no")
 
-# Store layout ----------------------------------------------------------------------------------
+# Store layout
 CLAUDE_DIR = ".claude"
 STORE_DIR = "memory"
 CONFIG_FILE = "config.json"
 GUARD_FILE = "guard.json"  # in the store, and in a project's .claude folder
 GUARD_DIR = "guard"
-ALLOWED_DIR = "allowed"
 INSTALLS_FILE = "installs.json"
 HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
-SHOWN_FILE = "shown"
-DEGRADED_DIR = "degraded"
-
 PROJECT_FILE = "project.json"
 EPISODES_DIR = "episodes"
 EPISODE_PREFIX = "session-"
@@ -48,8 +43,6 @@ ROWS_FILE = "rows.cache"  # derived: what the views show of each episode
 PROGRESS_DIR = "progress"
 THREADS_DIR = "threads"
 RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
-CONSOLIDATED_FILE = "consolidated.json"
-CONSOLIDATION_TOLD_FILE = "consolidation-told"
 CURRENT_WORK_FILE = "current-work.json"
 CONVERSATION_FILE = "conversation_state.json"
 INDEX_FILE = "INDEX.md"
@@ -59,59 +52,41 @@ PROFILES_DIR = "profiles"
 USER_DIR = "user"
 LEARNING_DIR = "LEARNING"
 TOPICS_DIR = "topics"
-NOTES_LOCK = "notes.lock"
 ARCHIVE_DIR = "archive"
-ARCHIVE_LOCK = "archive.lock"
 NOTES_ARCHIVE_DIR = "notes"
-USED_DIR = "used"
 RECALL_DIR = "recall"
 RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
-TRIGGERS_FILE = "triggers.json"
 TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
 DRAFTS_DIR = "drafts"
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"
-AUTO_MEMORY_DIR = "memory"  # the client's own, beside the project's transcripts
 LOCK_SUFFIX = ".lock"
 TEMP_SUFFIX = ".tmp"
 REDACTED = "[redacted:"  # and the kind of the secret, and "]"
-
 CHECKPOINT_PREFIX = "completion-checkpoint"
 CHECKPOINT_SUFFIX = ".json"
 CLAIM_SUFFIX = ".claimed"
 REJECT_SUFFIX = ".rejected"
 DAMAGED_SUFFIX = ".damaged"
-SUBAGENTS_DIR = "subagents"
-VIEWS_LOCK = "views.lock"
 ARTIFACT_PREFIX = "checkpoint-"
 MALFORMED_SUFFIX = ".malformed"
-ASYNC_TASKS_DIR = "async-tasks"
-
 DIR_MODE = 0o700
 FILE_MODE = 0o600
 
-# Project identity ------------------------------------------------------------------------------
+# Project identity
 SLUG_CHARS = 40
 ID_HASH_CHARS = 12
-BRANCH_CHARS = 200
-REMOTE_MAX_CHARS = 4096
 PARENTS_SEARCHED = 64
-GIT_FILE_MAX_BYTES = 16 * 1024
-GIT_CONFIG_MAX_BYTES = 1024 * 1024  # 10,000 branches; what lies beyond is left unread
-PROJECT_FILE_MAX_BYTES = 256 * 1024
-PROJECTS_SCANNED = 2000  # looked through for a moved project
-WITNESS_FILES = 4
-WITNESS_ENTRIES_SCANNED = 2000
 IDENTITY_ITEMS_KEPT = 50
 
-# Life of a session -----------------------------------------------------------------------------
+# Life of a session
 STATUSES = ACTIVE, COMPLETED, ABANDONED = ("ACTIVE", "COMPLETED", "ABANDONED")
 DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
 SHORT_ID_CHARS = (8, 13, 18, 23, 36)  # as many of Claude's id as it takes to be unique in its day
 
-# Input -----------------------------------------------------------------------------------------
+# Input
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
 ROWS_MAX_BYTES = 64 * 1024 * 1024  # 100,000 episodes
@@ -120,7 +95,7 @@ TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
 TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory
 TEXT_FIELD_MAX_CHARS = 64 * 1024  # what is kept of a prompt or an answer before cutting
 
-# Time ------------------------------------------------------------------------------------------
+# Time
 HOOK_TIMEOUT_SECONDS = 5  # what install.py asks the client for
 DEADLINE_SECONDS = 4.0  # our own, so that the client never has to kill us
 SESSION_END_DEADLINE_SECONDS = 1.0  # clients before 2.1.74 kill SessionEnd at 1.5 s
@@ -134,20 +109,18 @@ LOCK_WAIT_SECONDS = 1.5
 SIBLING_LOCK_WAIT_SECONDS = 0.05  # the holder of a dead session's lock is already finishing it
 FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much after Stop fires
 FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently
-FLUSH_POLL_SECONDS = 0.02
 SWEEP_BUDGET_SECONDS = 1.0
 EPISODES_COMPARED = 20  # with the views, at a start
 STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writer
 CLOCK_DOUBT_SECONDS = 60  # an instant so far ahead is a clock's that was set back since
 ACTIVE_GAP_SECONDS = 30 * 60  # a longer pause between two entries is not counted as work
 
-# Text ------------------------------------------------------------------------------------------
+# Text
 ASK_CHARS = 300
 ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
 DONE_CHARS = 900
 EARLIER_CHARS = 300  # of the answer of an earlier turn
-EARLIER_KEPT = 6
 SUBSTANTIAL_CHARS = 80  # a shorter answer to a turn without changes is a courtesy
 TERSE_CHARS = 16  # "Done.": the question says more
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
@@ -155,103 +128,75 @@ GUARD_SENTENCE_CHARS = 2000  # of it all: a rule file may say anything
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 ITEM_CHARS = 240
-FILES_KEPT = 200
 FILES_IN_EPISODE = 30
 FILES_IN_INDEX = 3
-COMMAND_CHARS = 200
 PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
-FIXES_KEPT = 5
 PENDING_KEPT = 64
-FAILED_KEPT = 12
-TASK_NOTES_KEPT = 10
-CHECKPOINTS_KEPT = 20
 ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its session
 ACTIVE_TASKS_SHOWN = 20
 EPISODE_MAX_BYTES = 4096
-FAILURES_KEPT = 50
 
-# Notes -----------------------------------------------------------------------------------------
+# Notes
 NOTE_TYPES = ("user", "feedback", "project", "reference")
 NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
 NOTE_MAX_BYTES = 256 * 1024
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
-NOTE_HASH_CHARS = 12
 NOTE_UNUSED_DAYS = 182  # six months without use or verification
 NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
 NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "project": 30, "reference": 0}  # in the ranking by date
 NOTE_FILE_MAX_BYTES = 64 * 1024 * 1024  # of a file that a note is about are hashed
 
-# Audit -----------------------------------------------------------------------------------------
+# Audit
 SECURITY_DIR = "SECURITY"
 AUDIT_FILE = "audit.jsonl"
-AUDIT_LOCK = "audit.lock"
 AUDIT_EVENTS = (
     *("tool_blocked", "confirm_prompted", "path_access_denied", "tool_noted", "memory_forgotten", "guard_degraded"),
     "settings_changed",
 )
-AUDIT_COMMAND_CHARS = 500
-AUDIT_PATH_CHARS = 1000
-AUDIT_TEXT_CHARS = 300  # of a reason, and of any other text
-AUDIT_LINE_MAX_BYTES = 64 * 1024  # none of ours comes near it
 AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
-# Injection -------------------------------------------------------------------------------------
+# Injection
 INJECTION_MAX_UNITS = 9500  # at 10,001 the client shows a file preview instead
 INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
     "health": 400, "state": 1800, "briefing": 2400, "open": 1200, "notes": 1200, "menu": 1600, "profile": 2400,
     "recall": 1200, "usage": 700,
 }  # fmt: skip
-PROBLEMS_SHOWN = 3
 BRIEFING_LINES = 80
 PROFILE_LINES = 30
 OPEN_SHOWN = 8
-NEXT_STEPS_SHOWN = 3
-NOTES_LINES = 200
-MENU_SHOWN = 20
 MENU_CONSIDERED = 100  # of these the nearest to branch and folder come first
 MENU_READ_BYTES = 64 * 1024  # newest first: enough for the newest few hundred episodes
 SKILL_SESSIONS_SHOWN = 5
-STATE_ASKS_SHOWN = 3
-STATE_FILES_SHOWN = 20
 SUBAGENT_UNITS = 1600  # about 400 tokens
-SUBAGENT_BRIEFING_LINES = 25
-PROFILE_UNITS = 4000
 FORK_TOLERANCE_SECONDS = 5.0
 CURATED_MAX_BYTES = 256 * 1024
 CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
 RECEIPT_MAX_BYTES = 1024 * 1024
 INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
-DIRS_IN_INDEX = 3
 
-# Recall ----------------------------------------------------------------------------------------
+# Recall
 RECALL_FORMAT = 5  # of the cache: another version is replaced
-TRIGGERED_NOTES = 3
 RECALL_UNITS = 1200
-RECALL_LINE_CHARS = 200
 RECALL_FILES_SHOWN = 4
-RECALL_FILES_KEPT = 12
 RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
 RECALL_TAKEN_AT_PROMPT = 16  # new documents; a start or `search` takes in the rest
 RECALL_REFRESH_SECONDS = 0.3  # for a prompt to take in new documents
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 
-# Signals ---------------------------------------------------------------------------------------
+# Signals
 RATINGS_TAIL_BYTES = 64 * 1024  # of the newest ratings, all that a skill's start looks at
 RECENT_RATINGS = 5
-POOR_RATING = 2
-POOR_NOTES_SHOWN = 3
 
-# Retention, backfill, consolidation ------------------------------------------------------------
+# Retention, backfill, consolidation
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
 BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written since then may belong to a running session
 DAY_SECONDS = 86400
 FIRST_DAY = "2025-01-01"  # no hook of ours ran before: an earlier day is a wrong clock's
-
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,
     "retention_episodes": 200,

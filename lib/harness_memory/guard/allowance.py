@@ -41,4 +41,4 @@ def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> b
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     about = given.get("command") if isinstance(given.get("command"), str) else jsontext.compact(given)
     name = sha256.hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
-    return os.path.join(root, settings.GUARD_DIR, settings.ALLOWED_DIR, name)
+    return os.path.join(root, settings.GUARD_DIR, "allowed", name)

@@ -23,7 +23,7 @@ def note(root: str, launch_dir: str, project_dir: str, session: str, now: float)
 
 
 def _record(root: str, problems: list[str], project_dir: str, session: str, now: float) -> None:
-    folder = os.path.join(root, settings.HEALTH_DIR, settings.DEGRADED_DIR)
+    folder = os.path.join(root, settings.HEALTH_DIR, "degraded")
     for name in files.names(folder):
         if abs(now - files.modified(os.path.join(folder, name))) >= settings.DEGRADED_SECONDS:
             files.remove(os.path.join(folder, name))

@@ -86,7 +86,7 @@ def _search(context: HookContext, session: Session, state: Capture, injected: Re
 def _add(part: Part, record: Record) -> None:
     is_session = record.kind == SESSION
     name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
-    text = ("" if is_session else record.kind + ": ") + cut(record.line, settings.RECALL_LINE_CHARS)
+    text = ("" if is_session else record.kind + ": ") + cut(record.line, 200)
     label = "user " if record.id.startswith("user/") else ""
     part.add(neutral.line("- [%s%s] %s" % (label, record.day, text)), record.id, record.kind, record.files)
     more = len(record.files) - settings.RECALL_FILES_SHOWN

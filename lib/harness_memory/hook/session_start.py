@@ -90,7 +90,7 @@ def _failures(root: str) -> list[str]:
 
 
 def _health_line(problems: list[str]) -> str:
-    shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[: settings.PROBLEMS_SHOWN]]
+    shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
     shown += ["%d more" % (len(problems) - len(shown))] if len(problems) > len(shown) else []
     return "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command())
 

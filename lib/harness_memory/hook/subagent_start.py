@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def handle(run: Run) -> dict[str, Any] | None:
     context, event = HookContext(run), run.event
     parts = [
-        sections.briefing(context.project, [], settings.SUBAGENT_BRIEFING_LINES),
+        sections.briefing(context.project, [], 25),
         sections.notes(context.project, run.root, event.transcript_path, []),
     ]
     injection = compose(parts, settings.SUBAGENT_UNITS, context.project.name)

@@ -38,7 +38,7 @@ def begin_skill(context: HookContext, session: Session, skill: str) -> dict[str,
         return None
     problems: list[str] = []
     part = sections.profile(context.project, name, problems)
-    injection = compose([sections.health(problems), part], settings.PROFILE_UNITS, context.project.name)
+    injection = compose([sections.health(problems), part], 4000, context.project.name)
     if not injection.text:
         return None
     injected.profiles.append(key)
@@ -53,7 +53,7 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     path = relative_path(event.path, (context.root,))
     matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
     mark, injected = _conversation(context), load_receipt(session.dir)
-    news = [each for each in matches if each["note"] + mark not in injected.recalled][: settings.TRIGGERED_NOTES]
+    news = [each for each in matches if each["note"] + mark not in injected.recalled][:3]
     if not news:
         return None
     part = Part("recall", "Notes for this command or file", [])

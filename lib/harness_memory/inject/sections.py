@@ -39,7 +39,7 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
 
     A note of a nearer scope hides those of the same name, and those it replaces.
     """
-    client = os.path.join(os.path.dirname(transcript_path), settings.AUTO_MEMORY_DIR, settings.NOTES_INDEX_FILE)
+    client = os.path.join(os.path.dirname(transcript_path), "memory", settings.NOTES_INDEX_FILE)
     in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
@@ -52,7 +52,7 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
         indexes.insert(0, ("local", pages.Curated("", local)))
     hidden: set[str] = set()
     for scope, page in indexes:
-        page_part = _page_part("notes", "", page, settings.NOTES_LINES, problems)
+        page_part = _page_part("notes", "", page, 200, problems)
         part.missing += page_part.missing
         label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
@@ -83,7 +83,7 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
     for task in tasks[: settings.OPEN_SHOWN]:
         part.lines.append(neutral.line("- [%s] %s" % (task["started"][:10], task["description"])))
-        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][: settings.NEXT_STEPS_SHOWN]]
+        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][:3]]
     part.missing = max(0, len(tasks) - settings.OPEN_SHOWN)
     return part
 
@@ -102,16 +102,16 @@ def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
     for name, text in sorted(_menu_entries(path), key=distance):
         day, id = day_and_id(name)
-        if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
+        if id not in own_ids and len(part.lines) < 20:
             part.add(neutral.line("- [%s] %s: %s" % (day, id, text)), id, "menu")
     return part
 
 
 def state(captured: Capture) -> Part:
     """Where the work was, for a conversation that was just compacted."""
-    lines = ["- asked: " + ask for ask in captured.prompts()[-settings.STATE_ASKS_SHOWN :]]
+    lines = ["- asked: " + ask for ask in captured.prompts()[-3:]]
     lines += ["- todo, open: " + todo for todo in captured.open_todos()]
-    changed = captured.files[-settings.STATE_FILES_SHOWN :]
+    changed = captured.files[-20:]
     lines += ["- files changed so far: " + ", ".join(changed)] if changed else []
     for point in captured.checkpoints.values():
         lines += ["- decided or learned: " + item for item in point.get("learnings", [])]
@@ -138,7 +138,7 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
     if os.path.exists(os.path.join(project.dir, *settings.RATINGS_PATH)):
         from ..memory import ratings
 
-        poor = ratings.poor(project.dir, name)[: settings.POOR_NOTES_SHOWN]
+        poor = ratings.poor(project.dir, name)[:3]
         texts = ["%s of 5 on %s: %s" % (each["rating"], each.get("date"), each.get("note") or "") for each in poor]
         part.lines += [_shown("Rated poorly: " + "; ".join(text.rstrip(": ") for text in texts))] if poor else []
     return part

@@ -76,7 +76,7 @@ def lock(root: str, project_dir: str) -> contextlib.AbstractContextManager[objec
     """Held by a command that archives, restores or forgets; nothing is created where nothing is remembered."""
     if not os.path.isdir(project_dir) and not os.path.isdir(folder(root, project_dir)):
         return contextlib.nullcontext()
-    return Lock(os.path.join(project_dir, settings.STATE_DIR, settings.ARCHIVE_LOCK), _LOCK_SECONDS, _BUSY)
+    return Lock(os.path.join(project_dir, settings.STATE_DIR, "archive.lock"), _LOCK_SECONDS, _BUSY)
 
 
 def names(root: str, project_dir: str) -> list[str]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..base.config import Config
 
 CONSOLIDATION_SKILL = "harness-consolidate"
-_CONSOLIDATED = os.path.join(settings.STATE_DIR, settings.CONSOLIDATED_FILE)
+_CONSOLIDATED = os.path.join(settings.STATE_DIR, "consolidated.json")
 
 
 class Curated:
@@ -70,7 +70,7 @@ def mark_consolidation(project_dir: str, now: float) -> str:
 
 def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     """A line for the person when enough sessions wait, at most once a day."""
-    mentioned = os.path.join(project_dir, settings.STATE_DIR, settings.CONSOLIDATION_TOLD_FILE)
+    mentioned = os.path.join(project_dir, settings.STATE_DIR, "consolidation-told")
     at = last_consolidation(project_dir)
     at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back
     since = settings.EPISODE_PREFIX + clock.stamp(at)

@@ -123,7 +123,7 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
 
 def _remove_async_tasks(context: Context, now: float, config: Config) -> None:
     before = now - config["async_task_days"] * settings.DAY_SECONDS
-    folders = [os.path.join(folder, settings.ASYNC_TASKS_DIR) for folder in context.folders]
+    folders = [os.path.join(folder, "async-tasks") for folder in context.folders]
     paths = [os.path.join(each, name) for each in folders if not os.path.islink(each) for name in files.names(each)]
     stale = [path for path in paths if path.endswith(".json") and 0 < files.modified(path) < before]
     episodes = files.names(os.path.join(context.project_dir, settings.EPISODES_DIR)) if stale else []

@@ -229,7 +229,7 @@ def _line(name: str, value: dict[str, Any], headline: str) -> str:
     if len(names) > settings.FILES_IN_INDEX:
         shown += ", +%d" % (len(names) - settings.FILES_IN_INDEX)
     folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
-    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[: settings.DIRS_IN_INDEX])]).strip("; ")
+    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[:3])]).strip("; ")
     skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     tail = " [%s]" % one_line(shown) if shown else ""
     tail += " (%s)" % one_line(where) if where else ""

@@ -58,7 +58,7 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = _BUSY) -> Lock:
     """For changing a thread or a task and then calling `update`; raises Busy."""
-    return Lock(os.path.join(project_dir, settings.STATE_DIR, settings.VIEWS_LOCK), wait_seconds, busy)
+    return Lock(os.path.join(project_dir, settings.STATE_DIR, "views.lock"), wait_seconds, busy)
 
 
 def update(project_dir: str, rows: list[Row] | None = None) -> list[str]:

@@ -198,7 +198,7 @@ def stamped(path: str, root: str) -> str:
             code = hashlib.sha256(file.read(settings.NOTE_FILE_MAX_BYTES)).hexdigest()
     except OSError:
         return path
-    return path + _HASH + code[: settings.NOTE_HASH_CHARS]
+    return path + _HASH + code[:12]
 
 
 def is_fence(line: str) -> bool:

@@ -41,7 +41,7 @@ class Shelf:
 
     def used(self, slug: str) -> str:
         """An empty file whose time says when the note was last read."""
-        return os.path.join(self.home or self.folder, settings.STATE_DIR, settings.USED_DIR, slug)
+        return os.path.join(self.home or self.folder, settings.STATE_DIR, "used", slug)
 
     def slugs(self) -> list[str]:
         return [name[: -len(".md")] for name in files.names(self.folder) if name.endswith(".md") and name[0] != "."]
@@ -125,7 +125,7 @@ class Writing:
     def __init__(self, shelf: Shelf, wait_seconds: float = _LOCK_SECONDS) -> None:
         folder = os.path.dirname(shelf.folder) if shelf.home else shelf.folder
         self.shelf = shelf
-        self.lock = Lock(os.path.join(folder, settings.NOTES_LOCK), wait_seconds, _BUSY)
+        self.lock = Lock(os.path.join(folder, "notes.lock"), wait_seconds, _BUSY)
 
     def __enter__(self) -> Writing:
         self.lock.__enter__()

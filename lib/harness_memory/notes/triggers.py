@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .note import Note
 
-_FILE = os.path.join(settings.STATE_DIR, settings.TRIGGERS_FILE)
+_FILE = os.path.join(settings.STATE_DIR, "triggers.json")
 _CHAINS = ("&&", "|", ";", "\n")
 _SPEC = {"triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base import clock, settings
+from ..base import clock
 from .index import NOTE, SESSION, Document, Record
 from .terms import PATHS_MAX, pair_code, path_term, terms
 
@@ -28,7 +28,7 @@ def index_text(
     for word in words:
         counts[word] = counts.get(word, 0) + 1
     counts.update((path_term(path), len(paths)) for path in paths)
-    record = Record(id, kind, clock.iso(time)[:10], title, paths[: settings.RECALL_FILES_KEPT])
+    record = Record(id, kind, clock.iso(time)[:10], title, paths[:12])
     return Document(counts, pairs, len(words), time, record)
 
 

@@ -134,7 +134,7 @@ class Capture:
         text = cut(self.answer, settings.EARLIER_CHARS)
         changed = max([changed, *(count for other, count in self.earlier if other == text)])
         self.earlier = [*(each for each in self.earlier if each[0] != text), [text, changed]]
-        if len(self.earlier) > settings.EARLIER_KEPT:
+        if len(self.earlier) > 6:
             idle = [number for number, (_, count) in enumerate(self.earlier[:-1]) if not count]
             del self.earlier[(idle or [1])[0]]
 

@@ -126,7 +126,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     state.wrote_checkpoint = state.wrote_checkpoint and is_left
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
     newest = sorted({*state.checkpoints, *(name for name in names if name.endswith(suffix))})
-    newest = newest[-settings.CHECKPOINTS_KEPT :]
+    newest = newest[-20:]
     for name in {*newest}.difference(state.checkpoints):
         state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
     state.checkpoints = {name: state.checkpoints[name] for name in newest}

@@ -67,7 +67,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "taint": list(state.outside),
         "title": state.title,
         "tools": dict(sorted(state.tools.items(), key=lambda item: (-item[1], item[0]))[:16]),
-        "tasks": tasks[-settings.TASK_NOTES_KEPT :],
+        "tasks": tasks[-10:],
         "thread": state.thread or session.id,
         "parent": meta.get("parent") or None,
         "root": state.root,

@@ -106,9 +106,9 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
         patience = settings.FLUSH_WAIT_SECONDS if is_behind else settings.FLUSH_DOUBT_SECONDS
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
-        time.sleep(settings.FLUSH_POLL_SECONDS)
+        time.sleep(0.02)
         is_whole = _read_new(context, path, state)
-    folder = os.path.join(os.path.splitext(path)[0], settings.SUBAGENTS_DIR)
+    folder = os.path.join(os.path.splitext(path)[0], "subagents")
     for name in files.names(folder):
         if name.endswith(".jsonl"):
             is_whole = _read_new(context, os.path.join(folder, name), state, name) and is_whole

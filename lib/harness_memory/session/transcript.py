@@ -197,7 +197,7 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
         _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
-        detail = brief_of(options.get("command"), settings.COMMAND_CHARS)
+        detail = brief_of(options.get("command"), 200)
     elif name == "TodoWrite":
         detail = {}
         for number, todo in enumerate(_dicts(options.get("todos"))[: settings.PENDING_KEPT], 1):
@@ -238,12 +238,12 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         elif relative:
             state.turn_files += 1
             state.files_total += relative not in state.files
-            _add(state.files, relative, settings.FILES_KEPT)
+            _add(state.files, relative, 200)
 
 
 def _add_command(state: Capture, command: str, is_error: bool) -> None:
     if is_error:
-        _add(state.failed, command, settings.FAILED_KEPT)
+        _add(state.failed, command, 12)
         return
     before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
     if prefix and ">" in before:
@@ -252,7 +252,7 @@ def _add_command(state: Capture, command: str, is_error: bool) -> None:
     if earlier:
         state.failed.remove(earlier)
     if earlier not in ("", command):
-        _add(state.fixed, [earlier, command], settings.FIXES_KEPT)
+        _add(state.fixed, [earlier, command], 5)
 
 
 def _is_variant(*commands: str) -> bool:
