@@ -71,7 +71,7 @@ PACKAGES = {
     "session": 1604,
     "notes": 995,
     "memory": 2122,
-    "recall": 949,
+    "recall": 953,
     "inject": 441,
     "guard": 7346,
     "hook": 873,

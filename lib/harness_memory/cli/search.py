@@ -158,7 +158,7 @@ def _explained(source: Source, query: ranking.Query, now: float, number: int) ->
         total += parts[name]
     held = [term for term in query.weights if number in source.postings(term)]
     parts["terms"] = {term: ranking.rarity_of(source, term) for term in held}
-    return {**parts, "score": total, "worth": ranking.worth(source, query, number, total)}
+    return {**parts, "score": total, "worth": ranking.worth(source, ranking.asked_of(source, query), number, total)}
 
 
 def _open(root: str, directory: str) -> Source | None:

@@ -84,22 +84,26 @@ def pick(
     source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool], limit: int = _PICK_MAX
 ) -> list[int]:
     """The few documents that a prompt calls for, best first; none when nothing does."""
-    scores = score(source, query, now)
+    scores, asked = score(source, query, now), asked_of(source, query)
     picked: list[int] = []
     for number in best(source, scores, _PICK_EXAMINED):
-        is_worth = worth(source, query, number, scores[number]) >= _WORTH_MIN
+        is_worth = worth(source, asked, number, scores[number]) >= _WORTH_MIN
         if is_worth and len(picked) < limit and not is_unwanted(number):
             picked.append(number)
     return picked
 
 
-def worth(source: Source, query: Query, number: int, score: float) -> float:
-    """A score on an absolute scale: weighed by how much of the query the document holds."""
+def asked_of(source: Source, query: Query) -> dict[str, tuple[float, float]]:
+    """(weight, rarity) of each term and path of a query."""
     weights = {**query.weights, **dict.fromkeys(map(path_term, query.paths), 1.0)}
+    return {term: (weight, rarity_of(source, term)) for term, weight in weights.items()}
+
+
+def worth(source: Source, asked: Mapping[str, tuple[float, float]], number: int, score: float) -> float:
+    """A score on an absolute scale: weighed by how much of the query the document holds."""
     unknown = log(1 + (source.count + 0.5) / 0.5)  # of a term without documents: unrelated prompts are full of them
     total = matched = together = 0.0
-    for term, weight in weights.items():
-        rarity = rarity_of(source, term)
+    for term, (weight, rarity) in asked.items():
         total += weight * (rarity or unknown)
         if rarity and number in source.postings(term):
             matched += weight * rarity
