@@ -103,7 +103,7 @@ def test_a_current_directory_that_is_gone_is_refused(empty: World) -> None:
     words = ["sh", "-c", command, "sh", str(empty.repo), sys.executable, str(HARNESS)]
     done = subprocess.run(words, env=support.clean_environment(empty.home), capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"--project DIR" in done.stderr
+    assert b"the current directory is gone" in done.stderr
 
 
 # Output ------------------------------------------------------------------------------------------

@@ -314,11 +314,11 @@ def remove_if_empty(path: str) -> None:
         pass
 
 
-def remove_temporaries(directory: str, before: float, of: str = "") -> None:
-    """Remove what killed writers left `before` that time; `of` one file, where others write too."""
+def remove_temporaries(directory: str, before: float) -> None:
+    """Remove what killed writers left `before` that time."""
     for name in names(directory):
         path = os.path.join(directory, name)
-        if name.startswith("." + of) and name.endswith(settings.TEMP_SUFFIX) and made(path) < before:
+        if name.startswith(".") and name.endswith(settings.TEMP_SUFFIX) and made(path) < before:
             remove(path)
 
 

@@ -32,13 +32,6 @@ def _verb(verb: str, about: str, examples: str, family: str) -> Parser:
     return Parser(prog=prog, description=about, epilog=epilog, formatter_class=style, allow_abbrev=False)
 
 
-def _with_common(made: argparse.ArgumentParser, has_json: bool) -> argparse.ArgumentParser:
-    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
-    if has_json:
-        made.add_argument("--json", action="store_true", help="print JSON, for scripts")
-    return made
-
-
 def parser(
     verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True
 ) -> argparse.ArgumentParser:
@@ -46,18 +39,22 @@ def parser(
     return _with_common(_verb(verb, about, examples, family), has_json)
 
 
+def _with_common(made: argparse.ArgumentParser, has_json: bool = True) -> argparse.ArgumentParser:
+    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
+    if has_json:
+        made.add_argument("--json", action="store_true", help="print JSON, for scripts")
+    return made
+
+
 class Actions:
     """The parser of a verb with actions: each has its own options and refuses those of the others."""
 
-    __slots__ = ("_parser", "_subparsers")
-
-    def __init__(self, verb: str, about: str, examples: str, family: str = "memory") -> None:
-        self._parser = _verb(verb, about, examples, family)
+    def __init__(self, verb: str, about: str, examples: str) -> None:
+        self._parser = _verb(verb, about, examples, "memory")
         self._subparsers = self._parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
-    def add(self, action: str, about: str, *, has_json: bool = True) -> argparse.ArgumentParser:
-        made = self._subparsers.add_parser(action, help=about, description=about, allow_abbrev=False)
-        return _with_common(made, has_json)
+    def add(self, action: str, about: str) -> argparse.ArgumentParser:
+        return _with_common(self._subparsers.add_parser(action, help=about, description=about, allow_abbrev=False))
 
     def parse(self, argv: list[str], default: str = "") -> argparse.Namespace:
         """`default` is the action when none is named."""

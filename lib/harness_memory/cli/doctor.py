@@ -61,15 +61,23 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     if config.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
         yield Check(WARN, "switch", "%s in the environment: every hook is off here" % setting, "unset it")
-    paths = installs.in_force(directory, project.root)
-    yield from _installs(root, paths)
-    guard = installs.guard(root, paths, directory)
-    yield from _guard(root, guard)
+    every = installs.find(root, directory, project.root)
+    yield from _installs(root, every)
+    runs = installs.last_runs(root)
+    guard = installs.guard(root, every, directory)
+    for problem in guard.problems:
+        yield Check(WARN, "guard", problem, "correct or delete the file; the rules in force: harness guard rules")
+    others = [reason for reason in guard.why if reason not in guard.problems]
+    if guard.state == installs.DEGRADED and others:
+        yield Check(WARN, "guard", "degraded: %s" % others[0], installs.INSTALL + " --guard", others)
+    elif guard.state != installs.DEGRADED:
+        asked = ago(runs["PreToolUse"]) if runs["PreToolUse"] else "never"
+        how = ", last asked %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
+        yield Check(WARN if guard.is_lost else OK, "guard", guard.line() + how, installs.INSTALL + " --guard")
     yield _store(root)
     problems = config.load(root).problems
     for problem in problems:
         yield Check(WARN, "config", problem, "correct or delete the file")
-    runs = {event: clock.parse(when) for event, when in installs.last_runs(root).items()}
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     yield _failures(root)
@@ -85,8 +93,7 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
         yield Check(WARN, "leftovers", text, remedy, [short(path) for path in left])
 
 
-def _installs(root: str, paths: list[str]) -> Iterator[Check]:
-    every = installs.find(root, paths)
+def _installs(root: str, every: list[installs.Install]) -> Iterator[Check]:
     for install in every:
         path = short(install.path)
         if install.problems:
@@ -98,19 +105,6 @@ def _installs(root: str, paths: list[str]) -> Iterator[Check]:
         yield Check(OK, "install", "in no settings file, but hooks have run: probably as a plugin")
     elif not every:
         yield Check(FAIL, "install", "not installed: no settings file here holds our hooks", installs.INSTALL)
-
-
-def _guard(root: str, guard: installs.Guard) -> Iterator[Check]:
-    for problem in guard.problems:
-        yield Check(WARN, "guard", problem, "correct or delete the file; the rules in force: harness guard rules")
-    others = [reason for reason in guard.why if reason not in guard.problems]
-    if guard.state == installs.DEGRADED and others:
-        yield Check(WARN, "guard", "degraded: %s" % others[0], installs.INSTALL + " --guard", others)
-    elif guard.state != installs.DEGRADED:
-        asked = clock.parse(installs.last_runs(root)["PreToolUse"])
-        how = ", last asked %s (to test it: harness guard test)" % (ago(asked) if asked else "never")
-        text = guard.line() + (how if guard.state == installs.ON else "")
-        yield Check(WARN if guard.is_lost else OK, "guard", text, installs.INSTALL + " --guard")
 
 
 def _store(root: str) -> Check:

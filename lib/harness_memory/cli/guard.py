@@ -7,11 +7,13 @@ import os
 import sys
 import time
 
+from ..audit import trail
 from ..base import invocation, settings
-from ..guard import calls, decision, judge, policy, tools
+from ..guard import allowance, calls, decision, judge, policy, tools
 from ..guard import rules as tiers
 from ..guard.question import Environment, Question, Quiet, findings, repository
 from ..guard.shell import Unreadable, plain
+from ..project import identity
 from ..setup import selftest
 from . import arguments, installs
 from .output import Refusal, answer, columns, confirm, cut, line, table
@@ -20,7 +22,6 @@ from .rules import problem_lines
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Iterator
     from typing import Any
 
     from ..guard.policy import Policy
@@ -45,8 +46,8 @@ def check(argv: list[str]) -> int:
         "check 'rm -rf build'\ncheck 'cd /tmp && rm -rf *' --json\n"
         'check --tool Read --input \'{"file_path": "~/.ssh/id_rsa"}\''
     )
-    args = _with_call(arguments.parser("check", about, examples, "guard")).parse_args(argv)
-    facts = _facts(_question(args))
+    args, question = _question(arguments.parser("check", about, examples, "guard"), argv)
+    facts = _facts(question)
     rows = [["  " + number, line(text)] for number, text in _step_rows(facts["steps"])]
     steps = ["", "Understood as", *table(rows, right=(0,), is_cut=True)] if rows else []
     unread = ["Could not be read: " + cut(line(part), columns() - 20) for part in facts["unread"]]
@@ -60,18 +61,17 @@ def test(argv: list[str]) -> int:
         "Exit code 0: each was answered as the default rules want it, 1: not, or no guard is installed."
     )
     args = arguments.parser("test", about, "test\ntest --json", "guard").parse_args(argv)
-    directory = arguments.directory(args)
-    guard = installs.guard(arguments.root(), installs.in_force(directory, arguments.locate(args).root), directory)
+    root, directory = arguments.root(), arguments.directory(args)
+    guard = installs.guard(root, installs.find(root, directory, arguments.locate(args).root), directory)
     if not guard.commands:
         raise Refusal("no guard to test: it is %s. To add it, %s --guard" % (guard.line(), installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
-    keys = ("tool", "about", "expected", "got", "milliseconds", "problem")
-    cases = [{key: getattr(trial, key) for key in keys} for trial in trials]
-    rows = [["", "TOOL", "EXPECTED", "GOT", "MS", "CALL"]]
+    cases, rows = [], [["", "TOOL", "EXPECTED", "GOT", "MS", "CALL"]]
     for trial in trials:
-        state, milliseconds = "FAIL" if trial.problem else "ok", "%.0f" % trial.milliseconds
-        rows.append([state, trial.tool, trial.expected, trial.got, milliseconds, line(trial.about)])
+        cases.append({key: value for key, value in trial._asdict().items() if key != "event"})
+        cells = [trial.tool, trial.expected, trial.got, "%.0f" % trial.milliseconds, line(trial.about)]
+        rows.append(["FAIL" if trial.problem else "ok", *cells])
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
     lines = [*table(rows, right=(4,), is_cut=True), *map(line, failed), total]
     answer(args.json, {"passed": not failed, "cases": cases}, lines)
@@ -84,13 +84,12 @@ def allow_once(argv: list[str]) -> int:
         "For a person in a terminal of their own; it is recorded in the audit trail."
     ) % _MINUTES
     examples = "allow-once 'git reset --hard'\nallow-once 'make clean' --cwd lib"
-    args = _with_call(arguments.parser("allow-once", about, examples, "guard", has_json=False)).parse_args(argv)
+    _, question = _question(arguments.parser("allow-once", about, examples, "guard", has_json=False), argv)
     client = [name for name in _CLIENT if os.environ.get(name)]
     if client:
         raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % client[0])
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise Refusal("this is for a person: run it in a terminal, without pipes")
-    question = _question(args)
     facts = _facts(question)
     print("\n".join(_verdict_lines(facts)))
     if facts["verdict"] not in _STOPPED:
@@ -100,10 +99,6 @@ def allow_once(argv: list[str]) -> int:
     if not confirm("Let Claude do this once? Type yes: "):
         print("Not allowed.")
         return 1
-    from ..audit import trail
-    from ..guard import allowance
-    from ..project import identity
-
     command = question.given.get("command")
     fields = {"event": "settings_changed", "tool": question.tool, "rule": "self.allow", "overruled": facts["rule"]}
     fields["reason"] = "a person allowed it once"
@@ -115,22 +110,18 @@ def allow_once(argv: list[str]) -> int:
     return 0
 
 
-def _with_call(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+def _question(parser: argparse.ArgumentParser, argv: list[str]) -> tuple[argparse.Namespace, Question]:
+    """The arguments, and the question to the hook as a session here would ask it."""
     add = parser.add_argument
     add("command", nargs="?", metavar="COMMAND", help="a command of the Bash tool, as one argument")
     add("--cwd", metavar="DIR", help="where it is run (default: the current directory, or that of --project)")
     add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
     add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
-    return parser
-
-
-def _question(args: argparse.Namespace) -> Question:
-    """The question to the hook, as a session here would ask it."""
-    start = os.path.realpath(arguments.directory(args))
-    cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd))) if args.cwd else start
+    args = parser.parse_args(argv)
+    project = start = os.path.realpath(arguments.directory(args))
+    cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd or "")))
     if not os.path.isdir(cwd):
         raise Refusal("--cwd %s: no such directory" % args.cwd)
-    project = start
     if args.project is not None or not os.environ.get(settings.ENV_PROJECT_DIR):
         home = os.path.realpath(os.path.expanduser("~"))
         project = repository(invocation.slashes(start), invocation.slashes(home)) or start
@@ -146,7 +137,7 @@ def _question(args: argparse.Namespace) -> Question:
     if os.name == "posix":
         raw = {os.fsencode(name): os.fsencode(value) for name, value in raw.items()}
     payload = {"tool_name": args.tool or "Bash", "tool_input": call, "cwd": cwd}
-    return Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
+    return args, Question(payload, Environment(raw), invocation.slashes(invocation.tree()))
 
 
 def _facts(question: Question) -> dict[str, Any]:
@@ -154,26 +145,18 @@ def _facts(question: Question) -> dict[str, Any]:
     here, quick = policy.load(question.root, question.project), question.policy()
     against = findings(question, quick if isinstance(quick, Quiet) else here)
     best = decision.verdict(against, here)
-    reason, remedy = here.text(best.rule) if best else ("", "")
+    facts = dict.fromkeys(("verdict", "unattended", "rule", "tier", "about", "reason", "remedy", "told"))
+    facts["verdict"] = "silent"
+    if best:
+        reason, remedy = here.text(best.rule)
+        facts.update(verdict=_VERDICTS[best.tier], rule=best.rule, tier=best.tier, about=best.detail)
+        facts.update(reason=reason or None, remedy=remedy or None)
+        facts["unattended"] = _VERDICTS[here.unattended] if best.tier == tiers.ASK else None
+        facts["told"] = decision.sentence(best, here) if best.tier in (tiers.ASK, tiers.DENY) else None
     steps, unread = _steps(question, here)
-    return {
-        "verdict": _VERDICTS[best.tier] if best else "silent",
-        "unattended": _VERDICTS[here.unattended] if best and best.tier == tiers.ASK else None,
-        "rule": best.rule if best else None,
-        "tier": best.tier if best else None,
-        "about": best.detail if best else None,
-        "reason": reason or None,
-        "remedy": remedy or None,
-        "told": decision.sentence(best, here) if best and best.tier in (tiers.ASK, tiers.DENY) else None,
-        "tool": question.tool,
-        "input": question.given,
-        "cwd": question.cwd,
-        "project": question.project,
-        "steps": steps,
-        "unread": unread,
-        "findings": [{"call": call, **_finding(rule, about, here)} for rule, call, about in against],
-        "problems": here.problems,
-    }
+    call = {"tool": question.tool, "input": question.given, "cwd": question.cwd, "project": question.project}
+    broken = [{"call": call, **_finding(rule, about, here)} for rule, call, about in against]
+    return {**facts, **call, "steps": steps, "unread": unread, "findings": broken, "problems": here.problems}
 
 
 def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
@@ -182,10 +165,9 @@ def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
 
 def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list[str]]:
     """How the call was understood, and the parts that could not be read."""
-    scope = question.scope()
+    scope, text = question.scope(), question.given.get("command")
     here.confine(scope)
     steps: list[dict[str, Any]] = []
-    text = question.given.get("command")
     if question.tool not in tools.SHELL_TOOLS or not isinstance(text, str):
         against = tools.findings(question.tool, question.given, scope, question.env, here)
         for access, word in tools.accesses(question.tool, question.given):
@@ -226,18 +208,24 @@ def _verdict_lines(facts: dict[str, Any]) -> list[str]:
     return table([[name, line(text)] for name, text in rows])
 
 
-def _step_rows(steps: list[dict[str, Any]]) -> Iterator[tuple[str, str]]:
+def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
     """The steps for a person: number and text, the number on the first line of a step only."""
+    rows = []
     for number, step in enumerate(steps, 1):
         words = [step["access"], step["path"]] if "path" in step else [step["program"], *step["args"]]
         words = ["'%s'" % word if not word or len(word.split()) > 1 else word for word in words]
-        yield str(number), " ".join(words) if words != ["''"] else "(no program)"
+        rows.append((str(number), " ".join(words) if words != ["''"] else "(no program)"))
         stdin, where = step.get("stdin") or {}, step.get("where") or ""
-        details = [("through", " > ".join(step.get("via", ()))), ("runs", _WHERE.get(where, where))]
-        details += [("in", step.get("cwd")), ("reads", "the text '%s'" % stdin["text"] if "text" in stdin else "")]
-        details += [("reads", "the output of: " + " | ".join(stdin["from"]) if "from" in stdin else "")]
+        details = [
+            ("through", " > ".join(step.get("via", ()))),
+            ("runs", _WHERE.get(where, where)),
+            ("in", step.get("cwd")),
+            ("reads", "the text '%s'" % stdin["text"] if "text" in stdin else ""),
+            ("reads", "the output of: " + " | ".join(stdin["from"]) if "from" in stdin else ""),
+        ]
         details += [("redirects", "%(operator)s %(target)s" % each) for each in step.get("redirections", ())]
         for finding in step["findings"]:
             about = ": " + finding["about"] if finding["about"] else ""
             details.append(("against", "%s (%s)%s" % (finding["rule"], finding["tier"], about)))
-        yield from (("", "%s  %s" % detail) for detail in details if detail[1])
+        rows += [("", "%s  %s" % detail) for detail in details if detail[1]]
+    return rows

@@ -45,9 +45,6 @@ def run(work: Callable[[], int], program: str, *, refused: str, failed: str, sto
             code_of_work = leaving.code if isinstance(leaving.code, int) else COULD_NOT
         sys.stdout.flush()
         return code_of_work
-    except BrokenPipeError:  # the reader, such as `head`, has closed the pipe
-        _drop()
-        return _CLOSED_PIPE
     except KeyboardInterrupt:
         if stopped:
             complain(stopped, program)
@@ -55,15 +52,12 @@ def run(work: Callable[[], int], program: str, *, refused: str, failed: str, sto
     except Refusal as refusal:
         complain(str(refusal) + refused, program)
     except OSError as error:
-        if error.filename is None:
-            _drop()
+        if error.filename is None:  # of standard output: the rest goes nowhere, else Python fails again when it exits
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader, such as `head`, has closed the pipe
+            return _CLOSED_PIPE
         complain("%s: %s. %s" % (error.filename or "cannot write output", error.strerror or error, failed), program)
     return code
-
-
-def _drop() -> None:
-    """Send the rest of standard output nowhere, so that Python does not fail on it again when it exits."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def complain(message: str, program: str = "harness") -> None:
@@ -82,7 +76,7 @@ def confirm(question: str) -> bool:
 def emit_json(value: Any) -> None:
     """Print JSON: pretty, valid, harmless in a terminal."""
     is_utf = codecs.lookup(sys.stdout.encoding or "ascii").name.startswith("utf")
-    print(_escaped(json.dumps(value, indent=2, ensure_ascii=not is_utf), lambda char: json.dumps(char)[1:-1], "\n"))
+    print(_escaped(json.dumps(value, indent=2, ensure_ascii=not is_utf), "\n", lambda char: json.dumps(char)[1:-1]))
 
 
 def answer(is_json: bool, value: Any, lines: Iterable[str]) -> int:
@@ -121,36 +115,31 @@ def emit_stored(data: bytes) -> int:
     text = data.decode("utf-8", "replace")
     if sys.stdout.isatty():
         print(passage(text.rstrip("\n")))
-        return 0
-    sys.stdout.flush()
-    safe = "\r\n".join(_escaped(part, lambda char: "", "\n\t") for part in text.split("\r\n"))
-    sys.stdout.buffer.write(data if safe == text else safe.encode("utf-8"))
-    sys.stdout.flush()
+    else:
+        sys.stdout.flush()
+        safe = "\r\n".join(_escaped(part, "\n\t", lambda char: "") for part in text.split("\r\n"))
+        sys.stdout.buffer.write(data if safe == text else safe.encode("utf-8"))
     return 0
 
 
 def line(text: object) -> str:
     """Any value on one line."""
-    return _escaped(" ".join(str(text).split()), _escape, "")
+    return _escaped(" ".join(str(text).split()))
 
 
 def passage(text: str) -> str:
     """Text that keeps its lines."""
-    return _escaped(text.replace("\r\n", "\n").expandtabs(4), _escape, "\n")
+    return _escaped(text.replace("\r\n", "\n").expandtabs(4), "\n")
 
 
-def _escaped(text: str, escape: Callable[[str], str], safe: str) -> str:
+def _escaped(text: str, safe: str = "", escape: Callable[[str], str] | None = None) -> str:
     def shown(char: str) -> str:
         kind = unicodedata.category(char)
-        if kind == "Zs":
-            return " "
-        return escape(char) if kind in ("Cc", "Cf", "Cs", "Zl", "Zp") and char not in _JOINERS else char
+        if char in safe or char in _JOINERS or kind not in ("Cc", "Cf", "Cs", "Zl", "Zp"):
+            return " " if kind == "Zs" else char
+        return escape(char) if escape else char.encode("unicode_escape").decode("ascii")
 
-    return text if text.isprintable() else "".join(c if c in safe or c.isprintable() else shown(c) for c in text)
-
-
-def _escape(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
+    return text if text.isprintable() else "".join(map(shown, text))
 
 
 def width(text: str) -> int:
@@ -213,18 +202,12 @@ def count(number: int, noun: str) -> str:
 
 
 def sparkline(values: list[float], lowest: float, highest: float) -> str:
-    bars, span = _bars(), highest - lowest or 1.0
+    bars, span = "▁▂▃▄▅▆▇█", highest - lowest or 1.0
+    if bars.encode(sys.stdout.encoding or "ascii", "replace").startswith(b"?"):
+        bars = ".:-=+*%#"
     return "".join(bars[round((value - lowest) / span * (len(bars) - 1))] for value in values)
 
 
 def bar(part: int, whole: int) -> str:
     share = part / whole if whole else 0.0
-    return "%3d %% %s" % (round(share * 100), _bars()[-1] * round(share * 24))
-
-
-def _bars() -> str:
-    try:
-        "▁▂▃▄▅▆▇█".encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return ".:-=+*%#"
-    return "▁▂▃▄▅▆▇█"
+    return "%3d %% %s" % (round(share * 100), sparkline([1.0] * round(share * 24), 0, 1))

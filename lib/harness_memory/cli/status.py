@@ -34,7 +34,8 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
     every = records.load_all(project.dir)
     last = resolve.last(every)
     work = files.load_json(os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE), _WORK_SPEC)
-    places = installs.in_force(directory, project.root)
+    registered = installs.find(root, directory, project.root)
+    guard = installs.guard(root, registered, directory)
     log = load_receipt(last.session.dir).log if last and last.session else []
     injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
     return {
@@ -48,22 +49,22 @@ def _facts(project: Project, root: str, directory: str) -> dict[str, Any]:
         "in_progress": work["active_tasks"] if work else [],
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
         "last": {**last.brief(), "told": injected} if last else None,
-        "hooks": _hooks(root, places),
-        "guard": installs.guard(root, places, directory).as_json(),
+        "hooks": _hooks(root, registered),
+        "guard": {"state": guard.state, "why": guard.why, "line": guard.line()},
     }
 
 
-def _hooks(root: str, places: list[str]) -> dict[str, Any]:
+def _hooks(root: str, registered: list[installs.Install]) -> dict[str, Any]:
     """Our hooks as a session here would find them; `elsewhere` are installs that do not reach here."""
-    every = installs.find(root, places)
-    here = [install for install in every if install.path in places]
+    here = [install for install in registered if install.is_read_here]
+    runs = installs.last_runs(root)
     return {
         "is_off": config.is_off(os.environ),
         "installs": [install.path for install in here if not install.problems],
         "problems": [{"settings": each.path, "problem": what} for each in here for what in each.problems],
-        "elsewhere": [install.path for install in every if install.path not in places],
-        "is_plugin": not every and installs.have_run_lately(root),
-        "last_runs": installs.last_runs(root),
+        "elsewhere": [install.path for install in registered if not install.is_read_here],
+        "is_plugin": not registered and installs.have_run_lately(root),
+        "last_runs": {event: clock.iso(instant) if instant else None for event, instant in runs.items()},
     }
 
 
