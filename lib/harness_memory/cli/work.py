@@ -18,10 +18,13 @@ from .output import Refusal, answer, columns, count, cut, line, local, some, tab
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
-    from typing import Any
+    from collections.abc import Iterable, Sequence
+    from typing import Any, TypeVar
 
     from ..memory.threads import Thread
     from ..project.identity import Project
+
+    Work = TypeVar("Work", Task, Thread)
 
 _LIMIT = 20
 _STEPS_SHOWN = 3
@@ -52,23 +55,17 @@ def open_work(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     now, items = time.time(), []
     for project_dir in arguments.project_dirs(args):
-        for work in views.open_work(tasks.load_all(project_dir), threads.load(project_dir)):
+        for work in views.open_work([*tasks.load(project_dir).values()], threads.load(project_dir)):
             days = (now - (clock.parse(work.opened_at) or now)) // settings.DAY_SECONDS
             head = {"kind": type(work).__name__.lower(), "project": os.path.basename(project_dir)}
             fields = {key: getattr(work, key) for key in _FIELDS}
             items.append({**head, "opened": work.opened_at, **fields, "age_days": max(0, int(days))})
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    return answer(args.json, items[: args.limit], _page(items, args.limit, args.all_projects))
-
-
-def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[str]:
-    if not items:
-        return ["Nothing is open%s." % ("" if with_project else " here")]
     kinds = [count(sum(item["kind"] == kind for item in items), kind) for kind in ("thread", "task")]
     lines = ["Still open: " + ", ".join(kinds)]
-    for item in items[:limit]:
+    for item in items[: args.limit]:
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
-        facts = [arguments.project_name(item["project"])] if with_project else []
+        facts = [arguments.project_name(item["project"])] if args.all_projects else []
         facts += ["%s %s" % (item["kind"], item["id"]), age, item["branch"]]
         blocked = "BLOCKED  " if item["blockers"] else ""
         lines += ["", "* " + blocked + cut(line(item["title"]), columns() - 12)]
@@ -76,11 +73,10 @@ def _page(items: list[dict[str, Any]], limit: int, with_project: bool) -> list[s
         lines += ["    blocked: " + cut(line(text), columns() - 14) for text in item["blockers"]]
         steps = ["    next: " + cut(line(text), columns() - 12) for text in item["next_steps"]]
         lines += some(steps, _STEPS_SHOWN, "    ")
-    hidden = len(items) - limit
-    return [*lines, "", "%d more: --limit %d" % (hidden, len(items))] if hidden > 0 else lines
-
-
-# thread -------------------------------------------------------------------------------------------
+    if len(items) > args.limit:
+        lines += ["", "%d more: --limit %d" % (len(items) - args.limit, len(items))]
+    empty = "Nothing is open%s." % ("" if args.all_projects else " here")
+    return answer(args.json, items[: args.limit], lines if items else [empty])
 
 
 def thread(argv: list[str]) -> int:
@@ -97,38 +93,19 @@ def thread(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     if args.action == "list":
         shown = [each for each in threads.load(project_dir) if args.all or each.is_open]
-        rows = [["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]]
-        for each in shown:
-            numbers = [str(len(each.sessions)), str(len(each.next_steps))]
-            rows.append([each.id, each.status, local(each.last_activity), *numbers, line(each.title)])
         empty = "No threads here%s." % ("" if args.all else " are open (--all lists the closed ones too)")
-        lines = table(rows, right=(3, 4), is_cut=True) if shown else [empty]
-        return answer(args.json, [each.as_json() for each in shown], lines)
-    after = _change_thread(project_dir, args)
-    return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.status)])
-
-
-def _change_thread(project_dir: str, args: argparse.Namespace) -> Thread:
-    """Write what a person said; the thread as it is afterwards."""
+        head = ["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]
+        lines = _table(head, shown, "sessions") if shown else [empty]
+        return answer(args.json, [each.fields for each in shown], lines)
     title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
     if args.action == "rename" and not title:
         raise Refusal(_EMPTY_TITLE)
-    chosen = _find_thread(project_dir, args.id)
+    chosen = _find(threads.load(project_dir), args.id, "thread")
     status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(args.action, "")
     with views.lock(project_dir):
         threads.change(project_dir, chosen, clock.iso(time.time()), status=status, title=title)
         views.update(project_dir)
-    return _find_thread(project_dir, chosen.id)
-
-
-def _find_thread(project_dir: str, word: str) -> Thread:
-    every = threads.load(project_dir)
-    every = [each for each in every if each.id == word] or every
-    shown = "{0.id}  {0.title}".format
-    return resolve.one(word, every, lambda each: (each.id, *each.sessions), "thread", shown, "thread list --all")
-
-
-# task ---------------------------------------------------------------------------------------------
+    return _answer_changed(args, _find(threads.load(project_dir), chosen.id, "thread"))
 
 
 def task(argv: list[str]) -> int:
@@ -150,19 +127,15 @@ def task(argv: list[str]) -> int:
     args = actions.parse(argv, "list")
     project = arguments.locate(args)
     if args.action != "list":
-        after = _change_task(project, args)
-        return answer(args.json, after.as_json(), ["%s: %s  (%s)" % (line(after.id), line(after.title), after.state)])
-    every = sorted(tasks.load_all(project.dir), key=lambda each: each.last_activity, reverse=True)
+        return _answer_changed(args, _change_task(project, args))
+    every = sorted(tasks.load(project.dir).values(), key=lambda each: str(each.last_activity), reverse=True)
     today = time.strftime("%Y-%m-%d")
     shown = [each for each in every if args.all or each.is_open or local(each.last_activity)[:10] == today]
-    rows = [["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"]]
-    for each in shown:
-        numbers = [str(len(each.checkpoints)), str(len(each.next_steps))]
-        rows.append([line(each.id), each.state, local(each.last_activity), *numbers, line(each.title)])
-    empty = 'No tasks here. Begin one: harness memory task start "TITLE"'
-    lines = table(rows, right=(3, 4), is_cut=True) if shown else [empty]
+    lines = ['No tasks here. Begin one: harness memory task start "TITLE"']
+    if shown:
+        lines = _table(["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"], shown, "checkpoints")
     lines += ["%s earlier: --all" % count(len(every) - len(shown), "task")] if len(every) > len(shown) else []
-    return answer(args.json, [{**each.as_json(), "is_open": each.is_open} for each in shown], lines)
+    return answer(args.json, [{**each.fields, "is_open": each.is_open} for each in shown], lines)
 
 
 def _change_task(project: Project, args: argparse.Namespace) -> Task:
@@ -171,40 +144,58 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
         raise Refusal(_EMPTY_TITLE)
     if args.action == "checkpoint" and not (args.note or args.next or args.blocked):
         raise Refusal("nothing to note. Give --note, --next or --blocked")
+    entry: dict[str, Any] = {"title": "", "note": brief(args.note, settings.ITEM_CHARS) or _TASK_NOTES[args.action]}
+    entry.update(at=clock.fine_iso(now), status=tasks.DONE, remaining=[], blockers=[])
+    if args.action != "done":
+        entry.update(status=tasks.IN_PROGRESS, remaining=_texts(args.next), blockers=_texts(args.blocked))
     arguments.private_root()
     identity.record(project, clock.iso(now))
-    entry: dict[str, Any] = {"title": "", "note": brief(args.note, settings.ITEM_CHARS) or _TASK_NOTES[args.action]}
-    if args.action == "done":
-        entry.update(status=tasks.DONE, remaining=[], blockers=[])
-    else:
-        entry.update(status=tasks.IN_PROGRESS, remaining=_texts(args.next), blockers=_texts(args.blocked))
     with views.lock(project.dir):
         if args.action == "start":
-            changed = _new_task(project, args)
+            title = brief(args.name, settings.SUMMARY_LINE_CHARS)
+            changed = Task({"task_id": _new_id(project.dir, args), "title": title, "branch": project.branch})
         else:
-            every, shown = tasks.load_all(project.dir), "{0.id}  {0.title}".format
-            changed = resolve.one(args.name, every, lambda each: (each.id,), "task", shown, "task list --all")
-        changed.add({**entry, "at": clock.fine_iso(now)}, resolve.present(project.dir), clock.iso(now))
-        files.write_json(tasks.path_of(project.dir, changed.id), changed.as_json(), durable=True)
+            changed = _find(tasks.load(project.dir).values(), args.name, "task")
+        changed.add(entry, resolve.present(project.dir), clock.iso(now))
+        files.write_json(tasks.path_of(project.dir, changed.id), changed.fields, durable=True)
         views.update(project.dir)
     return changed
 
 
 def _texts(texts: list[str] | None) -> list[str] | None:
-    if texts is None:
-        return None
-    items = [brief(text, settings.ITEM_CHARS) for text in texts]
-    return [item for item in items if item and item.lower() != "none"][: settings.REMAINS_ITEMS]
+    items = [brief(text, settings.ITEM_CHARS) for text in texts or ()]
+    return (
+        None
+        if texts is None
+        else [item for item in items if item.lower() not in ("", "none")][: settings.REMAINS_ITEMS]
+    )
 
 
-def _new_task(project: Project, args: argparse.Namespace) -> Task:
-    existing = tasks.load(project.dir)
+def _new_id(project_dir: str, args: argparse.Namespace) -> str:
     name = brief(args.id, settings.SKILL_CHARS) if args.id else redact(args.name)
-    words = "".join(char if char.isascii() and char.isalnum() else " " for char in name.lower()).split()
-    stem = name if args.id and sessions.safe_id(name) == name else "-".join(words)[:40].strip("-") or "task"
-    ids = (stem, *("%s-%d" % (stem, number) for number in range(2, 1000)))
-    task_id = stem if args.id else next(each for each in ids if tasks.path_of(project.dir, each) not in existing)
-    if tasks.path_of(project.dir, task_id) in existing:
-        raise Refusal("there is a task %s already. See: harness memory task list --all" % task_id)
-    title = brief(args.name, settings.SUMMARY_LINE_CHARS)
-    return Task({"task_id": task_id, "title": title, "branch": project.branch})
+    stem = name if args.id and sessions.safe_id(name) == name else tasks.slug(name)
+    ids = [stem, *("%s-%d" % (stem, number) for number in range(2, 1000) if not args.id)]
+    free = [each for each in ids if not files.exists(tasks.path_of(project_dir, each))]
+    if not free:
+        raise Refusal("there is a task %s already. See: harness memory task list --all" % stem)
+    return free[0]
+
+
+def _find(items: Iterable[Work], word: str, what: str) -> Work:
+    """The task that is meant by its id, or the thread by its own or that of one of its sessions."""
+    shown, see = "{0.id}  {0.title}".format, what + " list --all"
+    return resolve.one(
+        word, items, lambda each: (each.id, *(each.sessions if what == "thread" else ())), what, shown, see
+    )
+
+
+def _table(head: list[str], shown: Sequence[Task | Thread], counted: str) -> list[str]:
+    rows = [head]
+    for each in shown:
+        numbers = [str(len(getattr(each, counted))), str(len(each.next_steps))]
+        rows.append([line(each.id), each.state, local(each.last_activity), *numbers, line(each.title)])
+    return table(rows, right=(3, 4), is_cut=True)
+
+
+def _answer_changed(args: argparse.Namespace, work: Task | Thread) -> int:
+    return answer(args.json, work.fields, ["%s: %s  (%s)" % (line(work.id), line(work.title), work.state)])

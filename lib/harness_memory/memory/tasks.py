@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings, shape
+from ..base import clock, files, jsontext, settings
 from ..base.sha256 import hexdigest
 from ..session.sessions import safe_id
 
@@ -22,83 +22,60 @@ if TYPE_CHECKING:
 
     from .threads import Row
 
-DONE = "done"
-IN_PROGRESS = "in_progress"
-SPEC = {
+DONE, IN_PROGRESS = "done", "in_progress"
+SPEC: dict[str, Any] = {
     "task_id": "text",
-    **dict.fromkeys(("title?", "created?", "updated?", "branch?", "status?"), "text"),
-    **{key: ["text"] for key in ("sessions", "remaining?", "blockers?")},
+    **dict.fromkeys(("title?", "created?", "updated?"), "text"),
+    "sessions": ["text"],
     "checkpoints": [{"*": "any"}],
+    "remaining?": ["text"],
+    "blockers?": ["text"],
+    **dict.fromkeys(("branch?", "status?"), "text"),
 }
-_ENTRY = {"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}
+_EMPTY = {field.rstrip("?"): "" if kind == "text" else [] for field, kind in [*SPEC.items()][:-2]}
+_KEYS = {"opened_at": "created", "last_activity": "updated", "finished": "updated", "next_steps": "remaining"}
 
 
 class Task:
-    """A piece of work with the same attributes as a Thread; `stored` is what its file holds."""
+    """A piece of work with the attributes of a Thread; `fields` is its JSON, `stored` what its file holds."""
 
-    __slots__ = (
-        *("blockers", "branch", "checkpoints", "id", "last_activity", "next_steps", "opened_at", "sessions"),
-        *("status", "stored", "title"),
-    )
+    __slots__ = ("fields", "id", "stored")
 
     def __init__(self, value: dict[str, Any]) -> None:
         self.stored = value
         self.id: str = value["task_id"]
-        self.title: str = value.get("title") or ""
-        self.opened_at: str = value.get("created") or ""
-        self.last_activity: str = value.get("updated") or ""
-        self.sessions: list[str] = value.get("sessions") or []
-        self.checkpoints: list[dict[str, Any]] = value.get("checkpoints") or []
-        self.next_steps: list[str] = value.get("remaining") or []
-        self.blockers: list[str] = value.get("blockers") or []
-        self.branch: str = value.get("branch") or ""
-        self.status: str = value.get("status") or ""
+        self.fields: dict[str, Any] = {**_EMPTY, **{key: item for key, item in value.items() if item}}
+
+    def __getattr__(self, name: str) -> Any:
+        return self.fields.get(_KEYS.get(name, name), "")
 
     @property
     def is_open(self) -> bool:
         """A task is open while something remains, unless a person said otherwise."""
-        return self.status != DONE if self.status else bool(self.next_steps)
+        return bool(self.status != DONE if self.status else self.next_steps)
 
     @property
     def state(self) -> str:
         return DONE if not self.is_open else "blocked" if self.blockers else IN_PROGRESS
 
-    @property
-    def is_grown(self) -> bool:
-        """Whether episodes say more than its file."""
-        return self.as_json() != Task(self.stored).as_json()
-
-    @property
-    def finished(self) -> str:
-        return self.last_activity
-
-    def as_json(self) -> dict[str, Any]:
-        dates = {"created": self.opened_at, "updated": self.last_activity, "sessions": self.sessions}
-        work = {"checkpoints": self.checkpoints, "remaining": self.next_steps, "blockers": self.blockers}
-        said = {"branch": self.branch, "status": self.status}
-        value = {"task_id": self.id, "title": self.title, **dates, **work, **{k: v for k, v in said.items() if v}}
-        return {**value, **{key: item for key, item in self.stored.items() if key not in value and key not in said}}
-
     def add(self, entry: dict[str, Any], session: str, started: str) -> None:
         """Add a checkpoint of a session or of a person; the newest one decides what remains."""
-        key = "artifact" if "artifact" in entry else "at"
+        fields, key = self.fields, "artifact" if "artifact" in entry else "at"
         point = {"date": "", "note": str(entry.get("note") or ""), "session": session, key: str(entry.get(key) or "")}
         point["date"] = _moment(point)[:10]
         others = [old for old in self.checkpoints if old.get(key) != point[key]]
-        self.checkpoints = sorted([*others, point], key=_moment)
+        fields["checkpoints"] = sorted([*others, point], key=_moment)
         noted = dict.fromkeys(str(old["session"]) for old in self.checkpoints if old.get("session"))
-        self.sessions = [*(old for old in self.sessions if old not in noted), *noted]
-        self.opened_at = min(filter(None, (self.opened_at, started)))
+        fields["sessions"] = [*(old for old in self.sessions if old not in noted), *noted]
+        fields["created"] = min(filter(None, (self.opened_at, started)))
         if self.checkpoints[-1] is not point:
-            self.title = self.title or entry["title"] or self.id
+            fields["title"] = self.title or entry["title"] or self.id
             return
-        self.title = entry["title"] or self.title or self.id
-        self.last_activity = clock.unstamp(_moment(point))
-        if entry.get("blockers") is not None:
-            self.blockers = entry["blockers"]
+        fields.update(title=entry["title"] or self.title or self.id, updated=clock.unstamp(_moment(point)))
         if entry.get("remaining") is not None:
-            self.next_steps, self.status = entry["remaining"], ""
-        self.status = entry.get("status") or self.status
+            fields.pop("status", None)
+        fields.update({name: entry[name] for name in ("remaining", "blockers") if entry.get(name) is not None})
+        fields.update({"status": entry["status"]} if entry.get("status") else {})
 
 
 def _moment(point: dict[str, Any]) -> str:
@@ -108,28 +85,28 @@ def _moment(point: dict[str, Any]) -> str:
     return (at or str(point.get("date") or "")) + artifact
 
 
-def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task | None]:
-    """Each task by the path of its file, grown by what the episodes say of it; None where the file is damaged."""
+def load(project_dir: str, episodes: Iterable[Row] = ()) -> dict[str, Task]:
+    """Each task by the path of its file, with what the episodes say of it."""
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR)
     paths = [os.path.join(folder, name) for name in files.names(folder) if name.endswith(".json") and name[0] != "."]
-    values = {path: files.load_json(path, SPEC) for path in paths}
-    tasks = {path: Task(value) if value else None for path, value in values.items()}
+    values = [(path, files.load_json(path, SPEC)) for path in paths]
+    tasks = {path: Task(value) for path, value in values if value}
     for row in episodes:
-        for entry, session, started in jsontext.loads(row.tasks):
-            if shape.problem(entry, _ENTRY) == "":
-                task = tasks.setdefault(path_of(project_dir, entry["id"]), Task({"task_id": entry["id"]}))
-                if task:
-                    task.add(entry, session, started)
+        for entry, session, started in jsontext.loads(row.tasks or "[]"):
+            path = path_of(project_dir, entry["id"])
+            if path not in paths:  # one that is there and damaged is left alone
+                tasks.setdefault(path, Task({"task_id": entry["id"]}))
+            if path in tasks:
+                tasks[path].add(entry, session, started)
     return dict(sorted(tasks.items()))
 
 
-def load_all(project_dir: str) -> list[Task]:
-    return [task for task in load(project_dir).values() if task]
-
-
 def path_of(project_dir: str, task_id: str) -> str:
-    name = task_id
-    if not safe_id(task_id) == task_id == task_id.lower():  # some file systems do not tell Auth from auth
-        words = "".join(char if char.isascii() and char.isalnum() else " " for char in task_id.lower())
-        name = "%s-%s" % ("-".join(words[:40].split()) or "task", hexdigest(task_id)[:8])
+    is_name = safe_id(task_id) == task_id == task_id.lower()  # some file systems do not tell Auth from auth
+    name = task_id if is_name else "%s-%s" % (slug(task_id), hexdigest(task_id)[:8])
     return os.path.join(project_dir, settings.STATE_DIR, settings.PROGRESS_DIR, name + ".json")
+
+
+def slug(text: str) -> str:
+    words = "".join(char if char.isascii() and char.isalnum() else " " for char in text.lower())
+    return "-".join(words[:40].split()) or "task"

@@ -16,8 +16,10 @@ from __future__ import annotations
 import os
 
 from ..base import files, jsontext, settings
+from ..base.sha256 import hexdigest
 from ..base.text import cut, first_sentence, one_line
-from ..session.sessions import is_episode_name, safe_id
+from ..session import episode
+from ..session.sessions import safe_id
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,84 +28,67 @@ if TYPE_CHECKING:
 OPEN, CLOSED = "open", "closed"
 _STATUSES = {OPEN, CLOSED, ""}
 SPEC = {"schema": "count", "thread": "text", "at": "text", "status": _STATUSES, "title": "text", "dismissed": ["text"]}
-_CACHE_HEAD = b"rows 3\n"  # another format is ignored
+_CACHE_HEAD = b"rows 4\n"  # another format is ignored
+_COLUMNS = 9
 
 
 class Row:
-    """What the views show of one episode: its line of INDEX.md, and the text of a thread of this session alone."""
+    """What the views show of one episode: its line of INDEX.md, and the JSON of a thread of this session alone."""
 
-    # Bytes: to decode and encode every text would cost a Stop more than all its other work.
-    __slots__ = ("ended", "is_child", "line", "name", "stamp", "status", "tasks", "text", "thread", "title", "values")
+    # Mostly bytes: to decode and encode every text would cost a Stop more than all its other work.
+    __slots__ = ("ended", "line", "name", "stamp", "status", "tasks", "text", "thread", "title", "values")
 
     def __init__(self, values: list[bytes]) -> None:
         self.values = values
-        name, thread, ended, status, self.stamp, self.is_child, self.title, self.tasks, self.line, self.text = values
-        self.name, self.thread, self.ended, self.status = (
-            name.decode(),
-            thread.decode(),
-            ended.decode(),
-            status.decode(),
-        )
+        self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
+        self.stamp, self.title, self.tasks, self.line, self.text = values[4:]
 
 
 class Thread:
-    """A piece of work; `text` is its line in the view. Other fields are parsed late: a Stop needs those of a few."""
+    """A piece of work; `text` is its line in the view, `fields` what that says."""
 
-    __slots__ = ("_fields", "closed_at", "id", "last_activity", "status", "text")
+    __slots__ = ("fields", "finished", "id", "is_open", "last_activity", "text")
     blockers: list[str] = []  # noqa: RUF012  (never changed: a session cannot name any)
 
     def __init__(self, chain: list[Row], fact: dict[str, Any] | None) -> None:
         last = max(chain, key=lambda row: (row.ended, row.name)) if len(chain) > 1 else chain[0]
-        self.id, self.last_activity, self.status, self.text = last.thread, last.ended, last.status, last.text
-        self.closed_at = ""  # by a person
-        self._fields: dict[str, Any] = {}
+        self.id, self.last_activity, self.finished, self.text = last.thread, last.ended, last.ended, last.text
+        self.is_open = last.status == OPEN
         if len(chain) > 1:
-            parts = [(jsontext.loads(row.text), row) for row in chain]
-            parts.sort(key=lambda part: (part[0]["opened_at"], part[1].is_child))
-            titles = [row.title.decode() for _, row in parts if row.title]
-            self.as_json().update(
-                sessions=[fields["sessions"][0] for fields, _ in parts],
-                title=titles[-1] if titles else parts[0][0]["title"],
-                channels=sorted({channel for fields, _ in parts for channel in fields["channels"]}),
-                opened_at=parts[0][0]["opened_at"],
+            # Oldest first, as the names are; but a fork may begin in the same second as its parent.
+            chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
+            parts = [jsontext.loads(row.text) for row in chain]
+            titles = [row.title.decode() for row in chain if row.title]
+            self.fields.update(
+                sessions=[part["sessions"][0] for part in parts],
+                title=titles[-1] if titles else parts[0]["title"],
+                channels=sorted({channel for part in parts for channel in part["channels"]}),
+                opened_at=parts[0]["opened_at"],
             )
         if fact:
-            self._apply(fact)
-        if self._fields:
-            self.text = jsontext.compact(self._fields).encode("utf-8", "replace")
+            if fact["status"] == CLOSED and {*map(_key, self.next_steps)} <= {*fact["dismissed"]}:
+                self.is_open, self.finished = False, max(fact["at"], self.last_activity)
+                self.fields["closed_at"] = self.finished
+            elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
+                self.is_open = True
+            self.fields.update(title=fact["title"] or self.title, status=self.state)
+        if fact or len(chain) > 1:
+            self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
+
+    @property
+    def state(self) -> str:
+        return OPEN if self.is_open else CLOSED
 
     def __getattr__(self, name: str) -> Any:
-        try:
-            return self.as_json()[name]
-        except KeyError:
-            raise AttributeError(name) from None
-
-    @property
-    def is_open(self) -> bool:
-        return self.status == OPEN
-
-    @property
-    def finished(self) -> str:
-        return self.closed_at or self.last_activity
-
-    def as_json(self) -> dict[str, Any]:
-        self._fields = self._fields or jsontext.loads(self.text)
-        return self._fields
-
-    def _apply(self, fact: dict[str, Any]) -> None:
-        fields = self.as_json()
-        fields["title"] = fact["title"] or fields["title"]
-        if fact["status"] == CLOSED and {_key(step) for step in fields["next_steps"]} <= {*fact["dismissed"]}:
-            self.status, self.closed_at = CLOSED, max(fact["at"], self.last_activity)
-            fields["closed_at"] = self.closed_at
-        elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
-            self.status = OPEN
-        fields["status"] = self.status
+        if name == "fields":  # parsed late: a Stop needs those of a few
+            self.fields: dict[str, Any] = jsontext.loads(self.text)
+            return self.fields
+        return self.fields[name]
 
 
 def load(project_dir: str) -> list[Thread]:
     """All threads, newest first."""
-    return group(project_dir, load_rows(project_dir)[0])
+    return group(project_dir, load_rows(project_dir, load_cache(project_dir)))
 
 
 def group(project_dir: str, rows: list[Row]) -> list[Thread]:
@@ -120,79 +105,60 @@ def group(project_dir: str, rows: list[Row]) -> list[Thread]:
 
 def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title: str = "") -> None:
     """Write that a person closed, reopened or renamed a thread."""
-    old = files.load_json(path(project_dir, thread.id), SPEC) or {}
-    fact = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": [], **old}
+    path = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, safe_id(thread.id) + ".json")
+    fact = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
+    fact.update(files.load_json(path, SPEC) or {})
     if title:
         fact["title"] = title
     else:
         steps = thread.next_steps if status == CLOSED else []
-        fact.update(status=status, at=max(at, thread.last_activity), dismissed=[_key(step) for step in steps])
-    files.write_json(path(project_dir, thread.id), fact, durable=True)
-
-
-def path(project_dir: str, thread_id: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, safe_id(thread_id) + ".json")
+        fact.update(status=status, at=max(at, thread.last_activity), dismissed=[*map(_key, steps)])
+    files.write_json(path, fact, durable=True)
 
 
 def _key(step: str) -> str:
-    from ..base.sha256 import hexdigest
-
     return hexdigest(step)[:12]  # a hash: forgetting a session leaves no word of it here
 
 
 # Rows ---------------------------------------------------------------------------------------------
 
 
-def load_rows(project_dir: str, changed: str | None = None, *, is_fresh: bool = False) -> tuple[list[Row], bool]:
-    """The row of each readable episode, oldest first, and whether the cache is current.
-
-    `changed` names the one episode that may differ from its cached row; without it the stat of each is compared.
-    """
-    cached = {} if is_fresh else _cached_rows(project_dir)
-    rows, is_current = [], True
-    for name in filter(is_episode_name, files.names(os.path.join(project_dir, settings.EPISODES_DIR))):
-        row = cached.get(name)
-        if row is None or name == changed or (changed is None and row.stamp != _stamp(project_dir, name).encode()):
-            row = _read_row(project_dir, name)
-            is_current = is_current and row is None
-        if row:
-            rows.append(row)
-    return rows, is_current and len(rows) == len(cached)
-
-
-def save_rows(project_dir: str, rows: list[Row]) -> None:
-    body = b"".join([b"\t".join(row.values) + b"\n" for row in rows])
-    files.write(cache_path(project_dir), _CACHE_HEAD + body)
-
-
-def cache_path(project_dir: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.ROWS_FILE)
-
-
-def _cached_rows(project_dir: str) -> dict[str, Row]:
-    try:
-        data = files.read(cache_path(project_dir), settings.ROWS_MAX_BYTES) or b""
-        lines = [line.split(b"\t", 9) for line in data.split(b"\n")] if data.startswith(_CACHE_HEAD) else []
-        # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
-        rows = [Row(values) for values in lines if len(values) == 10]
-    except (OSError, ValueError) as error:
-        if files.is_passing(error):
-            raise
-        return {}
+def load_cache(project_dir: str) -> dict[str, Row]:
+    """The rows as they were saved, by the names of their episodes."""
+    data = files.read_part(_cache_path(project_dir), settings.ROWS_MAX_BYTES)
+    lines = data.split(b"\n")[1:-1] if data.startswith(_CACHE_HEAD) else []
+    # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
+    rows = [Row(values) for values in (line.split(b"\t") for line in lines) if len(values) == _COLUMNS]
     return {row.name: row for row in rows}
 
 
-def _read_row(project_dir: str, name: str) -> Row | None:
-    """The row of an episode; None when it is missing, damaged or newer than this version."""
-    from ..session import episode
+def save_cache(project_dir: str, rows: list[Row]) -> None:
+    body = b"".join([b"\t".join(row.values) + b"\n" for row in rows])
+    files.write(_cache_path(project_dir), _CACHE_HEAD + body)
 
-    stamp = _stamp(project_dir, name)  # before the text: a write in between is noticed later
-    value = episode.load(project_dir, name)
-    if value is None:
-        return None
-    headline = episode.headline(value)
+
+def load_rows(project_dir: str, cached: dict[str, Row], changed: str | None = None) -> list[Row]:
+    """The row of each readable episode, oldest first; `changed` names the only one that may differ from its row."""
+    rows, folder = [], os.path.join(project_dir, settings.EPISODES_DIR, "")
+    for name in episode.names(project_dir):
+        row = cached.get(name)
+        if row is None or changed in (None, name):
+            try:
+                info = os.lstat(folder + name)
+            except FileNotFoundError:
+                continue  # another process has removed it
+            stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
+            if row is None or row.stamp != stamp.encode():
+                value = episode.load(project_dir, name)
+                row = _row(name, stamp, value) if value else None
+        if row:
+            rows.append(row)
+    return rows
+
+
+def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
+    headline, title, branch = episode.headline(value), value.get("title") or "", value.get("branch") or ""
     label = cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else ""
-    title, channel = value.get("title") or "", value.get("channel")
     status = OPEN if value["what_remains"] else CLOSED
     thread = {
         "last_activity": value["ended"],
@@ -202,35 +168,24 @@ def _read_row(project_dir: str, name: str) -> Row | None:
         "title": title or label or headline,
         "summary": first_sentence(value["what_was_done"], settings.ITEM_CHARS),
         "next_steps": value["what_remains"],
-        "channels": [channel] if channel else [],
+        "channels": [value["channel"]] if value.get("channel") else [],
         "opened_at": value["started"],
-        "branch": value.get("branch") or "",
+        "branch": branch,
         "model": value.get("model") or "",
     }
-    tasks = jsontext.compact([[entry, value["id"], value["started"]] for entry in value["tasks"]])
-    values = [name, value["thread"], value["ended"], status, stamp, "child" if value.get("parent") else "", title]
-    values += [tasks, _line(name, value, headline), jsontext.compact(thread)]
+    tasks = [[entry, value["id"], value["started"]] for entry in value["tasks"]]
+    names = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
+    more = len(names) - settings.FILES_IN_INDEX
+    shown = ", ".join(names[: settings.FILES_IN_INDEX]) + (", +%d" % more if more > 0 else "")
+    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
+    where = "; ".join([branch, ", ".join(list(folders)[:3])]).strip("; ")
+    line = "- `%s/%s` - " % (settings.EPISODES_DIR, name)
+    line += "/%s: " % value["skill_used"] if value.get("skill_used") else ""
+    line += headline + (" [%s]" % one_line(shown) if shown else "") + (" (%s)" % one_line(where) if where else "")
+    values = [name, value["thread"], value["ended"], status, stamp, title]
+    values += [jsontext.compact(tasks) if tasks else "", line, jsontext.compact(thread)]
     return Row([text.encode("utf-8", "replace") for text in values])
 
 
-def _stamp(project_dir: str, name: str) -> str:
-    """What tells one version of an episode's file from another."""
-    try:
-        info = os.lstat(os.path.join(project_dir, settings.EPISODES_DIR, name))
-    except FileNotFoundError:
-        return ""
-    return "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
-
-
-def _line(name: str, value: dict[str, Any], headline: str) -> str:
-    """The line of INDEX.md: what was done, [files], (branch; folders)."""
-    names = [file.rsplit("/", 1)[-1] for file in value["files_changed"]]
-    shown = ", ".join(names[: settings.FILES_IN_INDEX])
-    if len(names) > settings.FILES_IN_INDEX:
-        shown += ", +%d" % (len(names) - settings.FILES_IN_INDEX)
-    folders = dict.fromkeys(file.rpartition("/")[0] for file in value["files_changed"] if "/" in file)
-    where = "; ".join([value.get("branch") or "", ", ".join(list(folders)[:3])]).strip("; ")
-    skill = "/%s: " % value["skill_used"] if value.get("skill_used") else ""
-    tail = " [%s]" % one_line(shown) if shown else ""
-    tail += " (%s)" % one_line(where) if where else ""
-    return "- `%s/%s` - %s%s%s" % (settings.EPISODES_DIR, name, skill, headline, tail)
+def _cache_path(project_dir: str) -> str:
+    return os.path.join(project_dir, settings.STATE_DIR, settings.ROWS_FILE)

@@ -18,7 +18,7 @@ from . import threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Union
+    from typing import Any, Union
 
     from .tasks import Task
     from .threads import Row, Thread
@@ -42,9 +42,10 @@ def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, 
         return True
     with lock(project_dir, wait_seconds, busy="") as is_held:
         if is_held:
-            rows, is_current = threads.load_rows(project_dir, changed)
-            if not is_current or not all(_is_there(project_dir, path) for path in PATHS):
-                update(project_dir, rows)
+            cached = threads.load_cache(project_dir)
+            rows = threads.load_rows(project_dir, cached, changed)
+            if rows != [*cached.values()] or not all(_is_there(project_dir, path) for path in PATHS):
+                _write(project_dir, rows)
     return is_held
 
 
@@ -53,36 +54,32 @@ def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) 
     if not _has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):
-        return update(project_dir, threads.load_rows(project_dir, is_fresh=True)[0])
+        return _write(project_dir, threads.load_rows(project_dir, {}))
 
 
-def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = _BUSY) -> Lock:
-    """For changing a thread or a task and then calling `update`; raises Busy."""
-    return Lock(os.path.join(project_dir, settings.STATE_DIR, "views.lock"), wait_seconds, busy)
-
-
-def update(project_dir: str, rows: list[Row] | None = None) -> list[str]:
-    """Write what differs, for a caller that holds the lock; the paths that changed."""
-    rows = threads.load_rows(project_dir)[0] if rows is None else rows
-    texts = _render(project_dir, rows)
-    changed = [path for path in texts if files.write_if_changed(os.path.join(project_dir, path), texts[path])]
-    if rows or files.exists(threads.cache_path(project_dir)):
-        threads.save_rows(project_dir, rows)
-    return changed
+def update(project_dir: str) -> None:
+    """Render the views after a thread or a task was changed; the caller holds the lock."""
+    _write(project_dir, threads.load_rows(project_dir, threads.load_cache(project_dir)))
 
 
 def stale(project_dir: str) -> list[tuple[str, str]]:
     """The path of each view that is not what `rebuild` would write, and what is wrong with it."""
-    texts = _render(project_dir, threads.load_rows(project_dir, is_fresh=True)[0])
+    texts = _render(project_dir, threads.load_rows(project_dir, {})) if _has_work(project_dir) else {}
     wrong = [path for path, text in texts.items() if not files.is_same(os.path.join(project_dir, path), text)]
     return [(path, "is stale" if _is_there(project_dir, path) else "is missing") for path in wrong]
+
+
+def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = _BUSY) -> Lock:
+    return Lock(os.path.join(project_dir, settings.STATE_DIR, "views.lock"), wait_seconds, busy)
 
 
 def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
     """Open tasks, then open threads that belong to no open task."""
     open_tasks = [task for task in tasks if task.is_open]
     covered = {session for task in open_tasks for session in task.sessions}
-    return [*open_tasks, *(each for each in chains if each.is_open and not covered.issuperset(each.sessions))]
+    # Without tasks the sessions of a thread need not be parsed, which a Stop would do for every open one.
+    others = (each for each in chains if each.is_open and not (covered and covered.issuperset(each.sessions)))
+    return [*open_tasks, *others]
 
 
 def _has_work(project_dir: str) -> bool:
@@ -94,40 +91,41 @@ def _is_there(project_dir: str, name: str) -> bool:
     return files.exists(os.path.join(project_dir, name))
 
 
+def _write(project_dir: str, rows: list[Row]) -> list[str]:
+    """Write what differs; the paths that changed."""
+    texts = _render(project_dir, rows)
+    threads.save_cache(project_dir, rows)
+    return [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
+
+
 def _render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     """The text of each task that the episodes change, and of each view, by path."""
-    if not _has_work(project_dir):
-        return {}
     texts: dict[str, bytes] = {}
     tasks: list[Task] = []
-    if any(row.tasks != b"[]" for row in rows) or _is_there(project_dir, _TASKS_PATH):
+    if any(row.tasks for row in rows) or _is_there(project_dir, _TASKS_PATH):
         from .tasks import load
 
-        by_path = {path: task for path, task in load(project_dir, rows).items() if task}
-        tasks = [*by_path.values()]
-        texts = {
-            os.path.relpath(path, project_dir): jsontext.pretty(task.as_json()).encode("utf-8", "replace")
-            for path, task in by_path.items()
-            if task.is_grown
-        }
+        for path, task in load(project_dir, rows).items():
+            tasks.append(task)
+            if task.fields != task.stored:
+                texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
     chains = threads.group(project_dir, rows)
     texts[settings.INDEX_FILE] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
-    texts[_CONVERSATION_PATH] = _conversation(chains)
-    texts[_WORK_PATH] = _current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0])
+    last = chains[0].fields if chains else {}
+    keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
+    head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
+    lines = b",\n    ".join([thread.text for thread in chains])  # each on one line
+    body = b"\n    %b\n  " % lines if lines else b""
+    texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b]\n}\n' % (head[: -len("\n}\n")], body)
+    texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
 
 
-def _conversation(chains: list[Thread]) -> bytes:
-    """Each thread on one line."""
-    last = chains[0].as_json() if chains else {}
-    keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
-    head = {"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}}
-    top = jsontext.pretty(head)[: -len("\n}\n")].encode("utf-8", "replace")
-    lines = b",\n    ".join([thread.text for thread in chains])
-    return b'%b,\n  "threads": [%b]\n}\n' % (top, b"\n    %b\n  " % lines if lines else b"")
+def _encoded(value: dict[str, Any]) -> bytes:
+    return jsontext.pretty(value).encode("utf-8", "replace")
 
 
-def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> bytes:
+def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict[str, Any]:
     """What is in progress. "Today" is the user's day of the latest activity: a view does not depend on the clock."""
     work: list[Work] = [*tasks, *chains]
     updated = max([each.finished for each in work], default="")
@@ -152,5 +150,4 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> byte
         {"id": each.id, "description": each.title, "completed": each.finished}
         for each in completed[: settings.ACTIVE_TASKS_SHOWN]
     ]
-    value = {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
-    return jsontext.pretty(value).encode("utf-8", "replace")
+    return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}

@@ -45,7 +45,7 @@ SPEC = {
     **dict.fromkeys(("id", "started", "ended", "what_was_done", "outcome", "thread"), "text"),
     **dict.fromkeys((*_OPTIONAL_TEXTS, "parent?", "root?", "audit_head?"), "text"),
     **{name: ["text"] for name in TEXT_LISTS},
-    "tasks": [{"id": "text", "title": "text"}],
+    "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",
 }
