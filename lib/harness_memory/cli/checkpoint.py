@@ -16,7 +16,7 @@ from ..project.context import Context
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from . import arguments, resolve
-from .output import Refusal, emit_json, line, short
+from .output import Refusal, answer, line, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,38 +68,34 @@ def checkpoint(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if config.is_off(os.environ):
         raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
-    value = _from_flags(args) or _from_stdin()
+    task = {"id": args.task_id, "title": args.task_title, "remaining": args.task_remaining}
+    flags = {field: getattr(args, field, None) for field in checkpoints.FIELDS}
+    flags["task"] = {key: item for key, item in task.items() if item is not None} or None
+    value: Any = {field: item for field, item in flags.items() if item is not None}
+    if args.task_remaining and not (args.task_id or args.task_title):
+        raise Refusal("--task-remaining needs --task-id (or --task-title)")
+    value = value or _from_stdin()
+    point = checkpoints.normalize(value)
+    if point is None:
+        raise Refusal("it is empty, or not a checkpoint. Nothing was recorded.\n" + _USAGE)
     name, session = _record(args, value)
     path = os.path.join(session.artifacts, name)
-    if args.json:
-        emit_json({"session": session.id, "artifact": path, "episode": session.episode_name})
-    else:
-        print("Recorded for session %s in %s" % (line(session.id), short(path)))
+    answer(
+        args.json,
+        {"session": session.id, "artifact": path, "episode": session.episode_name},
+        ["Recorded for session %s in %s" % (line(session.id), short(path))],
+    )
     # A rating in a checkpoint rates the skill it names.
-    point = checkpoints.normalize(value) or {}
-    skill, rating = briefing.skill_name(point.get("skill_used") or ""), point.get("rating")
+    skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
     if skill and rating and 1 <= rating <= 5:
-        note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
-        if not ratings.append(session.dir.rsplit(os.sep, 3)[0], session.id, skill, round(rating), note, time.time()):
+        note, project_dir = first_sentence(point["what_was_done"], settings.ITEM_CHARS), session.dir.rsplit(os.sep, 3)[0]
+        if not ratings.append(project_dir, session.id, skill, round(rating), note, time.time()):
             again = "harness memory rate %s %d" % (line(skill), round(rating))
             raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)
     return 0
 
 
-def _from_flags(args: argparse.Namespace) -> dict[str, Any]:
-    """The checkpoint in the flags; {} when there are none."""
-    task = {"id": args.task_id, "title": args.task_title, "remaining": args.task_remaining}
-    fields = {name: getattr(args, name, None) for name in checkpoints.FIELDS}
-    fields["task"] = {key: item for key, item in task.items() if item is not None} or None
-    value = {name: item for name, item in fields.items() if item is not None}
-    if args.task_remaining and not (args.task_id or args.task_title):
-        raise Refusal("--task-remaining needs --task-id (or --task-title)")
-    if value and checkpoints.normalize(value) is None:
-        raise Refusal("all the flags are empty. Nothing was recorded.")
-    return value
-
-
-def _from_stdin() -> dict[str, Any]:
+def _from_stdin() -> Any:
     if sys.stdin is None or sys.stdin.isatty():
         raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _USAGE)
     data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
@@ -113,9 +109,7 @@ def _from_stdin() -> dict[str, Any]:
     if isinstance(value, dict):
         flags = {_FLAGS[key][0]: item for key, item in value.items() if key in _FLAGS}
         value = {**flags, **{key: item for key, item in value.items() if key not in _FLAGS}}
-    if checkpoints.normalize(value) is None:
-        raise Refusal("standard input is JSON, but not a checkpoint. Nothing was recorded.\n" + _USAGE)
-    return dict(value)
+    return value
 
 
 def _record(args: argparse.Namespace, value: dict[str, Any]) -> tuple[str, Session]:

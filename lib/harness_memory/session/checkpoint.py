@@ -159,11 +159,11 @@ def _archive(path: str, session: Session, since: float, root: str) -> bool:
         return data is not None
     try:
         value = jsontext.loads(data)
+        name = save(session.artifacts, value, written) if normalize(value) else ""
     except ValueError:
-        value = None
-    is_sound = normalize(value) is not None
-    name = save(session.artifacts, value if is_sound else data.decode("utf-8", "replace"), written)
-    if not is_sound:
+        name = ""
+    if not name:
+        name = save(session.artifacts, data.decode("utf-8", "replace"), written)
         health.note_failure(root, "checkpoint", "malformed checkpoint: kept as %s/%s" % (session.artifacts, name))
     return True
 

@@ -8,7 +8,7 @@ from ..base import jsontext, settings
 from ..base.text import cut, first_sentence
 from ..project.context import relative_path
 from .capture import ASKED, FAILED, INTERRUPTED, WORKING
-from .episode import TEXT_LISTS, headline, render
+from .episode import TEXT_LISTS, headline
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         **({"audit_head": head} if head else {}),
     }
     # Shorten the longest lists, then the account, until the record fits. The rest are tasks, which no other file keeps.
-    while len(render(episode)) > settings.EPISODE_MAX_BYTES:
+    while len(jsontext.compact(episode).encode("utf-8", "replace")) > settings.EPISODE_MAX_BYTES:
         lists = (*TEXT_LISTS, "commands_failed_then_fixed")
         key = max(lists, key=lambda name: len(jsontext.compact(episode[name])))
         if len(episode[key]) > 1:

@@ -44,7 +44,7 @@ def update(
 
     The caller refreshes the views.
     """
-    project_dir, meta = context.project_dir, session.meta
+    project_dir, meta, claims = context.project_dir, session.meta, []
     state = capture.load(session.dir, is_owner=True)
     last, forgotten = state.last, 0.0
     if files.exists(os.path.join(project_dir, settings.STATE_DIR, settings.FORGOTTEN_FILE)):
@@ -53,16 +53,20 @@ def update(
         forgotten = tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
         state.since = max(state.since, forgotten)
     updated = Update(state, _read(context, str(meta.get("transcript") or ""), state, message))
-    claims = _collect(context, session, state)
+    if context.checkpoints() or state.wrote_checkpoint or files.names(session.artifacts):
+        from ..base import health
+        from . import checkpoint
+
+        with health.noted(context.store_root, "checkpoint"):
+            claims = checkpoint.collect(context, session, state)
     state.answer_with(message)
     if not forgotten:  # nothing dates a title
         state.title = brief(title, settings.SUMMARY_LINE_CHARS) or state.title
     if now or state.last != last or not state.ended:
         state.ended = max(session.started, clock.iso(now or state.last or 0.0))  # clocks are set back now and then
     if state.since and state.root and not state.thread:
-        parent = episode.find_by_root(project_dir, state.root, session.episode_name)
-        state.thread = parent["thread"] if parent else session.id
-        meta["parent"] = parent["id"] if parent else None
+        parent = episode.find_by_root(project_dir, state.root, session.episode_name) or {}
+        state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     capture.save(session.dir, state)
     if state.has_substance():
         _publish(context, session, updated, is_over)
@@ -84,11 +88,11 @@ def _publish(context: Context, session: Session, updated: Update, is_over: bool)
 
         vouched = (episode.load(context.project_dir, session.episode_name) or {}).get("audit_head") or ""
         head = trail.next_head(context.project_dir, vouched)
-    value = digest.build(session, updated.state, context.root, context.remote, is_over, head)
+    value = updated.episode = digest.build(session, updated.state, context.root, context.remote, is_over, head)
     session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
     session.meta.update({key: value[key] for key in ("branch", "model") if value[key]})
     data = episode.render(value)
-    updated.episode, updated.is_changed = value, not files.is_same(path, data)
+    updated.is_changed = not files.is_same(path, data)
     if updated.is_changed:
         files.write(os.path.join(session.dir, settings.SUMMARY_FILE), digest.summary_page(value))
         files.write(path, data, durable=True)
@@ -98,21 +102,19 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     """Take in what the transcripts say now, the session's and its subagents'; False when time ran out."""
     if not path:
         return True
-    is_whole = _read_new(context, path, state)
-    # Stop fires while the client still writes: wait a moment for its last lines.
     began = time.monotonic()
-    while is_whole and message and not state.has_answer(message):
+    while _read_new(context, path, state) and message and not state.has_answer(message):
+        # Stop fires while the client still writes: wait a moment for its last lines.
         is_behind = state.turn != capture.ANSWERED and os.path.exists(path)
         patience = settings.FLUSH_WAIT_SECONDS if is_behind else settings.FLUSH_DOUBT_SECONDS
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
         time.sleep(0.02)
-        is_whole = _read_new(context, path, state)
     folder = os.path.join(os.path.splitext(path)[0], "subagents")
     for name in files.names(folder):
         if name.endswith(".jsonl"):
-            is_whole = _read_new(context, os.path.join(folder, name), state, name) and is_whole
-    return is_whole
+            _read_new(context, os.path.join(folder, name), state, name)
+    return context.left() > 0
 
 
 def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -> bool:
@@ -135,15 +137,3 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
             transcript.absorb(state, entries, context.roots)
             state.cursor = reading.place
     return context.left() > 0
-
-
-def _collect(context: Context, session: Session, state: Capture) -> list[str]:
-    """Take in checkpoints; nothing is loaded for it where there are none."""
-    claims: list[str] = []
-    if context.checkpoints() or state.wrote_checkpoint or files.names(session.artifacts):
-        from ..base import health
-        from . import checkpoint
-
-        with health.noted(context.store_root, "checkpoint"):
-            claims = checkpoint.collect(context, session, state)
-    return claims
