@@ -88,7 +88,10 @@ def checkpoint(argv: list[str]) -> int:
     # A rating in a checkpoint rates the skill it names.
     skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
     if skill and rating and 1 <= rating <= 5:
-        note, project_dir = first_sentence(point["what_was_done"], settings.ITEM_CHARS), session.dir.rsplit(os.sep, 3)[0]
+        note, project_dir = (
+            first_sentence(point["what_was_done"], settings.ITEM_CHARS),
+            session.dir.rsplit(os.sep, 3)[0],
+        )
         if not ratings.append(project_dir, session.id, skill, round(rating), note, time.time()):
             again = "harness memory rate %s %d" % (line(skill), round(rating))
             raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)

@@ -8,7 +8,7 @@ from ..memory import records
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import arguments, resolve
-from .output import Refusal, count, cut, emit_json, line, local, passage, short
+from .output import Refusal, answer, count, cut, line, local, passage, short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,19 +43,24 @@ def transcript(argv: list[str]) -> int:
         reading = transcripts.Reading(path, None)
     except OSError as error:
         raise Refusal("cannot read the transcript: %s: %s. %s" % (short(path), error.strerror, rest)) from None
-    entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
-    reading.file.close()
+    with reading.file:
+        entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
     hits = [at for at, each in enumerate(entries) if (args.grep or "").casefold() in each["text"].casefold()]
     near = {at + step for at in hits for step in range(-args.context, args.context + 1)} if args.grep else {*hits}
     shown = sorted(near.intersection(range(len(entries))))
-    if args.json:
-        emit_json([entries[number] for number in shown])
-    elif shown:
-        print("\n".join(_page(entries, shown)))
-        total = count(len(entries), "entrie")
-        print("\n%d of %s. Its record: harness memory show %s" % (len(shown), total, record.id))
-    else:
-        print("Nothing in this transcript holds that.")
+    lines: list[str] = []
+    for before, number in zip([-1, *shown], shown):
+        each = entries[number]
+        lines += ["…", ""] if number > before + 1 else []
+        if each["who"] in _WHO.values():
+            text = passage(cut(each["text"], _SAID_CHARS)).replace("\n", "\n    ")
+            lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
+        else:
+            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), _TOOL_CHARS)), ""]
+    total = count(len(entries), "entrie")
+    lines.append("%d of %s. Its record: harness memory show %s" % (len(shown), total, record.id))
+    lines = lines if shown else ["Nothing in this transcript holds that."]
+    answer(args.json, [entries[number] for number in shown], lines)
     return 0 if shown else 1
 
 
@@ -75,16 +80,3 @@ def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
             detail = next((options[key] for key in _DETAILS if isinstance(options.get(key), str)), "")
             text = redact.redact(clean(detail, settings.PATH_CHARS))
             yield {"who": clean(block.get("name"), settings.SKILL_CHARS), "at": at, "text": text}
-
-
-def _page(entries: list[dict[str, str]], shown: list[int]) -> list[str]:
-    lines: list[str] = []
-    for before, number in zip([-1, *shown], shown):
-        each = entries[number]
-        lines += ["…", ""] if number > before + 1 else []
-        if each["who"] in _WHO.values():
-            text = passage(cut(each["text"], _SAID_CHARS)).replace("\n", "\n    ")
-            lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
-        else:
-            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), _TOOL_CHARS)), ""]
-    return lines[:-1]
