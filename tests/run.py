@@ -21,11 +21,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import xml.etree.ElementTree as ElementTree
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
-from typing import Callable, Iterator
+from typing import Any, Callable
 
 ROOT = Path(__file__).resolve().parent.parent
 VENVS = ROOT / ".venvs"
@@ -35,13 +36,14 @@ MINORS = range(8, 15)
 TEST_TOOLS = ("pytest", "pyyaml", "ruamel.yaml")
 LINT_TOOLS = ("ruff", "mypy")
 TYPED = ("lib", "hooks", "install.py", "harness")
-GROUPS = 6  # pytest processes a full run is split into
+GROUPS = 4  # pytest processes a full run is split into
 JOBS = max(2, min(8, 3 * (os.cpu_count() or 1)))  # tests wait now and then, and other programs take their share
-BETWEEN = ("smoke", "text", "json", "yaml", "life_cycle", "guard_hook")
+BETWEEN = ("smoke", "text", "json", "yaml", "life_cycle")
 SHOWN = "SKIPPED"  # lines of a passing run that are printed
 NO_TESTS_COLLECTED = 5
 
 RUNNING: set[subprocess.Popen[bytes]] = set()
+STOPPED = threading.Event()  # then the jobs that wait for their turn do not begin
 
 # Settings that would bend an interpreter, pip, pytest, git or the product itself away from its default.
 STRIPPED = ("PYTHON", "PYTEST_", "HARNESS_MEMORY", "CLAUDE_", "ANTHROPIC", "GIT_", "VIRTUAL_ENV", "__PYVENV")
@@ -58,56 +60,69 @@ print(json.dumps([sys.version_info[:3], sys.implementation.name, os.path.realpat
 class Python:
     """An interpreter of this machine."""
 
-    def __init__(self, version: tuple[int, int, int], path: str) -> None:
+    def __init__(self, version: list[int], path: str) -> None:
         self.version = version
         self.path = path
-        self.minor = "%d.%d" % version[:2]
-        self.name = "%d.%d.%d" % version
+        self.minor = "%d.%d" % (version[0], version[1])
+        self.name = ".".join(map(str, version))
 
 
 class Outcome:
     """Result of one job: a lint tool or a run of pytest."""
 
-    def __init__(self, name: str, order: tuple[int, int, int] = (0, 0, 0)) -> None:
+    def __init__(self, name: str, command: list[str], **extra: str) -> None:
         self.name = name
-        self.order = order
-        self.passed = self.failed = self.skipped = 0
-        self.output = ""
-        self.seconds = 0.0
+        began = time.monotonic()
+        code, self.output = run(command, **extra)
+        self.seconds = time.monotonic() - began
+        self.passed = self.skipped = 0
+        self.failed = int(code not in (0, NO_TESTS_COLLECTED))
+
+    def count(self, report: Path) -> None:
+        try:
+            suites = list(ElementTree.parse(str(report)).getroot().iter("testsuite"))
+        except (OSError, ElementTree.ParseError):
+            return
+        tests, failures, errors, self.skipped = (
+            sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")
+        )
+        self.failed = max(self.failed, failures + errors)
+        self.passed = tests - failures - errors - self.skipped
+
+    def show(self) -> None:
+        if self.failed:
+            print("\n----- %s -----\n%s" % (self.name, self.output.rstrip()))
+        for line in [] if self.failed else self.output.splitlines():
+            if line.startswith(SHOWN):
+                print("%s: %s" % (self.name, line))
+        print("%s: %s, %.0f s" % (self.name, "FAILED" if self.failed else "ok", self.seconds), flush=True)
+
+
+Job = Callable[[], "list[Outcome]"]
 
 
 # Interpreters ----------------------------------------------------------------------------------
-def candidates() -> Iterator[str]:
-    suffix = ".exe" if os.name == "nt" else ""
-    names = ["python3.%d" % minor for minor in MINORS] + ["python3", "python"]
-    for directory in os.environ.get("PATH", "").split(os.pathsep):
-        for name in names:
-            yield os.path.join(directory or ".", name + suffix)
-    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
-    for version in sorted((pyenv / "versions").glob("3.*")):
-        yield str(version / "python.exe" if os.name == "nt" else version / "bin" / "python3")
-    yield sys.executable
-
-
 def probe(path: str) -> Python | None:
     """Ask the interpreter itself: a shim may exist for a version that is not active."""
     try:
-        done = subprocess.run(
-            [path, "-I", "-c", PROBE], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, timeout=60, check=False
-        )
-        version, implementation, real = json.loads(done.stdout)
-    except (OSError, ValueError, subprocess.TimeoutExpired):
+        output = subprocess.check_output([path, "-I", "-c", PROBE], stderr=subprocess.DEVNULL, timeout=60)
+        version, implementation, real = json.loads(output)
+    except (OSError, ValueError, subprocess.SubprocessError):
         return None
-    if done.returncode or implementation != "cpython" or version[0] != 3 or version[1] not in MINORS:
-        return None
-    return Python((version[0], version[1], version[2]), real)
+    is_ours = implementation == "cpython" and version[0] == 3 and version[1] in MINORS
+    return Python(version, real) if is_ours else None
 
 
 def find_pythons(only: str | None) -> list[Python]:
     """One interpreter a minor version, oldest first."""
-    paths = sorted({path for path in candidates() if os.path.isfile(path) and os.access(path, os.X_OK)})
+    names = [*("python3.%d" % minor for minor in MINORS), "python3", "python"]
+    folders = os.environ.get("PATH", "").split(os.pathsep)
+    pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
+    folders += [str(path) for path in pyenv.glob("versions/3.*/bin")]
+    paths = {shutil.which(name, path=folder) for folder in folders for name in names}
     with ThreadPoolExecutor(JOBS) as pool:
-        versions = sorted((python for python in pool.map(probe, paths) if python), key=lambda python: python.version)
+        probed = pool.map(probe, [sys.executable, *(path for path in paths if path)])
+        versions = sorted((python for python in probed if python), key=lambda python: python.version)
     newest = {python.minor: python for python in versions}
     wanted = only.split(",") if only else list(newest)
     missing = [minor for minor in wanted if minor not in newest]
@@ -118,11 +133,12 @@ def find_pythons(only: str | None) -> list[Python]:
 
 # Processes -------------------------------------------------------------------------------------
 def run(command: list[str], **extra: str) -> tuple[int, str]:
+    if STOPPED.is_set():
+        return 1, "stopped"
     env = {name: value for name, value in os.environ.items() if name in PASSED or not name.startswith(STRIPPED)}
     env.update(PIP_USER="0", PIP_DISABLE_PIP_VERSION_CHECK="1", PIP_ROOT_USER_ACTION="ignore", **extra)
-    process = subprocess.Popen(
-        command, cwd=str(ROOT), env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
-    )
+    streams: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
+    process = subprocess.Popen(command, cwd=str(ROOT), env=env, **streams)
     RUNNING.add(process)
     try:
         output = process.communicate()[0]
@@ -132,6 +148,7 @@ def run(command: list[str], **extra: str) -> tuple[int, str]:
 
 
 def stop(*_: object) -> None:
+    STOPPED.set()
     for process in list(RUNNING):
         process.terminate()
     raise SystemExit(1)
@@ -146,7 +163,8 @@ def install(name: str, pythons: list[Python], tools: tuple[str, ...]) -> Path:
     reasons = []
     for python in pythons:
         shutil.rmtree(str(folder), ignore_errors=True)
-        code, output = run([python.path, "-m", "pip", "install", "--quiet", "--target", str(folder), *tools])
+        pip = [python.path, "-m", "pip", "install", "--quiet", "--no-compile", "--target", str(folder)]
+        code, output = run([*pip, *tools])
         if not code:
             marker.write_text(stamp, "utf-8")
             return folder
@@ -157,63 +175,24 @@ def install(name: str, pythons: list[Python], tools: tuple[str, ...]) -> Path:
 # Jobs ------------------------------------------------------------------------------------------
 def lint(python: Python) -> list[Outcome]:
     tools = install("lint", [python], LINT_TOOLS)
-    ruff = str(tools / "bin" / "ruff")
-    cache = ["--cache-dir", str(VENVS / "ruff-cache")]
+    ruff, cache = str(tools / "bin" / "ruff"), ["--cache-dir", str(VENVS / "ruff-cache")]
     mypy = [python.path, "-m", "mypy", "--cache-dir", str(VENVS / "mypy-cache"), *TYPED]
-    commands = {
-        "ruff check": [ruff, "check", *cache, ".", "harness"],
-        "ruff format": [ruff, "format", "--check", *cache, ".", "harness"],
-        "mypy": mypy,
-    }
-    outcomes = []
-    for name, command in commands.items():
-        outcome = Outcome(name)
-        began = time.monotonic()
-        code, outcome.output = run(command, PYTHONPATH=str(tools))
-        outcome.seconds, outcome.failed = time.monotonic() - began, int(code != 0)
-        outcomes.append(outcome)
-    return outcomes
+    return [
+        Outcome("ruff check", [ruff, "check", *cache, ".", "harness"]),
+        Outcome("ruff format", [ruff, "format", "--check", *cache, ".", "harness"]),
+        Outcome("mypy", mypy, PYTHONPATH=str(tools)),
+    ]
 
 
 def test(python: Python, name: str, tools: Path, scratch: Path, arguments: list[str]) -> list[Outcome]:
-    outcome = Outcome(name, python.version)
     folder = Path(tempfile.mkdtemp(dir=str(scratch)))
-    report = folder / "report.xml"
     command = [python.path, "-s", "-m", "pytest", "-p", "no:cacheprovider", "--basetemp", str(folder / "tests")]
-    began = time.monotonic()
+    command += ["--junitxml", str(folder / "report.xml"), *arguments]
     environment = {"PYTHONPATH": str(tools), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    code, outcome.output = run([*command, "--junitxml", str(report), *arguments], **environment)
-    outcome.seconds = time.monotonic() - began
-    count(outcome, report)
-    if code and code != NO_TESTS_COLLECTED:
-        outcome.failed = max(1, outcome.failed)
+    outcome = Outcome("python %s: %s" % (python.name, name), command, **environment)
+    outcome.count(folder / "report.xml")
     shutil.rmtree(str(folder), ignore_errors=True)
     return [outcome]
-
-
-def count(outcome: Outcome, report: Path) -> None:
-    try:
-        suites = list(ElementTree.parse(str(report)).getroot().iter("testsuite"))
-    except (OSError, ElementTree.ParseError):
-        return
-    total = {key: sum(int(suite.get(key, 0)) for suite in suites) for key in ("tests", "failures", "errors", "skipped")}
-    outcome.failed = total["failures"] + total["errors"]
-    outcome.skipped = total["skipped"]
-    outcome.passed = total["tests"] - outcome.failed - outcome.skipped
-
-
-def groups(files: list[Path], number: int) -> list[list[str]]:
-    """Files in groups of about the same size, the largest files first."""
-    sizes = [0] * number
-    grouped: list[list[str]] = [[] for _ in range(number)]
-    for file in sorted(files, key=lambda path: -path.stat().st_size):
-        place = sizes.index(min(sizes))
-        sizes[place] += file.stat().st_size
-        grouped[place].append(str(file.relative_to(ROOT)))
-    return [group for group in grouped if group]
-
-
-Job = Callable[[], "list[Outcome]"]
 
 
 def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job]:
@@ -221,29 +200,20 @@ def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job
     tools = install("tests", pythons, TEST_TOOLS)
 
     def job(python: Python, name: str, words: list[str]) -> Job:
-        return lambda: test(python, "python %s: %s" % (python.name, name), tools, scratch, words)
+        return lambda: test(python, name, tools, scratch, words)
 
-    oldest, newest = pythons[0], pythons[-1]
     if arguments:
         return [job(python, "selection", arguments) for python in pythons]
-    files = sorted((ROOT / "tests").glob("test_*.py"))
-    end_to_end = sorted((ROOT / "tests" / "e2e").glob("test_*.py"), key=lambda path: -path.stat().st_size)
-    jobs = [job(newest, "end to end, " + file.stem[5:], [str(file.relative_to(ROOT))]) for file in end_to_end]
-    for python in {oldest.name: oldest, newest.name: newest}.values():
-        split = groups(files, GROUPS)
-        jobs += [job(python, "part %d of %d" % (n, len(split)), group) for n, group in enumerate(split, 1)]
-    part = [str(file.relative_to(ROOT)) for file in files if file.stem[5:].startswith(BETWEEN)]
+    by_size = sorted((ROOT / "tests").glob("**/test_*.py"), key=lambda path: -path.stat().st_size)
+    names = [path.relative_to(ROOT).as_posix() for path in by_size]
+    end_to_end, files = [[name for name in names if ("/e2e/" in name) is is_real] for is_real in (True, False)]
+    oldest, newest = pythons[0], pythons[-1]
+    jobs = [job(newest, Path(name).stem[5:] + ", end to end", [name]) for name in end_to_end]
+    for python in [oldest, newest][: len(pythons)]:
+        jobs += [job(python, "part %d of %d" % (n + 1, GROUPS), files[n::GROUPS]) for n in range(GROUPS)]
+    part = [name for name in files if Path(name).stem[5:].startswith(BETWEEN)]
     jobs += [job(python, "selected files", part) for python in pythons[1:-1]]
     return [*jobs, lambda: lint(newest)]
-
-
-def show(outcome: Outcome) -> None:
-    if outcome.failed:
-        print("\n----- %s -----\n%s" % (outcome.name, outcome.output.rstrip()))
-    for line in [] if outcome.failed else outcome.output.splitlines():
-        if line.startswith(SHOWN):
-            print("%s: %s" % (outcome.name, line))
-    print("%s: %s, %.0f s" % (outcome.name, "FAILED" if outcome.failed else "ok", outcome.seconds), flush=True)
 
 
 def scratch_folder() -> Path:
@@ -255,9 +225,8 @@ def scratch_folder() -> Path:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=form, allow_abbrev=False)
     parser.add_argument("--only", metavar="3.N[,3.M]", help="test on these versions alone")
     options, arguments = parser.parse_known_args()
     signal.signal(signal.SIGTERM, stop)
@@ -270,7 +239,7 @@ def main() -> int:
         with ThreadPoolExecutor(JOBS) as pool:
             for done in as_completed([pool.submit(job) for job in plan(pythons, arguments, scratch)]):
                 for outcome in done.result():
-                    show(outcome)
+                    outcome.show()
                     outcomes.append(outcome)
     finally:
         shutil.rmtree(str(scratch), ignore_errors=True)

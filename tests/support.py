@@ -26,15 +26,8 @@ FLAGS = ("-I", "-S", "-X", "utf8")
 CLIENT_VERSION = "2.1.325"
 MODEL = "claude-opus-5-5"
 
-VOLUME = float(os.environ.get("HARNESS_TESTS_VOLUME") or 1)  # run.py gives less to versions between oldest and newest
-
 # What a process cannot do without; everything else of the caller's environment stays outside.
 _KEPT = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH")
-
-
-def volume(count: int) -> int:
-    """How many of `count` random or repeated cases to run."""
-    return max(1, round(count * VOLUME))
 
 
 def lines(name: str) -> list[str]:

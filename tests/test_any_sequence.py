@@ -14,7 +14,7 @@ import support
 from commandline import World
 from life import Life, failures
 
-SEEDS = range(support.volume(int(os.environ.get("HARNESS_SEQUENCES", "3"))))
+SEEDS = range(int(os.environ.get("HARNESS_SEQUENCES", "3")))
 LENGTH = 40
 WORDS = json.loads((support.DATA / "sequence" / "words.json").read_text("utf-8"))
 # One command a line, its words separated by `|`.

@@ -57,7 +57,7 @@ def view_bytes(project: Path) -> dict[str, bytes]:
     return {**tasks, **{name: (project / name).read_bytes() for name in VIEWS}}
 
 
-@pytest.mark.parametrize("seed", range(support.volume(6)))
+@pytest.mark.parametrize("seed", range(6))
 def test_views_after_any_changes_equal_rebuilt_views(project: Path, seed: int) -> None:
     source = random.Random(seed)
     known: dict[str, dict[str, Any]] = {}

@@ -10,12 +10,9 @@ import sys
 import tempfile
 import warnings
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
 
 VERSION = "2.1.325"
 PACKAGE = "@anthropic-ai/claude-code"

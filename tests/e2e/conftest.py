@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import sys
+from typing import Iterator
 
 import client
 import pytest
 from world import REPOSITORY, World
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Iterator
 
 sys.path.insert(0, str(REPOSITORY / "lib"))
 

@@ -10,10 +10,8 @@ import json
 import sys
 import threading
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Callable, Iterator
+from pathlib import Path
+from typing import Any, Callable, Iterator
 
 MAIN, SUBAGENT, COMPACTION, SIDE = "main", "subagent", "compaction", "side"
 SUMMARY = "<analysis>Looked back.</analysis>\n<summary>The conversation in short.</summary>"
@@ -37,6 +35,10 @@ def call(tool: str, **arguments: Any) -> Answer:
 
 def bash(command: str) -> Answer:
     return call("Bash", command=command, description="Run a command")
+
+
+def write(path: Path, text: str = "text\n") -> Answer:
+    return call("Write", file_path=str(path), content=text)
 
 
 def together(*answers: Answer) -> Answer:

@@ -13,10 +13,7 @@ import sys
 import termios
 import threading
 import time
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Callable
+from typing import Callable
 
 # Makes the slave side the controlling terminal, so that closing the master hangs up the client as a closed window does.
 LAUNCH = "import fcntl,os,sys,termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); os.execv(sys.argv[1], sys.argv[1:])"

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import json
 import subprocess
+from pathlib import Path
+from typing import Any, Iterator
 
 import pytest
-from fake_api import MAIN, SUBAGENT, bash, call, say, text_of, together
+from fake_api import MAIN, SUBAGENT, Answer, Request, bash, call, say, text_of, together, write
 from world import World, files_below
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any, Iterator
-
-    from fake_api import Answer, Request
 
 KEY, HOSTS = "what only the owner of the key may read", "github.com is a known host"
 DELETE, PUSH, SHOW_KEY = "rm -rf ~", "git push --force origin trunk", "cat ~/.ssh/id_rsa"
@@ -110,7 +105,7 @@ def assert_home_is_whole(world: World) -> None:
 def everyday(project: Path, name: str) -> list[Answer]:
     file = project / name
     return [
-        call("Write", file_path=str(file), content="one\n"),
+        write(file, "one\n"),
         call("Edit", file_path=str(file), old_string="one", new_string="two"),
         bash("cat %s ~/.ssh/known_hosts" % name),
         bash("mkdir -p build/deep && rm -rf build && echo 'rm -rf ~; cat ~/.ssh/id_rsa'"),

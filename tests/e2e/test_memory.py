@@ -3,26 +3,16 @@
 from __future__ import annotations
 
 import json
-import time
+from pathlib import Path
 
 import support
-from fake_api import COMPACTION, MAIN, SUBAGENT, after, bash, call, say
+from fake_api import COMPACTION, MAIN, SUBAGENT, after, bash, call, say, write
 from world import World, blocks
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from fake_api import Answer
 
 MAX_UNITS, SUBAGENT_UNITS = 9500, 1600
 OUTCOME = "Totals are rounded once, at the very end."
 STEP = "Test the cart of a guest"
 FACT = "Prices are kept in cents, as whole numbers"
-
-
-def write(path: Path) -> Answer:
-    return call("Write", file_path=str(path), content="text\n")
 
 
 def units(text: str) -> int:
@@ -66,7 +56,6 @@ def test_next_session_starts_knowing_and_can_read_more(world: World) -> None:
         (block,) = world.blocks(prompt)
         command = block.partition("Read one: ")[2].partition("   ")[0].replace("<id>", first[:8])
         show.blocks[0]["input"]["command"] = command
-        time.sleep(1.1)  # a fork's parent is found by when it last spoke, in whole seconds
 
     second = world.run(project, prompt, after(choose, show), say("I know what there is."), tools=()).session
     (block,) = world.blocks(prompt)
@@ -76,8 +65,6 @@ def test_next_session_starts_knowing_and_can_read_more(world: World) -> None:
     assert units(block) <= MAX_UNITS
     assert world.receipt(second).count(block) == 1
     assert OUTCOME in results(world, prompt)
-    world.run(project, "Try it another way", say("Tried it."), resume=second, fork=True)
-    assert world.blocks("Try it another way") == [block]  # a fork is given nothing twice
     recorded(world, project, "Correct the taxes", "Taxes are rounded up, as the law says.")
     world.run(project, "What news of the shop?", say("These."), resume=second)
     assert "Taxes are rounded up" in world.blocks("What news of the shop?")[-1]
@@ -85,11 +72,11 @@ def test_next_session_starts_knowing_and_can_read_more(world: World) -> None:
 
 def test_prompt_recalls_the_sentence_that_matters(world: World) -> None:
     project = world.project("recalling")
-    for number in range(6):
+    for number in range(2):
         recorded(world, project, "Paint the door number %d" % number, "The door has a colour of its own now.")
     answer = "The gearbox jammed because the flywheel was mounted backwards."
     recorded(world, project, "Why does the gearbox jam?", answer)
-    for number in range(12):
+    for number in range(3):
         recorded(world, project, "Sweep the yard, part %d" % number, "The yard is swept.")
     world.run(project, "The gearbox with the flywheel jams again", say("I see."))
     last = world.blocks("The gearbox with the flywheel jams again")[-1]
@@ -149,16 +136,6 @@ def test_skill_brings_its_profile_once(world: World) -> None:
     requests = world.api.requests(kind=MAIN)[-3:]
     assert [sum(profile in block for block in blocks(request)) for request in requests] == [0, 1, 1]
     assert world.receipt(session).count(profile) == 1
-
-
-def test_note_with_a_trigger_arrives_at_the_command(world: World) -> None:
-    project = world.project("triggered")
-    keep(world, project, "note", "add", "deploys", "Ask Ada before a deploy", "--trigger", "command: make deploy")
-    world.run(project, "Deploy it", bash("make deploy"), bash("make deploy"), say("Deployed."))
-    texts = [request.text().count("Ask Ada before a deploy") for request in world.api.requests("Deploy it", MAIN)]
-    # The start lists the note; the first call adds it once, the second not again.
-    assert texts[1] == texts[0] + 1
-    assert texts[2] == texts[1]
 
 
 def test_skills_keep_facts_and_the_briefing_without_permission(world: World) -> None:

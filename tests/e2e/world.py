@@ -9,15 +9,10 @@ import subprocess
 import sys
 import uuid
 from pathlib import Path
+from typing import Any, Sequence
 
-from fake_api import MAIN, FakeApi
+from fake_api import MAIN, Answer, FakeApi, Request
 from terminal import Terminal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, Sequence
-
-    from fake_api import Answer, Request
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOOLS = ("Agent", "Bash", "Edit", "Read", "TaskCreate", "TaskUpdate", "Write")
