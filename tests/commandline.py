@@ -6,15 +6,13 @@ import io
 import os
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Callable
 
 import pytest
 import support
 
 from harness_memory import cli
-from harness_memory.base.lock import Lock
 
 HARNESS = support.ROOT / "harness"
 
@@ -61,23 +59,6 @@ class World:
         result = self.memory(*words, "--json", **options)
         assert result.code == code, result
         return result.json
-
-    @contextmanager
-    def meanwhile(self, lock: str, *words: str) -> Iterator[None]:
-        """Another command is done just before the next one gets that lock."""
-        enter, due = Lock.__enter__, [words]
-
-        def entering(self_: Lock) -> bool:
-            if due and self_.path.endswith(lock):
-                assert self.memory(*due.pop()).code == 0
-            return enter(self_)
-
-        Lock.__enter__ = entering  # type: ignore[method-assign]
-        try:
-            yield
-        finally:
-            Lock.__enter__ = enter  # type: ignore[method-assign]
-        assert not due
 
     def assert_sound(self, **options: Any) -> None:
         """Every file is valid, and a rebuild changes nothing."""

@@ -203,19 +203,3 @@ def test_dry_run_records_nothing_and_says_what_is_there(world: World) -> None:
     report = world.json("backfill", "--dry-run")
     assert (report["to_read"], report["made"]) == (1, 0)
     assert not world.root.exists() or support.episodes(world.root) == []
-
-
-@pytest.mark.skipif(os.name != "posix", reason="file modes")
-def test_unwritable_memory_stops_the_run(world: World) -> None:
-    world.work(ASK, ANSWER)
-    left(world, "Add a form", "Added a form that asks for the name.")
-    folders = [world.root, *(path for path in world.root.rglob("*") if path.is_dir())]
-    for folder in folders:
-        folder.chmod(0o500)
-    try:
-        told = world.memory("backfill", before=support.bound_by_modes())
-    finally:
-        for folder in folders:
-            folder.chmod(0o700)
-    assert (told.code, "Permission denied" in told.stderr) == (2, True)
-    assert "unreadable" not in told.stdout

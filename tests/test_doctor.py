@@ -233,15 +233,3 @@ def test_a_checkpoint_that_was_not_understood_is_named(installed: World) -> None
     found = problems(installed)
     assert "1 checkpoint" in found["leftovers"]["text"]
     assert "malformed checkpoint" in "\n".join(found["failures"]["details"])
-
-
-def test_random_bytes_everywhere_are_findings_and_never_a_traceback(installed: World) -> None:
-    installed.work("Add a form", "Added.", ("a.py",))
-    for path in sorted(installed.root.rglob("*")):
-        if path.is_file() and path.suffix != ".lock" and path.parent.name != "last-run":
-            path.write_bytes(b"\x80\x00{[\x1b]0;title\x07" * 3)
-    for verb in ("status", "list", "rebuild", "verify", "doctor"):
-        result = installed.memory(verb)
-        assert "\x1b" not in result.stdout + result.stderr
-    assert installed.memory("verify").code == 1
-    assert problems(installed)["files"]

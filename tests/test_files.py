@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import stat
-import threading
 from pathlib import Path
 from typing import Any
 
@@ -32,27 +31,6 @@ def test_a_failed_write_leaves_the_old_file_and_no_temporary(tmp_path: Path) -> 
         files.write(str(target), b"new")
     assert list(tmp_path.iterdir()) == [target]
     assert (caught.value.filename, caught.value.filename2) == (str(target), None)
-
-
-def test_readers_never_see_half_a_file(tmp_path: Path) -> None:
-    path = str(tmp_path / "x")
-    bodies = [bytes([65 + n]) * 200_000 for n in range(4)]
-    files.write(path, bodies[0])
-    seen: set[bytes] = set()
-    done = threading.Event()
-
-    def read() -> None:
-        while not done.is_set():
-            seen.add(files.read(path) or b"missing")
-
-    reader = threading.Thread(target=read)
-    reader.start()
-    for _ in range(20):
-        for body in bodies:
-            files.write(path, body)
-    done.set()
-    reader.join()
-    assert seen <= set(bodies)
 
 
 @posix

@@ -229,22 +229,6 @@ def test_the_installed_hook_answers_the_sample_calls(world: World) -> None:
     assert (result.code, "FAIL  Bash  deny      silent" in result.stdout) == (1, True)
 
 
-@pytest.mark.parametrize("case", ["nothing", "no guard", "gone", "disabled", "switched off"])
-def test_without_a_guard_there_is_nothing_to_test(world: World, case: str) -> None:
-    path = put_in(world, guard=case != "no guard")
-    text = path.read_text()
-    if case == "nothing":
-        path.unlink()
-    elif case == "gone":
-        path.write_text(text.replace("pre_tool_use.py", "gone.py"))
-    elif case == "disabled":
-        path.write_text(text.replace("{", '{"disableAllHooks": true,', 1))
-    env: dict[str, str | None] = {"HARNESS_MEMORY": "off"} if case == "switched off" else {}
-    result = world.run("guard", "test", env=env)
-    assert (result.code, result.stdout, "install.py --guard" in result.stderr) == (2, "", True)
-    assert world.json("status", env=env)["guard"]["state"] == "off"
-
-
 def test_status_shows_whether_the_guard_is_on(world: World) -> None:
     def guard_line() -> str:
         row = next(row for row in world.memory("status").stdout.splitlines() if row.startswith("Guard"))

@@ -14,7 +14,6 @@ from typing import Any
 import guard_tables as tables
 import pytest
 import support
-from life import Life
 
 from harness_memory.base import settings
 from harness_memory.guard import allowance
@@ -138,14 +137,6 @@ def test_the_switch_turns_the_guard_off(guard: Guard) -> None:
     assert guard.bash("rm -rf ~", env={"HARNESS_MEMORY": "on"})[0] == "deny"
 
 
-def test_a_skill_gets_its_profile(life: Life) -> None:
-    life.start()
-    (life.project / "profiles").mkdir()
-    (life.project / "profiles" / "melt.md").write_text("- never above 40 degrees\n", "utf-8")
-    call = life.session.tool_call("Skill", {"skill": "melt", "args": "rm -rf ~"})
-    assert "never above 40 degrees" in life.run("pre_tool_use", call).context
-
-
 def test_every_situation_gets_its_rule(guard: Guard) -> None:
     """Tools, paths in many forms, our own files, rules of the user and of the project, projects in odd places."""
     names = {"{home}": guard.home, "{repo}": guard.repo, "{root}": guard.root, "{tree}": support.ROOT}
@@ -193,13 +184,6 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("name", BAD)
-def test_an_unreadable_payload_is_asked_about(guard: Guard, name: str) -> None:
-    verdict, text = guard.send(BAD[name])
-    assert (verdict, "[guard.failed]" in text) == ("ask", True)
-    assert len(guard.failures()) == 1
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -223,17 +207,6 @@ def test_a_payload_of_megabytes_is_judged_by_what_can_be_read(guard: Guard) -> N
     assert guard.bash("echo " + "x" * 2_000_000 + "; rm -rf ~")[0] == "ask"
     verdict, text = guard.bash("ls " + "x" * settings.STDIN_MAX_BYTES)
     assert (verdict, "larger than" in text) == ("ask", True)
-
-
-def test_a_pipe_that_stays_open_does_not_delay_the_verdict(guard: Guard) -> None:
-    env = support.clean_environment(guard.home, guard.env)
-    command = support.hook_command("pre_tool_use")
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=env) as hook:
-        assert hook.stdin is not None
-        assert hook.stdout is not None
-        hook.stdin.write(support.encode(guard.session.tool_call("Bash", {"command": "rm -rf ~"})))
-        hook.stdin.flush()
-        assert b'"deny"' in hook.stdout.read()  # at the deadline it would be "ask"
 
 
 # Failures and deadlines --------------------------------------------------------------------------
@@ -314,24 +287,6 @@ def test_a_failure_after_the_verdict_does_not_change_it(
     assert len(guard.failures()) == 1 or how == "late"
     damaged.add("hook/pre_tool_use.py", "def _stamp(root: str) -> None:\n    %s" % AFTER[how])
     assert damaged.answer("Bash", {"command": "rm -rf ~"}, WHEN_CALLED)[0] == "deny"
-
-
-def test_a_store_that_cannot_be_written_does_not_stop_the_guard(guard: Guard) -> None:
-    guard.root.write_text("in the way", "utf-8")
-    verdict, text = guard.bash("rm -rf ~")
-    assert (verdict, "The audit trail could not be written" in text) == ("deny", True)
-    assert (guard.bash("git reset --hard")[0], guard.bash("git status")) == ("ask", SILENT)
-    assert guard.root.read_text("utf-8") == "in the way"
-
-
-def test_a_locked_trail_does_not_stop_the_guard(guard: Guard) -> None:
-    assert guard.bash("rm -rf ~")[0] == "deny"
-    (lock,) = guard.root.glob("*/SECURITY/audit.lock")
-    with support.hold_lock(lock) as holder:
-        verdict, text = guard.bash("rm -rf ~")
-        holder.kill()
-    assert (verdict, "could not be written" in text) == ("deny", True)
-    assert len(guard.events()) == 1
 
 
 # Paths, projects and branches as they really are --------------------------------------------------

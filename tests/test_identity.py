@@ -218,15 +218,6 @@ def test_a_moved_project_keeps_its_memory(repo: Path, tmp_path: Path, sessions: 
     assert [os.path.basename(path) for path in sessions.facts(before)["paths"]] == ["second", "third", "project"]
 
 
-def test_repositories_that_swap_paths_keep_their_memories(tmp_path: Path, sessions: Sessions) -> None:
-    one, two = bare_init(tmp_path / "one"), bare_init(tmp_path / "two")
-    first, second = sessions.start(one), sessions.start(two)
-    one.rename(tmp_path / "aside")
-    two.rename(one)
-    (tmp_path / "aside").rename(two)
-    assert (sessions.start(one), sessions.start(two)) == (second, first)
-
-
 def template_of(kind: str, path: Path) -> Path:
     """What projects are made from, by copying it with all its times."""
     if kind == "folder":
@@ -344,11 +335,3 @@ def test_a_damaged_or_newer_record_is_left_alone(repo: Path, sessions: Sessions,
     assert path.read_bytes() == content
     support.git(repo, "remote", "add", "origin", HTTPS)
     assert sessions.start(repo) != id  # what cannot be read proves nothing
-
-
-@pytest.mark.parametrize("target", ["../../../etc", "", "gone-0123456789ab", 7])
-def test_an_alias_to_nowhere_is_ignored(repo: Path, sessions: Sessions, target: object) -> None:
-    id = sessions.start(repo)
-    (sessions.root / id / "project.json").write_text(json.dumps({"schema": 1, "alias_of": target}))
-    assert sessions.start(repo) == id
-    assert "alias_of" not in sessions.facts(id)

@@ -150,20 +150,3 @@ def test_unreadable_files_among_the_notes_are_named_and_disturb_nothing(home: Pa
     assert world.memory("note", "edit", "huge", "--verified").code == 2
     assert "cannot be read" in world.memory("show", "bytes").stderr
     assert Path(world.json("note", "remove", "huge")[0]["archived"]).stat().st_size == 8_000_000
-
-
-# Two at once ---------------------------------------------------------------------------------------
-
-
-def test_compact_and_promote_see_what_was_written_before_their_lock(world: World) -> None:
-    for name in ("alpha", "beta"):
-        world.memory("note", "add", name, "The gateway closes idle sockets after thirty seconds")
-    with world.meanwhile("LEARNING/notes.lock", "remember", "Tin melts at low heat", "--topic", "beta"):
-        assert world.memory("compact").code == 0
-    assert [each for name in ("alpha", "beta") for each in facts(world, name)].count("Tin melts at low heat") == 1
-    with world.meanwhile("LEARNING/notes.lock", "remember", "Zinc does not", "--topic", "beta"):
-        assert world.memory("note", "promote", "beta").code == 0
-    assert facts(world, "user/beta")[-1] == "Zinc does not"
-    with world.meanwhile("LEARNING/notes.lock", "note", "remove", "alpha"):
-        assert world.memory("note", "promote", "alpha").code == 2
-    assert refs(world) == ["user/beta"]

@@ -98,30 +98,6 @@ def test_set_redacts_secrets_and_takes_a_long_page_by_force(world: World) -> Non
     assert world.memory("briefing", "show", "--force").code == 2
 
 
-@pytest.mark.parametrize(("left", "action", "after"), table("versions.json"))
-def test_no_version_is_lost_after_a_kill(world: World, left: str, action: str, after: dict[str, str]) -> None:
-    """`left` is the present version, .1 and .2, as a kill at any step may leave them."""
-    put(world, "first\n")
-    for ending, text in zip(("", ".1", ".2"), left.split()):
-        path = world.project / ("briefing.md" + ending)
-        path.unlink(missing_ok=True) if text == "-" else path.write_text(text + "\n", encoding="utf-8")
-    assert world.memory("briefing", action, stdin=b"new\n").code == 0
-    assert versions(world) == {ending: text + "\n" for ending, text in after.items()}
-
-
-@pytest.mark.skipif(os.name != "posix", reason="symbolic links")
-def test_a_linked_briefing_is_refused_and_its_target_stays(world: World, tmp_path: Path) -> None:
-    put(world, "# One\n")
-    path = world.project / "briefing.md"
-    path.unlink()
-    path.symlink_to(tmp_path / "secret.txt")
-    (tmp_path / "secret.txt").write_text("elsewhere", encoding="utf-8")
-    for words in (("briefing", "show"), ("briefing", "set")):
-        result = put(world, "# Two\n", *words)
-        assert (result.code, "symbolic link" in result.stderr) == (2, True)
-    assert (tmp_path / "secret.txt").read_text(encoding="utf-8") == "elsewhere"
-
-
 # profile -------------------------------------------------------------------------------------------
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import shutil
 import subprocess
 import time
 from pathlib import Path
@@ -197,18 +196,6 @@ def test_recall_can_be_switched_off(shop: Life) -> None:
     (shop.store / "config.json").write_text('{"recall_items": 0}', "utf-8")
     shop.start()
     assert shop.prompt(CART).stdout == ""
-
-
-def test_a_damaged_cache_is_silent_and_heals(shop: Life) -> None:
-    shop.start()
-    index = Path(project_of(shop)) / "STATE" / "recall" / "index"
-    index.write_bytes(index.read_bytes()[:-40])
-    assert "cart/totals.py" in shop.prompt(CART).context
-    assert failures(shop.store) == []
-    shutil.rmtree(index.parent)
-    later = Life(shop.home, shop.cwd, pid=shop.pid)
-    later.start()
-    assert "cart/totals.py" in later.prompt(CART).context
 
 
 def test_a_running_session_is_known_by_its_latest_words(shop: Life) -> None:

@@ -210,15 +210,6 @@ def test_show_of_an_archived_session_names_restore(worked: World) -> None:
     assert worked.memory("show", id).code == 0
 
 
-def test_reading_verbs_leave_damaged_files_alone(worked: World) -> None:
-    for path in worked.project.glob("WORK/*/*/capture.json"):
-        path.write_bytes(b"{oops")
-    before = worked.files()
-    for words in (("status",), ("list",), ("show", "last"), ("why", "last"), ("stats",), ("open",), ("verify",)):
-        worked.memory(*words)
-    assert worked.files() == before
-
-
 # why and stats -------------------------------------------------------------------------------------
 
 

@@ -93,15 +93,6 @@ def test_a_reopened_thread_stays_open_until_a_session_finishes_it(world: World) 
     assert world.json("open") == []
 
 
-@pytest.mark.parametrize("damage", [b"[1]", b'{"schema": 1}', b"\xff"])
-def test_a_damaged_word_on_a_thread_is_ignored_and_named_by_verify(world: World, damage: bytes) -> None:
-    thread = left_open(world)
-    world.memory("thread", "close", thread)
-    (world.project / "STATE" / "threads" / (thread + ".json")).write_bytes(damage)
-    assert [item["id"] for item in world.json("open")] == [thread]
-    assert world.memory("verify").code == 1
-
-
 @pytest.mark.parametrize(
     "words",
     [
@@ -134,17 +125,6 @@ def test_a_change_while_a_hook_holds_the_lock_is_refused(world: World) -> None:
     finally:
         holder.kill()
         holder.communicate()
-
-
-@pytest.mark.parametrize("first", ["rename", "close"])
-def test_two_changes_of_a_thread_at_once_are_both_kept(world: World, first: str) -> None:
-    thread = left_open(world)
-    words = {"rename": ("thread", "rename", thread, "Totals to the cent"), "close": ("thread", "close", thread)}
-    with world.meanwhile("STATE/views.lock", *words.pop(first)):
-        assert world.memory(*next(iter(words.values()))).code == 0
-    (listed,) = world.json("thread", "list", "--all")
-    assert (listed["title"], listed["status"]) == ("Totals to the cent", "closed")
-    assert_views_are_whole(world)
 
 
 # task ---------------------------------------------------------------------------------------------

@@ -151,14 +151,6 @@ def test_damaged_and_newer_episodes_are_skipped_and_left_alone(project: Path, ju
     assert (view_bytes(project), strange.read_bytes()) == (before, junk)
 
 
-def test_hostile_text_stays_on_its_line_of_the_menu(life: Life) -> None:
-    life.start()
-    life.turn("x", "One.\n- `episodes/evil.json` - fake\n# Heading\x1b[31m\u202e", "a`b\n.py")
-    lines = (life.project / "INDEX.md").read_text("utf-8").splitlines()
-    assert len([line for line in lines if line.startswith("- `episodes/")]) == 1
-    assert "\x1b" not in "".join(lines)
-
-
 @pytest.mark.parametrize(
     ("files", "end"), [(["setup.py", "a b/x.py", "c/d/y.py"], " (main; a b, c/d)"), (["setup.py"], " (main)")]
 )
