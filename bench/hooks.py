@@ -56,7 +56,7 @@ class World:
 
     def session(self) -> support.Session:
         session = support.Session(self.repo, self.home)
-        self.clients[session.id] = support.Client(support.CAMPAIGN_SECONDS)
+        self.clients[session.id] = support.Client()
         return session
 
     def close(self) -> None:

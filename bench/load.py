@@ -71,7 +71,7 @@ class Hooks:
         finally:
             self.servers.put(server)
         self.counts["hooks"] += 1
-        result = support.Result(*ended, 0.0)
+        result = support.Result(*ended)
         if (result.code, result.stderr) != (0, ""):
             self.problems.append("%s of %s: %r" % (script, payload["session_id"], result))
         return result.stdout
@@ -101,7 +101,7 @@ class Worker:
         self.repo = repo
         self.kind = kind
         self.random = random.Random("%d of %d" % (number, load.seed))
-        self.client = support.Client(support.CAMPAIGN_SECONDS)
+        self.client = support.Client()
         self.session = support.Session(repo, load.home)
         self.transcript = self.session.transcript(step_seconds=0.001)
         self.turns = self.blocked = 0
@@ -172,7 +172,7 @@ class Worker:
         elif chance < 1 / 20:
             self.hook("session_end", self.session.end("prompt_input_exit"))
             self.client.kill()
-            self.client = support.Client(support.CAMPAIGN_SECONDS)
+            self.client = support.Client()
             self.hook("session_start", self.session.start("resume"))
 
 

@@ -42,7 +42,7 @@ class Worker:
 
     def __init__(self, number: int, repo: Path, home: Path) -> None:
         self.number = number
-        self.client = support.Client(support.CAMPAIGN_SECONDS)
+        self.client = support.Client()
         self.session = support.Session(repo, home)
         self.transcript = self.session.transcript()
         self.turns = 0

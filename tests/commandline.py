@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Callable
@@ -36,19 +35,8 @@ class World:
         """In this process, which is ten times as quick; in one of its own when something goes `before` it."""
         surroundings = support.clean_environment(self.home, env)
         if before is None:
-            ended = run_here(cli.main, list(words), stdin, surroundings, str(cwd or self.repo))
-            return support.Result(*ended, 0.0)
-        command = [*before, sys.executable, str(HARNESS), *words]
-        done = subprocess.run(
-            command,
-            input=stdin,
-            capture_output=True,
-            env=surroundings,
-            cwd=str(cwd or self.repo),
-            timeout=60,
-            check=False,
-        )
-        return support.Result(done.returncode, done.stdout, done.stderr, 0.0)
+            return support.Result(*run_here(cli.main, list(words), stdin, surroundings, str(cwd or self.repo)))
+        return support.run([*before, sys.executable, str(HARNESS), *words], stdin, surroundings, cwd or self.repo)
 
     def memory(self, *words: str, **options: Any) -> support.Result:
         result = self.run("memory", *words, **options)

@@ -89,7 +89,7 @@ class Scene:
         (self.home / ".claude" / "settings.json").write_text('{\n  "model": "opus"  \n}\n', "utf-8")
         self.repo = support.make_repo(top / "world" / "shop", "git@example.org:me/shop.git")
         self.store = self.home / ".claude" / "memory"
-        self.clients = {name: support.Client(support.CAMPAIGN_SECONDS) for name in IDS}
+        self.clients = {name: support.Client() for name in IDS}
         other = support.make_repo(top / "world" / "else", "git@example.org:me/else.git")
         elsewhere = full_memory.Memory(self.home, other)
         elsewhere.play("Feed the birds", "The birds are fed at noon, all of them.", ["birds.py"]).end()

@@ -8,7 +8,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 import uuid
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
@@ -25,6 +24,7 @@ FLAGS = ("-I", "-S", "-X", "utf8")
 
 CLIENT_VERSION = "2.1.325"
 MODEL = "claude-opus-5-5"
+HANG_SECONDS = 240  # no process takes so long, on the busiest machine
 
 # What a process cannot do without; everything else of the caller's environment stays outside.
 _KEPT = ("PATH", "SYSTEMROOT", "WINDIR", "COMSPEC", "PATHEXT", "TEMP", "TMP", "TMPDIR", "LD_LIBRARY_PATH")
@@ -49,11 +49,10 @@ def command_lines(name: str) -> list[list[str]]:
 class Result:
     """What one hook process left behind."""
 
-    def __init__(self, code: int, stdout: bytes, stderr: bytes, seconds: float) -> None:
+    def __init__(self, code: int, stdout: bytes, stderr: bytes) -> None:
         self.code = code
         self.stdout = stdout.decode("utf-8")
         self.stderr = stderr.decode("utf-8", "replace")
-        self.seconds = seconds
 
     def __repr__(self) -> str:
         return "Result(code=%r, stdout=%r, stderr=%r)" % (self.code, self.stdout, self.stderr)
@@ -76,6 +75,13 @@ def clean_environment(home: Path | str, extra: Mapping[str, str | None] | None =
     env.update({"HOME": str(home), "USERPROFILE": str(home), "LANG": "C.UTF-8"})
     env.update(extra or {})
     return {name: value for name, value in env.items() if value is not None}
+
+
+def run(command: list[str], data: bytes, env: dict[str, str], cwd: Path | str, **options: Any) -> Result:
+    """A process to its end."""
+    options.update(input=data, capture_output=True, timeout=HANG_SECONDS, check=False)
+    done = subprocess.run(command, env=env, cwd=str(cwd), **options)
+    return Result(done.returncode, done.stdout, done.stderr)
 
 
 def hook_command(script: str, interpreter: str = sys.executable) -> list[str]:
@@ -114,7 +120,6 @@ def run_hook(
     home: Path | str,
     env: Mapping[str, str | None] | None = None,
     cwd: Path | str | None = None,
-    timeout: float = 120,
     fresh: bool = False,
     under: str = "",
 ) -> Result:
@@ -129,25 +134,16 @@ def run_hook(
         named = payload.get("cwd") if isinstance(payload, Mapping) else None
         cwd = named if isinstance(named, str) and os.path.isdir(named) else home
     data, surroundings = encode(payload), clean_environment(home, env)
-    began = time.perf_counter()
     if FORK_SERVERS and not fresh and len(data) < PIPE_BYTES:
-        outcome = FORK_SERVERS[-1].run(HOOKS / (script + ".py"), data, surroundings, str(cwd), timeout)
-        return Result(*outcome, time.perf_counter() - began)
-    command = hook_command(script)
-    done = subprocess.run(
-        command, input=data, capture_output=True, env=surroundings, cwd=str(cwd), timeout=timeout, check=False
-    )
-    return Result(done.returncode, done.stdout, done.stderr, time.perf_counter() - began)
-
-
-CAMPAIGN_SECONDS = 24 * 3600  # how long a client may live whose campaign takes hours
+        return Result(*FORK_SERVERS[-1].run(HOOKS / (script + ".py"), data, surroundings, str(cwd), HANG_SECONDS))
+    return run(hook_command(script), data, surroundings, cwd)
 
 
 class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 
-    def __init__(self, seconds: int = 3600) -> None:
-        self._process = subprocess.Popen(["sleep", str(seconds)])
+    def __init__(self) -> None:
+        self._process = subprocess.Popen(["sleep", "86400"])
         self.pid = self._process.pid
 
     def __enter__(self) -> Client:

@@ -185,17 +185,6 @@ def test_fork_holds_only_its_own_part(world: World) -> None:
     world.assert_sound()
 
 
-def test_start_in_the_future_is_dated_by_the_file(world: World) -> None:
-    session = support.Session(world.repo, world.home)
-    ahead = datetime(2099, 5, 1, tzinfo=timezone.utc)
-    session.transcript(at=ahead).turn(ASK, ANSWER)
-    rest(session, 2)
-    assert world.json("backfill")["made"] == 1
-    (value,) = support.episodes(world.root)
-    day = time.strftime("%Y-%m-%d", time.gmtime(time.time() - 2 * 86400))
-    assert value["started"][:10] == day
-
-
 def test_dry_run_records_nothing_and_says_what_is_there(world: World) -> None:
     assert "No transcripts in" in world.memory("backfill", "--all").stdout
     assert world.memory("backfill", "--all", "--project", ".").code == 2

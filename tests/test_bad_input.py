@@ -94,7 +94,7 @@ def test_stdin_that_stays_open_does_not_hold_a_hook_up(life: Life) -> None:
         assert hook.stdin is not None
         hook.stdin.write(support.encode(life.session.start()))
         hook.stdin.flush()
-        assert hook.wait(timeout=60) == 0
+        assert hook.wait(support.HANG_SECONDS) == 0
     assert life.meta["status"] == "ACTIVE"
     assert failures(life.store) == []  # it has not waited for its deadline
 
@@ -102,8 +102,8 @@ def test_stdin_that_stays_open_does_not_hold_a_hook_up(life: Life) -> None:
 def test_closed_standard_streams_are_survived(life: Life) -> None:
     command = " ".join(support.hook_command("stop")) + " <&- >&- 2>&-"
     environment = support.clean_environment(life.home)
-    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, check=False)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    result = support.run(["sh", "-c", command], b"", environment, life.cwd)
+    assert (result.code, result.stdout, result.stderr) == (0, "", "")
 
 
 @pytest.mark.parametrize("cwd", ["", "/does/not/exist", "relative/path"])

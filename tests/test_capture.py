@@ -262,7 +262,7 @@ def test_stop_waits_for_lines_that_the_client_still_writes(life: Life) -> None:
         hook.stdin.close()
         time.sleep(0.15)
         life.transcript.write(life.cwd / "late.py").text("One done.")
-        assert hook.wait(timeout=20) == 0
+        assert hook.wait(support.HANG_SECONDS) == 0
     assert life.episode["files_changed"] == ["late.py"]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import calendar
-import json
 import os
 import time
 from datetime import datetime, timezone
@@ -136,31 +135,6 @@ def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Tim
     assert all(life.session.id[:8] in told for life in lives)
 
 
-# Days as people have them ----------------------------------------------------------------------------
-
-SHIFTS = [  # an instant before the clocks are changed, one after, both on the same day there
-    ("Europe/Berlin", "2026-03-28T23:30:00Z", "2026-03-29T21:30:00Z"),  # a day of 23 hours
-    ("Australia/Lord_Howe", "2026-10-03T14:00:00Z", "2026-10-04T12:30:00Z"),  # by half an hour
-]
-
-
-@pytest.mark.parametrize(("zone", "before", "after"), SHIFTS)
-def test_a_day_is_a_day_in_every_zone(
-    begin: Callable[..., Timed], world: World, zone: str, before: str, after: str
-) -> None:
-    if not os.path.exists("/usr/share/zoneinfo/" + zone):
-        pytest.skip("this machine does not know that zone")
-    first, second = epoch(before), epoch(after)
-    for instant in (first - DAY, first, second):
-        life = begin(instant)
-        life.extra["TZ"] = zone
-        work(life, "ask of %d" % instant)
-    (current,) = life.store.glob("*/STATE/current-work.json")
-    done = [each["completed"] for each in json.loads(current.read_text("utf-8"))["completed_today"]]
-    assert done == [time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at)) for at in (second, first)]
-    world.assert_sound(env={"TZ": zone})
-
-
 # What is old -----------------------------------------------------------------------------------------
 
 
@@ -231,13 +205,3 @@ def test_files_of_the_future_are_in_nobodys_way(begin: Callable[..., Timed], wor
         assert held
     assert failures(life.store) == []
     world.assert_sound()
-
-
-def test_a_note_of_the_future_is_recalled(world: World, begin: Callable[..., Timed]) -> None:
-    world.memory("note", "add", "gateway", "The gateway closes idle sockets after thirty seconds")
-    world.memory("note", "add", "parser", "The parser keeps every comment where it was")
-    note = next(world.project.glob("LEARNING/topics/gateway.md"))
-    future(note)
-    life = begin(NOW)
-    life.start()
-    assert "gateway" in life.prompt("Why does the gateway close idle sockets?").context

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -102,18 +100,6 @@ def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
         (directory / name).unlink()
         os.mkfifo(str(directory / name))
     assert (git.branch(find(tmp_path / "r")), git.origin_url(find(tmp_path / "r"))) == ("", "")
-
-
-@posix
-def test_a_git_directory_that_is_closed_to_us_is_not_a_repository(repo: Path) -> None:
-    inner = support.make_repo(repo / "inner")
-    code = "import sys; sys.path.insert(0, %r); from harness_memory.project import git; print(git.find(%r))"
-    command = [*support.bound_by_modes(), sys.executable, "-c", code % (str(support.LIB), str(inner))]
-    (inner / ".git").chmod(0)
-    try:
-        assert subprocess.check_output(command).strip() == b"None"
-    finally:
-        (inner / ".git").chmod(0o700)
 
 
 # Branch and origin -----------------------------------------------------------------------------

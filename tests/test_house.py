@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import subprocess
 import sys
 from pathlib import Path
 from typing import Iterator
@@ -110,15 +109,10 @@ def test_a_hook_loads_no_more_than_its_number(life: Life) -> None:
         "stop": session.stop("Fixed the parser; a test covers the empty case."),
     }
     for script, payload in payloads.items():
-        done = subprocess.run(
-            [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))],
-            input=support.encode(payload),
-            env=support.clean_environment(life.home, session.environment(pid=life.pid)),
-            cwd=str(life.cwd),
-            capture_output=True,
-            check=True,
-        )
-        names = {*re.findall(r"\|\s+(harness_memory[\w.]*)", done.stderr.decode("utf-8"))}
+        command = [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))]
+        env = support.clean_environment(life.home, session.environment(pid=life.pid))
+        report = support.run(command, support.encode(payload), env, life.cwd).stderr
+        names = {*re.findall(r"\|\s+(harness_memory[\w.]*)", report)}
         stems = [support.LIB.joinpath(*name.split(".")) for name in names]
         paths = [path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
         assert 0 < lines(*paths) <= LOADED[script], script

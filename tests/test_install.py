@@ -291,7 +291,7 @@ def run(home: Path, *args: str, answer: str = "", cwd: Path | None = None, **env
     """install.py in this process; the hooks of its self-test are processes."""
     surroundings = support.clean_environment(home, env)
     ended = run_here(command_line, list(args), answer.encode(), surroundings, str(cwd or home))
-    return support.Result(*ended, 0.0)
+    return support.Result(*ended)
 
 
 def settle(home: Path, scope: str = "user", **env: str) -> None:

@@ -122,31 +122,6 @@ def test_a_file_system_without_locks_loses_nothing(home: Path, repo: Path, clien
     assert World(home, repo).memory("verify").code == 0
 
 
-SPOIL: dict[str, Callable[[Path], object]] = {
-    "a directory": lambda path: path.mkdir(),
-    "a link": lambda path: path.symlink_to("/nowhere/at/all"),
-    "a pipe": lambda path: os.mkfifo(str(path)),
-    "stale": lambda path: (path.touch(mode=0o600), os.utime(str(path), (1e9, 1e9))),
-}
-
-
-@pytest.mark.parametrize("kind", SPOIL)
-def test_something_else_in_place_of_a_lock_stops_nothing(world: World, life: Life, kind: str) -> None:
-    for path in locks(world, life):
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.is_file():
-            path.unlink()
-        SPOIL[kind](path)
-    life.turn("two", "The second is done.", "two.py")
-    denied = life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "rm -rf ~"}))
-    assert '"deny"' in denied.stdout
-    assert life.episode["asked"] == ["one", "two"]
-    for words in COMMANDS[:5]:
-        assert world.memory(*words, stdin=b"# melt\n").code == 0, words
-    life.end()
-    assert failures(life.store) == []
-
-
 def test_a_held_lock_is_given_up_at_its_deadline(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = [0.0]
     monkeypatch.setattr(time, "monotonic", lambda: now[0])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Iterator
@@ -37,20 +36,14 @@ class Watched(Life):
     def run(self, script: str, payload: Any) -> support.Result:
         reading, writing = os.pipe()
         words = [watch.__file__, str(writing), os.pathsep.join(self.allowed), str(support.HOOKS / (script + ".py"))]
-        done = subprocess.run(
-            [sys.executable, *support.FLAGS, "-B", *words],
-            input=support.encode(payload),
-            env=support.clean_environment(self.home, {**self.session.environment(pid=self.pid), **self.extra}),
-            cwd=str(self.cwd),
-            pass_fds=[writing],
-            capture_output=True,
-            check=False,
-        )
+        env = support.clean_environment(self.home, {**self.session.environment(pid=self.pid), **self.extra})
+        command = [sys.executable, *support.FLAGS, "-B", *words]
+        result = support.run(command, support.encode(payload), env, self.cwd, pass_fds=[writing])
         os.close(writing)
         with open(reading, "rb") as report:
             self.strays = watch.strays(report.read())
-        assert (done.returncode, done.stderr) == (0, b""), (script, done)
-        return support.Result(done.returncode, done.stdout, done.stderr, 0.0)
+        assert (result.code, result.stderr) == (0, ""), (script, result)
+        return result
 
 
 def every_event(life: Life) -> Iterator[tuple[str, bool, support.Result]]:

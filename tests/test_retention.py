@@ -260,26 +260,3 @@ def test_damaged_archive_is_named_and_others_are_restored(world: World, spoil: C
     assert (result.code, "is damaged" in result.stderr) == (2, True)
     assert one in work(world)
     assert two not in work(world)
-
-
-def test_one_command_works_on_the_archives_at_a_time(world: World) -> None:
-    aged(world, 50, "old")
-    holder = support.hold_lock(world.project / "STATE" / "archive.lock")
-    try:
-        result = world.memory("archive", "--before", before(20))
-    finally:
-        holder.kill()
-        holder.wait()
-    assert (result.code, "Run this again" in result.stderr) == (2, True)
-
-
-@pytest.mark.parametrize("calls", range(1, 60, 8))
-def test_archive_killed_at_any_point_loses_nothing(world: World, calls: int) -> None:
-    ids = [aged(world, 50 + n, "old %d" % n, number=n) for n in range(3)]
-    files_before = facts(world)
-    world.killed(calls, "archive", "--before", before(20))
-    world.memory("archive", "--before", before(20))
-    world.memory("restore", "--all")
-    world.memory("rebuild")
-    assert facts(world) == files_before
-    assert {*ids} < {*work(world)}

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import support
 from commandline import World
 from life import Life
 
@@ -53,22 +52,6 @@ def test_a_checkpoint_with_a_skill_may_rate_it(world: World, life: Life) -> None
     assert rating["session_id"] == life.session.id[:8]
     assert world.memory("checkpoint", "--done", "No skill", "--rating", "2", "--session", life.session.id).code == 0
     assert len(lines(world)) == 1
-
-
-def test_a_checkpoint_whose_rating_cannot_be_written_says_so(world: World) -> None:
-    session = world.work("Melt the tin", "The tin is melted.")
-    log = world.project / LOG
-    log.parent.mkdir(parents=True)
-    holder = support.hold_lock(log.with_name("ratings.jsonl.lock"))
-    try:
-        words = ("--session", session.id, "--done", "Melted it", "--skill", "melt", "--rating", "2")
-        result = world.memory("checkpoint", *words)
-    finally:
-        holder.kill()
-        holder.communicate()
-    assert (result.code, result.stdout.startswith("Recorded for session")) == (2, True)
-    assert "harness memory rate melt 2" in result.stderr
-    assert json.loads(world.episode(session).read_text("utf-8"))["what_was_done"] == "Melted it"
 
 
 @pytest.mark.parametrize(

@@ -115,18 +115,6 @@ def test_an_incomplete_or_wrong_command_changes_nothing(world: World, words: tup
     assert world.files() == before
 
 
-def test_a_change_while_a_hook_holds_the_lock_is_refused(world: World) -> None:
-    thread = left_open(world)
-    holder = support.hold_lock(world.project / "STATE" / "views.lock")
-    try:
-        before = world.files()
-        assert world.memory("thread", "close", thread).code == 2
-        assert world.files() == before
-    finally:
-        holder.kill()
-        holder.communicate()
-
-
 # task ---------------------------------------------------------------------------------------------
 
 

@@ -43,7 +43,7 @@ STUCK = {
 @pytest.mark.parametrize("what", HELD_UP)
 def test_a_process_that_is_held_up_ends_once(what: str) -> None:
     command = [sys.executable, "-I", "-S", "-c", SCRIPT % HELD_UP[what], str(support.LIB)]
-    done = subprocess.run(command, capture_output=True, timeout=120, check=False)
+    done = subprocess.run(command, capture_output=True, timeout=support.HANG_SECONDS, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, b"late\n", b"")
 
 
@@ -88,7 +88,7 @@ def test_a_hook_whose_answer_is_never_read_ends(life: Life) -> None:
         fill(write)
         process = started(life, "pre_tool_use", stdout=write)
         call = life.session.tool_call("Bash", {"command": "rm -rf ~"})
-        _, errors = process.communicate(support.encode(call), timeout=120)
+        _, errors = process.communicate(support.encode(call), timeout=support.HANG_SECONDS)
     finally:
         os.close(read)
         os.close(write)
@@ -109,6 +109,6 @@ def test_ctrl_c_stops_claude_but_not_our_record(life: Life) -> None:
     while not int(ignored_signals(process.pid), 16) & 1 << signal.SIGINT - 1:
         time.sleep(0.01)  # it still starts
     process.send_signal(signal.SIGINT)
-    output, errors = process.communicate(data, timeout=120)
+    output, errors = process.communicate(data, timeout=support.HANG_SECONDS)
     assert (process.returncode, output, errors) == (0, b"", b"")
     assert life.episode["what_was_done"] == "Totals are rounded once."
