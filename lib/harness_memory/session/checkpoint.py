@@ -158,7 +158,7 @@ def _archive(path: str, session: Session, since: float, root: str) -> bool:
     if data is None or written < since:
         return data is not None
     try:
-        value = jsontext.loads(data)
+        value = redact_tree(jsontext.loads(data))  # which refuses what is nested too deeply
         name = save(session.artifacts, value, written) if normalize(value) else ""
     except ValueError:
         name = ""
