@@ -49,9 +49,3 @@ def test_a_local_path_is_its_real_path(tmp_path: Path) -> None:
     for url, name in names.items():
         assert normalize(url, here) == "file:" + here + name, url
     assert normalize("my repo") == ""
-
-
-@pytest.mark.skipif(os.name == "nt", reason="resolved on the disk there")
-@pytest.mark.parametrize("url", ["C:\\Repos\\X", "c:/repos/x/", "file:///C:/Repos/X", "C:/repos/x/.git"])
-def test_a_windows_path_elsewhere_is_spelled_one_way(url: str) -> None:
-    assert normalize(url) == "file:c:/repos/x"

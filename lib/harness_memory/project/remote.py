@@ -34,7 +34,7 @@ def normalize(url: str, base: str = "") -> str:
 
 
 def _name(url: str, base: str) -> str:
-    if _is_windows_path(url):
+    if os.path.splitdrive(url)[0]:
         return _local(url)
     scheme, separator, rest = url.partition("://")
     scheme = scheme.lower()
@@ -42,7 +42,7 @@ def _name(url: str, base: str) -> str:
         from urllib.parse import unquote
 
         host, _, path = unquote(rest, errors="surrogateescape").partition("/")
-        path = path if _is_windows_path(path) else "/" + path
+        path = path if os.path.splitdrive(path)[0] else "/" + path
         return _local(path if host.lower() in ("", "localhost") else "//" + host + path)
     if separator and _is_word(scheme):
         return _network(scheme, rest)
@@ -100,16 +100,7 @@ def _named(host: str, port: str, path: str) -> str:
     return "/".join([host + ":" + port if port else host, *parts])
 
 
-def _is_windows_path(path: str) -> bool:
-    is_drive = path[1:2] == ":" and path[2:3] in ("/", "\\") and path[1:4] != "://"
-    return path.startswith("\\\\") or (is_drive and path[0].isascii() and path[0].isalpha())
-
-
 def _local(path: str) -> str:
-    if os.name != "nt" and _is_windows_path(path):
-        parts = [part for part in path.replace("\\", "/").split("/") if part]
-        parts = parts[:-1] if parts[-1:] == [".git"] else parts
-        return "file:" + ("//" if path[0] == "\\" else "") + "/".join(parts).lower() if parts else ""
     if not os.path.isabs(path):
         return ""
     try:
