@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..base.config import Config
-_KINDS = {retention.RESTORED: "restored", retention.WENT_ON: "refused", retention.FORGOTTEN: "forgotten"}
 
 
 def prune(argv: list[str]) -> int:
@@ -36,57 +35,48 @@ def prune(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     settled = config.load(arguments.root())
     reports = [_prune(project_dir, settled, args) for project_dir in arguments.project_dirs(args)]
-    lines = [text for report in reports for text in _prune_page(report, len(reports) > 1)]
+    texts = {"artifacts_pruned": "without their artifacts now", "archived": "archived", "deleted": "deleted"}
+    lines = []
+    for report in reports:
+        parts = ["%s kept" % count(report["kept"], "session")]
+        parts += ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
+        lines.append((line(report["project"]) + ": ") * (len(reports) > 1) + ", ".join(parts) + ".")
+        lines += _details(report)
+        lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
+        if not report["is_clock_plausible"]:
+            lines.append("  Nothing was pruned: no session for more than a year, so the clock may be wrong.")
+            lines.append("  If it is right: harness memory prune --older-than 30d")
     answer(args.json, reports, lines + ["Nothing was changed (--dry-run)."] * args.dry_run)
     return 1 if any(report["unreadable"] or report["left"] for report in reports) else 0
 
 
 def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
-    root, now, name = arguments.root(), time.time(), ""
-    is_archived = settled["work_after"] == "archive"
+    root, now, path = arguments.root(), time.time(), ""
+    to_archive = settled["work_after"] == "archive"
     days = float(settled["work_days"]) if args.older_than is None else (now - args.older_than) / settings.DAY_SECONDS
-    work_days = [os.path.basename(os.path.dirname(path)) for path in sessions.all_directories(project_dir)]
+    directories = sessions.all_directories(project_dir)
+    work_days = [os.path.basename(os.path.dirname(directory)) for directory in directories]
     # Someone who names an age is sure of the clock.
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
-        kept, young, old = (plan[kind] for kind in (retention.KEEP, retention.THIN, retention.RETIRE))
-        thinned, retired = ({aged.id: "" for aged in each} for each in (young, old))
+        young, old = plan[retention.THIN], plan[retention.RETIRE]
+        thinned, retired = ({each.id: "" for each in group} for group in (young, old))
         if not args.dry_run:
             done = meter("Pruning", len(young) + len(old))
-            thinned = retention.remove(project_dir, young, retention.THIN, done)
-            if is_archived:
-                name, retired = retention.archive_sessions(root, project_dir, old, retention.RETIRE, now, done)
-            else:
-                retired = retention.remove(project_dir, old, retention.RETIRE, done)
-    unreadable = [path for path in sessions.all_directories(project_dir) if sessions.load(path) is None]
+            _, thinned = retention.retire(root, project_dir, young, retention.THIN, now, done, to_archive=False)
+            path, retired = retention.retire(root, project_dir, old, retention.RETIRE, now, done, to_archive=to_archive)
     return {
         "project": os.path.basename(project_dir),
         "dry_run": args.dry_run,
-        "kept": len(kept),
+        "kept": len(plan[retention.KEEP]),
         "artifacts_pruned": [*thinned.values()].count(""),
-        "archived" if is_archived else "deleted": [*retired.values()].count(""),
-        "archives": _paths(root, project_dir, name),
+        "archived" if to_archive else "deleted": [*retired.values()].count(""),
+        "archives": [path] if path else [],
         "left": {id: reason for id, reason in {**thinned, **retired}.items() if reason},
-        "unreadable": unreadable,
+        "unreadable": [each for each in directories if os.path.isdir(each) and sessions.load(each) is None],
         "is_clock_plausible": is_plausible,
     }
-
-
-def _prune_page(report: dict[str, Any], with_project: bool) -> list[str]:
-    texts = {"artifacts_pruned": "without their artifacts now", "archived": "archived", "deleted": "deleted"}
-    parts = ["%s kept" % count(report["kept"], "session")]
-    parts += ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
-    lines = [(line(report["project"]) + ": " if with_project else "") + ", ".join(parts) + ".", *_details(report)]
-    lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
-    if not report["is_clock_plausible"]:
-        lines.append("  Nothing was pruned: no session for more than a year, so the clock may be wrong.")
-        lines.append("  If it is right: harness memory prune --older-than 30d")
-    return lines
-
-
-def _paths(root: str, project_dir: str, name: str) -> list[str]:
-    return [os.path.join(archives.folder(root, project_dir), name + archives.ENDING)] if name else []
 
 
 def _details(report: dict[str, Any]) -> list[str]:
@@ -105,17 +95,17 @@ def archive(argv: list[str]) -> int:
     add("--open", action="store_true", help="sessions of open threads too")
     add("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
-    root, project_dir, name = arguments.root(), arguments.locate(args).dir, ""
+    root, project_dir, path = arguments.root(), arguments.locate(args).dir, ""
     with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
         old, still_open = retention.before(project_dir, args.before, with_open=args.open)
-        reasons = {aged.id: "" for aged in old}
+        reasons = {each.id: "" for each in old}
         if not args.dry_run:
             done = meter("Archiving", len(old))
-            name, reasons = retention.archive_sessions(root, project_dir, old, retention.WHOLE, time.time(), done)
+            path, reasons = retention.retire(root, project_dir, old, retention.WHOLE, time.time(), done)
     report = {
         "sessions": [*reasons.values()].count(""),
         "open": still_open,
-        "archives": _paths(root, project_dir, name),
+        "archives": [path] if path else [],
         "left": {id: reason for id, reason in reasons.items() if reason},
         "dry_run": args.dry_run,
     }
@@ -137,29 +127,33 @@ def restore(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     root, project_dir = arguments.root(), arguments.locate(args).dir
     troubles: list[OSError] = []
-    archived = [*archives.load_all(root, project_dir, troubles)]
     outcome: dict[str, str] = {}
-    if args.what or args.all:
-        wanted = {os.path.basename(args.what or "").replace(archives.ENDING, "")}
-        if args.all:
-            wanted = {each.archive for each in archived}
-        elif wanted.isdisjoint(each.archive for each in archived):
-            wanted = {resolve.archived({each.id: each for each in archived}.values(), args.what).id}
-        outcome = retention.restore(root, project_dir, lambda each: not wanted.isdisjoint((each.archive, each.id)))
-        report: dict[str, list[str]] = {"unread": [str(trouble.filename) for trouble in troubles]}
-        for kind, key in _KINDS.items():
-            report[key] = [id for id, became in outcome.items() if became == kind]
+    is_asked = args.all or args.what is not None
+    with archives.lock(root, project_dir) if is_asked else contextlib.nullcontext():
+        archived = [*archives.load_all(root, project_dir, troubles)]
+        newest = {(each.id, each.started): each for each in archived}.values()
+        if is_asked:
+            names = {os.path.basename(args.what or "").replace(archives.ENDING, "")}
+            if not args.all and names.isdisjoint(each.archive for each in archived):
+                names = {resolve.archived(newest, args.what).id}
+            selected = [each for each in archived if args.all or not names.isdisjoint((each.archive, each.id))]
+            outcome = retention.restore(project_dir, selected[::-1])
+    report: Any
+    if is_asked:
+        kinds = {"restored": retention.RESTORED, "refused": retention.WENT_ON, "forgotten": retention.FORGOTTEN}
+        report = {key: [id for id, became in outcome.items() if became == kind] for key, kind in kinds.items()}
+        report["unread"] = [str(trouble.filename) for trouble in troubles]
         is_present = {*outcome.values()} == {retention.PRESENT}
         done = "Restored %s." % count(len(report["restored"]), "session")
         lines = ["All of it is here already." if is_present else done]
         lines += ["  %s stays archived: it went on here afterwards" % line(id) for id in report["refused"]]
         again = "  {0} was forgotten. To finish that: harness memory forget {0} --yes"
-        answer(args.json, report, lines + [again.format(line(id)) for id in report["forgotten"]])
+        lines += [again.format(line(id)) for id in report["forgotten"]]
     else:
-        newest = {(each.id, each.started): each for each in archived}.values()
+        report = [each.brief() for each in newest]
         rows = [[each.archive, each.id, local(each.started), line(each.headline)] for each in newest]
         lines = table([["ARCHIVE", "ID", "STARTED", "SESSION"], *rows], is_cut=True) if rows else []
-        answer(args.json, [each.brief() for each in newest], lines or ["Nothing of this project is archived."])
+    answer(args.json, report, lines or ["Nothing of this project is archived."])
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if troubles else 1 if {retention.WENT_ON, retention.FORGOTTEN}.intersection(outcome.values()) else 0

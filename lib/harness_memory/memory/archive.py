@@ -44,7 +44,7 @@ class Archived:
     __slots__ = ("archive", "claude_id", "ended", "episode", "episode_name", "files", "headline", "id", "started")
 
     def __init__(self, archive: str, contents: dict[str, bytes]) -> None:
-        self.archive = archive
+        self.archive = os.path.basename(archive)[: -len(ENDING)]
         self.files = contents
         meta: dict[str, Any] = {}
         self.episode: dict[str, Any] = {}
@@ -58,14 +58,14 @@ class Archived:
         self.id = owner(next(iter(contents))).partition("/")[2]
         self.claude_id = str(meta.get("claude_session") or self.episode.get("session_id") or self.id)
         self.started = str(meta.get("started") or self.episode.get("started") or "")
-        self.episode_name = sessions.episode_name(self.started, self.id)
         self.ended = str(meta.get("ended") or self.episode.get("ended") or self.started)
+        self.episode_name = sessions.episode_name(self.started, self.id)
         summary = str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS]
         self.headline = episode.headline(self.episode) if self.episode else summary
 
     def brief(self) -> dict[str, str]:
         about = {key: getattr(self, key) for key in ("archive", "id", "started", "ended", "headline")}
-        return {"session_id": self.claude_id, **about}
+        return {**about, "session_id": self.claude_id}
 
 
 def folder(root: str, project_dir: str) -> str:
@@ -79,48 +79,37 @@ def lock(root: str, project_dir: str) -> contextlib.AbstractContextManager[objec
     return Lock(os.path.join(project_dir, settings.STATE_DIR, "archive.lock"), _LOCK_SECONDS, _BUSY)
 
 
-def names(root: str, project_dir: str) -> list[str]:
+def paths(root: str, project_dir: str) -> list[str]:
     """The archives of a project, oldest first."""
-    listed = files.names(folder(root, project_dir))
-    return sorted(name[: -len(ENDING)] for name in listed if name.endswith(ENDING) and not name.startswith("."))
+    names = [name for name in files.names(folder(root, project_dir)) if name.endswith(ENDING) and name[0] != "."]
+    return [
+        os.path.join(folder(root, project_dir), name) for name in sorted(names, key=lambda name: name[: -len(ENDING)])
+    ]
 
 
-def load(root: str, project_dir: str, name: str) -> Iterator[Archived]:
+def load(path: str) -> Iterator[Archived]:
     """The sessions in an archive; Unreadable, after those that can be read, when it is damaged."""
-    path = os.path.join(folder(root, project_dir), name + ENDING)
-    for _, group in itertools.groupby(members(path), lambda member: owner(member[0])):
-        yield Archived(name, dict(group))
-
-
-def load_all(root: str, project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
-    """The sessions in every archive, oldest archive first; damaged archives are added to `troubles`."""
-    for name in names(root, project_dir):
-        try:
-            yield from load(root, project_dir, name)
-        except files.Unreadable as error:
-            troubles.append(error)
-
-
-def texts(root: str, project_dir: str, troubles: list[OSError]) -> Iterator[tuple[Archived, str, str]]:
-    """(session, path, text) of what `search --archived` searches: episodes, summaries and records."""
-    for session in load_all(root, project_dir, troubles):
-        for path, data in session.files.items():
-            if path.startswith(settings.EPISODES_DIR) or path.endswith((settings.SUMMARY_FILE, settings.META_FILE)):
-                yield session, path, data.decode("utf-8", "replace")
-
-
-def members(path: str) -> Iterator[tuple[str, bytes]]:
     with os.fdopen(files.open_plain(path), "rb") as raw:
         try:
             with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
-                for member in archive:
-                    content = archive.extractfile(member) if member.isreg() and owner(member.name) else None
-                    if content is not None:
-                        yield member.name, content.read(settings.FILE_MAX_BYTES)
+                ours = (member for member in archive if member.isreg() and owner(member.name))
+                opened = ((member.name, archive.extractfile(member)) for member in ours)
+                contents = ((name, file.read(settings.FILE_MAX_BYTES)) for name, file in opened if file)
+                for _, group in itertools.groupby(contents, lambda content: owner(content[0])):
+                    yield Archived(path, dict(group))
                 while packed.read(_CHUNK_BYTES):
                     pass  # tarfile takes a garbled header for the end: only the checksum shows the damage
         except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise files.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
+
+
+def load_all(root: str, project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
+    """The sessions in every archive, oldest archive first; damaged archives are added to `troubles`."""
+    for path in paths(root, project_dir):
+        try:
+            yield from load(path)
+        except files.Unreadable as error:
+            troubles.append(error)
 
 
 def owner(path: str) -> str:
@@ -135,30 +124,33 @@ def owner(path: str) -> str:
     return "/".join(parts[:2]) if is_work and clock.is_day(parts[0]) and sessions.safe_id(parts[1]) == parts[1] else ""
 
 
-def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: float, name: str = "") -> str:
-    """Write one new archive of the sessions' files, or replace `name`; its name, "" when there is nothing to write."""
-    directory = folder(root, project_dir)
-    temporary = os.path.join(directory, ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX))
+def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: float, path: str = "") -> str:
+    """Write a new archive of the sessions' files, or replace that at `path`; its path, "" when there is nothing."""
+    stem = os.path.join(folder(root, project_dir), "sessions-" + clock.stamp(clock.iso(now)))
+    taken = paths(root, project_dir)
+    free = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
+    path = path or next(each for each in free if each not in taken)
+    files.ensure_dir(os.path.dirname(path))
+    temporary = os.path.join(
+        os.path.dirname(path), ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX)
+    )
     digests = {}
     try:
-        with os.fdopen(files.open_plain(temporary, files.O_CREATE), "wb") as raw:
+        with os.fdopen(os.open(temporary, files.O_CREATE, settings.FILE_MODE), "wb") as raw:
             with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL) as archive:
-                for path, data in (member for group in groups for member in group.items()):
-                    info = tarfile.TarInfo(path)
+                for name, data in (content for group in groups for content in group.items()):
+                    info = tarfile.TarInfo(name)
                     info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
                     archive.addfile(info, io.BytesIO(data))
-                    digests[path] = hexdigest(data)
+                    digests[name] = hexdigest(data)
             raw.flush()
             os.fsync(raw.fileno())
         if not digests:
             return ""
-        if {path: hexdigest(data) for path, data in members(temporary)} != digests:
-            raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", directory)
-        stem, taken = "sessions-" + clock.stamp(clock.iso(now)), names(root, project_dir)
-        free = (stem if number == 1 else "%s-%d" % (stem, number) for number in itertools.count(1))
-        name = name or next(each for each in free if each not in taken)
-        files.move(temporary, os.path.join(directory, name + ENDING))
-        return name
+        if {name: hexdigest(data) for each in load(temporary) for name, data in each.files.items()} != digests:
+            raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
+        files.move(temporary, path)
+        return path
     finally:
         files.remove(temporary)
 
@@ -167,15 +159,14 @@ def rewrite(root: str, project_dir: str, change: Callable[[Archived], dict[str, 
     """Replace the files of every archived session by what `change` returns; {} drops the session.
 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
-    troubles: list[OSError] = []
-    for name in names(root, project_dir):
-        path = os.path.join(folder(root, project_dir), name)
+    damaged = []
+    for path in paths(root, project_dir):
         try:
-            is_changed = any(change(session) != session.files for session in load(root, project_dir, name))
-            if is_changed and not write(root, project_dir, map(change, load(root, project_dir, name)), now, name):
-                files.erase(path + ENDING)
-        except files.Unreadable as error:
-            troubles.append(error)
-        files.erase(path + _OLD_INDEX)
-    if troubles:
-        raise files.Unreadable(errno.EINVAL, _DAMAGED, troubles[0].filename)
+            is_changed = any(change(session) != session.files for session in load(path))
+            if is_changed and not write(root, project_dir, map(change, load(path)), now, path):
+                files.erase(path)
+        except files.Unreadable:
+            damaged.append(path)
+        files.erase(path[: -len(ENDING)] + _OLD_INDEX)
+    if damaged:
+        raise files.Unreadable(errno.EINVAL, _DAMAGED, damaged[0])

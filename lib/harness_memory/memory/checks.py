@@ -163,7 +163,7 @@ def _note(path: str) -> str:
 
 
 def _archive(path: str) -> str:
-    return "".join("" for _ in archive.members(path))  # damage shows when everything is read
+    return "".join("" for _ in archive.load(path))  # damage shows when everything is read
 
 
 # The first pattern that fits decides, and a star also stands for folders.

@@ -6,11 +6,9 @@ whose episode stays keeps META.yaml and capture.json, so that it is the same ses
 
 from __future__ import annotations
 
-import contextlib
-import errno
 import os
 
-from ..base import clock, files, settings
+from ..base import files, settings
 from ..session import episode, sessions, tombstones
 from . import archive, records, threads, views
 
@@ -39,7 +37,7 @@ def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[s
         age = (now - _last_seen(record)) / settings.DAY_SECONDS
         kind = RETIRE if age > days else THIN if age > whole_days else KEEP
         if record.session:
-            result[kind if kind != KEEP and _removable(record, kind) else KEEP].append(record)
+            result[kind if _removable(record, kind) else KEEP].append(record)
     return result
 
 
@@ -58,102 +56,86 @@ def _last_seen(record: Record) -> float:
     return float("inf") if is_unread or sessions.read_marker(record.project_dir, record.claude_id) else record.seen
 
 
-def _removable(record: Record, kind: str) -> set[str]:
-    """The names in its directory that go: a session whose episode stays keeps its state."""
+def _removable(record: Record, kind: str) -> list[str]:
+    """The names in its directory that go, META.yaml last; a session whose episode stays keeps its state."""
     names = {*files.names(record.directory)}
-    return names & _ARTIFACTS if kind == THIN else names - _STATE_FILES if record.episode_name else names
+    stays = _STATE_FILES if record.episode_name else set()
+    removable = {KEEP: {*()}, THIN: names & _ARTIFACTS, RETIRE: names - stays, WHOLE: names}
+    return sorted(removable[kind], key=lambda name: name == settings.META_FILE)
 
 
-def archive_sessions(
-    root: str, project_dir: str, retired: list[Record], kind: str, now: float, done: Callable[[], None]
+def retire(
+    root: str,
+    project_dir: str,
+    selected: list[Record],
+    kind: str,
+    now: float,
+    done: Callable[[], None],
+    to_archive: bool = True,
 ) -> tuple[str, Reasons]:
-    """Archive sessions, then remove them as `remove` does; the archive. The caller holds the archive's lock."""
-    unread: Reasons = {}
+    """Archive sessions, then remove what `kind` says; the archive's path. The caller holds the archive's lock.
+
+    THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode."""
+    reasons: Reasons = {}
 
     def contents(record: Record) -> dict[str, bytes]:
         walk = os.walk(record.directory)
         paths = [os.path.join(folder, name) for folder, _, names in walk for name in sorted(names)]
         paths += [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
-        names = {path: os.path.relpath(path, project_dir).replace(os.sep, "/") for path in paths}
         try:
-            for path, name in names.items():
-                if not archive.owner(name):
-                    raise OSError(errno.EINVAL, "a file of this name cannot be restored", path)
-            return {name: files.read(path) or b"" for path, name in names.items()}
+            return {os.path.relpath(path, project_dir).replace(os.sep, "/"): files.read(path) or b"" for path in paths}
         except OSError as error:
-            unread[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
+            reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
             return {}
 
-    name = archive.write(root, project_dir, map(contents, retired), now)
-    reasons = remove(project_dir, [record for record in retired if record.id not in unread], kind, done)
-    return name, {**unread, **reasons}
-
-
-def remove(project_dir: str, selected: list[Record], kind: str, done: Callable[[], None]) -> Reasons:
-    """THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode."""
-    reasons = {}
+    path = archive.write(root, project_dir, map(contents, selected), now) if to_archive else ""
     for record in selected:
         done()
-        reasons[record.id] = "it went on"
         lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
             current = sessions.load(record.directory) if record.directory else None
             is_running = not held or sessions.read_marker(project_dir, record.claude_id)
             if is_running or (current.meta if current else {}) != record.meta:
+                reasons[record.id] = "it went on"
+            if reasons.setdefault(record.id, ""):
                 continue
-            if kind == WHOLE or (kind == RETIRE and not record.episode_name):
-                files.remove_tree(record.directory, last=settings.META_FILE)
-            else:
-                for name in _removable(record, kind):
-                    files.remove_tree(os.path.join(record.directory, name))
-                    files.remove(os.path.join(record.directory, name))
+            for name in _removable(record, kind):
+                files.remove_tree(os.path.join(record.directory, name))
             if kind == WHOLE and record.episode_name:
                 files.remove(episode.path_of(project_dir, record.episode_name))
             lock.discard()
+        files.remove_if_empty(record.directory)
         files.remove_if_empty(os.path.dirname(record.directory))
-        reasons[record.id] = ""
     views.refresh(project_dir)
-    return reasons
+    return path, reasons
 
 
-def restore(root: str, project_dir: str, is_wanted: Callable[[Archived], bool]) -> dict[str, str]:
+def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     """Bring sessions back from the archives, which stay; what became of each, by short id.
 
-    The newest copy of a session wins, older ones fill gaps: a killed run may have archived it in two parts."""
+    The newest copy of a session comes first, older ones fill gaps: a killed run may have archived it in two parts.
+    The caller holds the archive's lock."""
     tombstones.refuse_if_damaged(project_dir)
+    present = records.load_all(project_dir)
     outcome: dict[str, str] = {}
-    with archive.lock(root, project_dir):
-        for name in reversed(archive.names(root, project_dir)):
-            with contextlib.suppress(files.Unreadable):  # what can be read before the damage is restored
-                for session in filter(is_wanted, archive.load(root, project_dir, name)):
-                    last = max(session.started, session.ended)
-                    is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, last)
-                    kind = FORGOTTEN if is_forgotten else _put_back(project_dir, session)
-                    outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
+    for session in selected:
+        kind = PRESENT
+        lock = sessions.lock(project_dir, session.claude_id, _LOCK_SECONDS)
+        with lock as held:
+            is_running = not held or sessions.read_marker(project_dir, session.claude_id)
+            if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
+                kind = FORGOTTEN
+            elif is_running or any(each.id == session.id and each.started != session.started for each in present):
+                kind = WENT_ON
+            # The episode comes last: a session that has one is whole.
+            for path in sorted(session.files, key=lambda path: (path.startswith(settings.EPISODES_DIR), path)):
+                target = os.path.join(project_dir, *path.split("/"))
+                is_there = files.read_part(target, 1) or files.is_same(target, session.files[path])
+                if kind in (PRESENT, RESTORED) and not is_there:
+                    files.write(target, session.files[path])
+                    kind = RESTORED
+            if not is_running:
+                lock.discard()
+        outcome[session.id] = kind if kind != PRESENT else outcome.get(session.id, kind)
     views.refresh(project_dir)
     return outcome
-
-
-def _put_back(project_dir: str, session: Archived) -> str:
-    kind = PRESENT
-    lock = sessions.lock(project_dir, session.claude_id, _LOCK_SECONDS)
-    with lock as held:
-        if not held or _went_on(project_dir, session):
-            return WENT_ON
-        # The episode comes last: a session that has one is whole.
-        for path in sorted(session.files, key=lambda path: (path.startswith(settings.EPISODES_DIR), path)):
-            target = os.path.join(project_dir, *path.split("/"))
-            if not files.read_part(target, 1) and not files.is_same(target, session.files[path]):
-                files.write(target, session.files[path])
-                kind = RESTORED
-        lock.discard()
-    return kind
-
-
-def _went_on(project_dir: str, session: Archived) -> bool:
-    """Whether a session of this id runs here, or began here at another time."""
-    directories = [path for path in sessions.all_directories(project_dir) if os.path.basename(path) == session.id]
-    starts = {other.started for other in map(sessions.load, directories) if other}
-    names = [name for name in episode.names(project_dir) if sessions.day_and_id(name)[1] == session.id]
-    starts |= {clock.unstamp(name[len(settings.EPISODE_PREFIX) :]) for name in names}
-    return bool(sessions.read_marker(project_dir, session.claude_id) or starts - {session.started})

@@ -157,7 +157,7 @@ class _Cache:
         ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
         self.gone.update(id for id in ids if id.split("/")[1] + _ARCHIVE_ENDING not in current)
         for name in changed:
-            for document in of_archive(self.store_root, self.project_dir, name[: -len(_ARCHIVE_ENDING)]):
+            for document in of_archive(os.path.join(directory, name)):
                 self._add(document, 0)
         self.state["archives"] = stamps
 

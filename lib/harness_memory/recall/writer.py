@@ -59,12 +59,12 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
     return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])
 
 
-def of_archive(store_root: str, project_dir: str, name: str) -> list[Document]:
+def of_archive(path: str) -> list[Document]:
     """The titles of archived sessions; none when the archive is damaged, which `verify` names."""
     documents = []
     try:
-        for session in archive.load(store_root, project_dir, name):
-            id, started = "%s/%s/%s" % (ARCHIVED, name, session.id), clock.parse(session.started) or 0.0
+        for session in archive.load(path):
+            id, started = "%s/%s/%s" % (ARCHIVED, session.archive, session.id), clock.parse(session.started) or 0.0
             documents.append(index_text(id, ARCHIVED, session.headline, time=started))
     except Unreadable:
         pass
