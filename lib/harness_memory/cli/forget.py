@@ -75,7 +75,7 @@ def forget(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     at = Scopes(args)
     tops = [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
-    with archive.lock(at.root, at.project.dir) if args.yes else contextlib.nullcontext():
+    with archive.lock(at.project.dir) if args.yes else contextlib.nullcontext():
         selection = _choose(at, args, tops)
         is_hit, left, in_trail = selection.is_hit, [], []
         report = {  # while the sessions can still be read
@@ -105,7 +105,7 @@ def _choose(at: Scopes, args: argparse.Namespace, tops: list[str]) -> Selection:
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
     selection, every = Selection(), records.load_all(at.project.dir)
-    parts = [*archive.load_all(at.root, at.project.dir, selection.troubles)]
+    parts = [*archive.load_all(at.project.dir, selection.troubles)]
     archived = [*{each.id: each for each in parts}.values()]
     if args.text is not None:
         if len("".join(args.text.split())) < _LEAST_CHARS and args.text.isascii():
@@ -170,12 +170,12 @@ def _carry_out(at: Scopes, selection: Selection, tops: list[str]) -> None:
                 with open(source.path, "rb") as file:
                     if any(is_hit(text) for row in file for text in strike.passages(source.path, row)):
                         ids.add(source.session_id)
-            forgetting.forget_text(at.root, project_dir, tops, is_hit, ids, time.time())
+            forgetting.forget_text(project_dir, tops, is_hit, ids, time.time())
         elif selection.sessions or selection.archived:
-            forgetting.forget_sessions(at.root, project_dir, selection.sessions, selection.archived, at.now)
+            forgetting.forget_sessions(project_dir, selection.sessions, selection.archived, at.now)
         for note in selection.notes:
             dirs = arguments.all_dirs() if note.scope == "user" else [project_dir]
-            forgetting.forget_note(at.root, at.shelf(note.scope), note, at.shelves, dirs)
+            forgetting.forget_note(at.shelf(note.scope), note, at.shelves, dirs)
     finally:  # a damaged archive does not keep the rest from being done
         ids = {*(each.id for each in selection.sessions), *(each.id for each in selection.archived)}
         numbers = {"notes": len(selection.notes), "files": len(selection.files), "sessions": ", ".join(sorted(ids))}

@@ -51,21 +51,21 @@ def prune(argv: list[str]) -> int:
 
 
 def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
-    root, now, path = arguments.root(), time.time(), ""
+    now, path = time.time(), ""
     to_archive = settled["work_after"] == "archive"
     days = float(settled["work_days"]) if args.older_than is None else (now - args.older_than) / settings.DAY_SECONDS
     directories = sessions.all_directories(project_dir)
     work_days = [os.path.basename(os.path.dirname(directory)) for directory in directories]
     # Someone who names an age is sure of the clock.
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
-    with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
+    with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
         young, old = plan[retention.THIN], plan[retention.RETIRE]
         thinned, retired = ({each.id: "" for each in group} for group in (young, old))
         if not args.dry_run:
             done = meter("Pruning", len(young) + len(old))
-            _, thinned = retention.retire(root, project_dir, young, retention.THIN, now, done, to_archive=False)
-            path, retired = retention.retire(root, project_dir, old, retention.RETIRE, now, done, to_archive=to_archive)
+            _, thinned = retention.retire(project_dir, young, retention.THIN, now, done, to_archive=False)
+            path, retired = retention.retire(project_dir, old, retention.RETIRE, now, done, to_archive=to_archive)
     return {
         "project": os.path.basename(project_dir),
         "dry_run": args.dry_run,
@@ -95,13 +95,13 @@ def archive(argv: list[str]) -> int:
     add("--open", action="store_true", help="sessions of open threads too")
     add("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
-    root, project_dir, path = arguments.root(), arguments.locate(args).dir, ""
-    with contextlib.nullcontext() if args.dry_run else archives.lock(root, project_dir):
+    project_dir, path = arguments.locate(args).dir, ""
+    with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
         old, still_open = retention.before(project_dir, args.before, with_open=args.open)
         reasons = {each.id: "" for each in old}
         if not args.dry_run:
             done = meter("Archiving", len(old))
-            path, reasons = retention.retire(root, project_dir, old, retention.WHOLE, time.time(), done)
+            path, reasons = retention.retire(project_dir, old, retention.WHOLE, time.time(), done)
     report = {
         "sessions": [*reasons.values()].count(""),
         "open": still_open,
@@ -125,12 +125,12 @@ def restore(argv: list[str]) -> int:
     parser.add_argument("what", nargs="?", metavar="ID|ARCHIVE")
     parser.add_argument("--all", action="store_true", help="everything that is archived of this project")
     args = parser.parse_args(argv)
-    root, project_dir = arguments.root(), arguments.locate(args).dir
+    project_dir = arguments.locate(args).dir
     troubles: list[OSError] = []
     outcome: dict[str, str] = {}
     is_asked = args.all or args.what is not None
-    with archives.lock(root, project_dir) if is_asked else contextlib.nullcontext():
-        archived = [*archives.load_all(root, project_dir, troubles)]
+    with archives.lock(project_dir) if is_asked else contextlib.nullcontext():
+        archived = [*archives.load_all(project_dir, troubles)]
         newest = {(each.id, each.started): each for each in archived}.values()
         if is_asked:
             names = {os.path.basename(args.what or "").replace(archives.ENDING, "")}

@@ -208,8 +208,8 @@ def _all(scopes: Scopes) -> Iterator[Hit]:
 
 def _archived(scopes: Scopes, troubles: list[OSError]) -> Iterator[Hit]:
     """What archived sessions' episodes say; without one, their records."""
-    for session in archive.load_all(scopes.root, scopes.project.dir, troubles):
-        file = os.path.join(archive.folder(scopes.root, scopes.project.dir), session.archive + archive.ENDING)
+    for session in archive.load_all(scopes.project.dir, troubles):
+        file = os.path.join(archive.folder(scopes.project.dir), session.archive + archive.ENDING)
         pages = [data for path, data in session.files.items() if path.endswith(settings.META_FILE)]
         texts = _texts(session.episode) or [*enumerate(b"".join(pages).decode("utf-8", "replace").split("\n"), 1)]
         hit = Hit(ARCHIVED, session.id, file, session.started[:10], texts)

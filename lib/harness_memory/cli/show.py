@@ -118,7 +118,7 @@ def show(argv: list[str]) -> int:
 def _refuse_archived(project_dir: str, word: str) -> None:
     from ..memory import archive
 
-    every = archive.load_all(arguments.root(), project_dir, [])
+    every = archive.load_all(project_dir, [])
     archived = resolve.matches(word, every, lambda each: (each.id, each.claude_id))
     if archived:
         id = line(archived[-1].id)

@@ -68,44 +68,46 @@ class Archived:
         return {**about, "session_id": self.claude_id}
 
 
-def folder(root: str, project_dir: str) -> str:
-    return os.path.join(root, settings.ARCHIVE_DIR, os.path.basename(project_dir))
+def folder(project_dir: str) -> str:
+    return os.path.join(os.path.dirname(project_dir), settings.ARCHIVE_DIR, os.path.basename(project_dir))
 
 
-def lock(root: str, project_dir: str) -> contextlib.AbstractContextManager[object]:
+def lock(project_dir: str) -> contextlib.AbstractContextManager[object]:
     """Held by a command that archives, restores or forgets; nothing is created where nothing is remembered."""
-    if not os.path.isdir(project_dir) and not os.path.isdir(folder(root, project_dir)):
+    if not os.path.isdir(project_dir) and not os.path.isdir(folder(project_dir)):
         return contextlib.nullcontext()
     return Lock(os.path.join(project_dir, settings.STATE_DIR, "archive.lock"), _LOCK_SECONDS, _BUSY)
 
 
-def paths(root: str, project_dir: str) -> list[str]:
+def paths(project_dir: str) -> list[str]:
     """The archives of a project, oldest first."""
-    names = [name for name in files.names(folder(root, project_dir)) if name.endswith(ENDING) and name[0] != "."]
-    return [
-        os.path.join(folder(root, project_dir), name) for name in sorted(names, key=lambda name: name[: -len(ENDING)])
-    ]
+    listed = [os.path.join(folder(project_dir), name) for name in files.names(folder(project_dir))]
+    return sorted((path for path in listed if path.endswith(ENDING)), key=lambda path: path[: -len(ENDING)])
 
 
 def load(path: str) -> Iterator[Archived]:
     """The sessions in an archive; Unreadable, after those that can be read, when it is damaged."""
+    for _, group in itertools.groupby(_contents(path), lambda content: owner(content[0])):
+        yield Archived(path, dict(group))
+
+
+def _contents(path: str) -> Iterator[tuple[str, bytes]]:
     with os.fdopen(files.open_plain(path), "rb") as raw:
         try:
             with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
-                ours = (member for member in archive if member.isreg() and owner(member.name))
-                opened = ((member.name, archive.extractfile(member)) for member in ours)
-                contents = ((name, file.read(settings.FILE_MAX_BYTES)) for name, file in opened if file)
-                for _, group in itertools.groupby(contents, lambda content: owner(content[0])):
-                    yield Archived(path, dict(group))
+                for member in archive:
+                    content = archive.extractfile(member) if member.isreg() and owner(member.name) else None
+                    if content:
+                        yield member.name, content.read(settings.FILE_MAX_BYTES)
                 while packed.read(_CHUNK_BYTES):
                     pass  # tarfile takes a garbled header for the end: only the checksum shows the damage
         except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise files.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
 
 
-def load_all(root: str, project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
+def load_all(project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
     """The sessions in every archive, oldest archive first; damaged archives are added to `troubles`."""
-    for path in paths(root, project_dir):
+    for path in paths(project_dir):
         try:
             yield from load(path)
         except files.Unreadable as error:
@@ -124,16 +126,15 @@ def owner(path: str) -> str:
     return "/".join(parts[:2]) if is_work and clock.is_day(parts[0]) and sessions.safe_id(parts[1]) == parts[1] else ""
 
 
-def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: float, path: str = "") -> str:
+def write(project_dir: str, groups: Iterable[dict[str, bytes]], now: float, path: str = "") -> str:
     """Write a new archive of the sessions' files, or replace that at `path`; its path, "" when there is nothing."""
-    stem = os.path.join(folder(root, project_dir), "sessions-" + clock.stamp(clock.iso(now)))
-    taken = paths(root, project_dir)
+    stem = os.path.join(folder(project_dir), "sessions-" + clock.stamp(clock.iso(now)))
+    taken = paths(project_dir)
     free = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
     path = path or next(each for each in free if each not in taken)
     files.ensure_dir(os.path.dirname(path))
-    temporary = os.path.join(
-        os.path.dirname(path), ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX)
-    )
+    name = ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX)
+    temporary = os.path.join(os.path.dirname(path), name)
     digests = {}
     try:
         with os.fdopen(os.open(temporary, files.O_CREATE, settings.FILE_MODE), "wb") as raw:
@@ -147,7 +148,7 @@ def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: 
             os.fsync(raw.fileno())
         if not digests:
             return ""
-        if {name: hexdigest(data) for each in load(temporary) for name, data in each.files.items()} != digests:
+        if {name: hexdigest(data) for name, data in _contents(temporary)} != digests:
             raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
         files.move(temporary, path)
         return path
@@ -155,15 +156,15 @@ def write(root: str, project_dir: str, groups: Iterable[dict[str, bytes]], now: 
         files.remove(temporary)
 
 
-def rewrite(root: str, project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:
+def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:
     """Replace the files of every archived session by what `change` returns; {} drops the session.
 
     The caller holds the lock. Unreadable, after all others, for a damaged archive."""
     damaged = []
-    for path in paths(root, project_dir):
+    for path in paths(project_dir):
         try:
             is_changed = any(change(session) != session.files for session in load(path))
-            if is_changed and not write(root, project_dir, map(change, load(path)), now, path):
+            if is_changed and not write(project_dir, map(change, load(path)), now, path):
                 files.erase(path)
         except files.Unreadable:
             damaged.append(path)

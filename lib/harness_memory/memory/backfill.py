@@ -127,7 +127,7 @@ class Backfill:
         if not project:
             project = self.projects[source.cwd] = locate(self.root, source.cwd)
             tombstones.refuse_if_damaged(project.dir)
-            self.archived[project.dir] = {each.claude_id for each in archive.load_all(self.root, project.dir, [])}
+            self.archived[project.dir] = {each.claude_id for each in archive.load_all(project.dir, [])}
         if self.only and project.dir != self.only:
             return ELSEWHERE
         if tombstones.since(project.dir, source.session_id, source.started):

@@ -35,7 +35,7 @@ _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
 _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE}
 
 
-def forget_sessions(root: str, project_dir: str, selected: list[Record], archived: list[Archived], now: float) -> None:
+def forget_sessions(project_dir: str, selected: list[Record], archived: list[Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
     every: list[Record | Archived] = [*selected, *archived]
     claude_ids = {each.claude_id for each in every} - {""}
@@ -48,7 +48,7 @@ def forget_sessions(root: str, project_dir: str, selected: list[Record], archive
     tasks = os.path.join(state, settings.PROGRESS_DIR)
     records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_paths(tasks, files.names(tasks))]
     tombstones.add(project_dir, now, sessions=claude_ids)
-    with _facts_changing(root, project_dir):
+    with _facts_changing(project_dir):
         # Mentions go first, while a second run can still find the sessions by their names.
         names = ids.union(each.episode_name for each in every) - {""}
         _rewrite([*_receipts(project_dir), *records], _without_mentions(names, phrases))
@@ -59,10 +59,10 @@ def forget_sessions(root: str, project_dir: str, selected: list[Record], archive
             paths = [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
             for path in (each.directory, thread, marker, *paths):
                 files.erase(path)
-        archive.rewrite(root, project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
+        archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
-def forget_note(root: str, shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
+def forget_note(shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
     paths = [shelf.path(note.slug), shelf.used(note.slug)]
@@ -73,22 +73,20 @@ def forget_note(root: str, shelf: Shelf, note: Note, reach: list[Shelf], project
         paths += _paths(versions, [each for each in files.names(versions) if notebook.archived_slug(each) == note.slug])
     change = _without_mentions({note.slug}, [whole.description, *(fact.text for fact in whole.facts)])
     for project_dir in project_dirs:
-        with _facts_changing(root, project_dir):
+        with _facts_changing(project_dir):
             _rewrite(_receipts(project_dir), change)
             for path in paths:
                 files.erase(path)
 
 
-def forget_text(
-    root: str, project_dir: str, tops: list[str], is_hit: Matcher, transcripts: Iterable[str], now: float
-) -> None:
+def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts: Iterable[str], now: float) -> None:
     """Strike the text from every file below `tops` and from the archives, whose lock the caller holds.
 
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
-    with _facts_changing(root, project_dir):
+    with _facts_changing(project_dir):
         _rewrite(_fact_files(tops, _UNTOUCHED | _VIEWS), lambda path, data: strike.strike(path, data, is_hit))
-        archive.rewrite(root, project_dir, lambda each: struck(each, is_hit), now)
+        archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
 def struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
@@ -114,10 +112,11 @@ def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _facts_changing(root: str, project_dir: str) -> Iterator[None]:
+def _facts_changing(project_dir: str) -> Iterator[None]:
     """Hold every lock under which facts are written. Views and caches go first, so that a crash cannot leave the text
     in them; they are rebuilt afterwards."""
-    state, shelves = os.path.join(project_dir, settings.STATE_DIR), notebook.shelves(root, project_dir)
+    state = os.path.join(project_dir, settings.STATE_DIR)
+    shelves = notebook.shelves(os.path.dirname(project_dir), project_dir)
     recall, live = os.path.join(state, settings.RECALL_DIR), os.path.join(state, settings.LIVE_DIR)
     ratings = os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX
     paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]

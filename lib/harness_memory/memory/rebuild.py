@@ -33,7 +33,7 @@ def lost(project_dir: str, now: float) -> list[Session]:
         is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, str(session.meta.get("ended") or ""))
         if not is_forgotten and capture.load(session.dir).has_substance():
             (damaged if problem else missing).append(session)
-    archived = {each.claude_id for each in archive.load_all(root, project_dir, [])} if missing else set()
+    archived = {each.claude_id for each in archive.load_all(project_dir, [])} if missing else set()
     return [*damaged, *(session for session in missing if session.claude_id not in archived)]
 
 

@@ -65,13 +65,7 @@ def _removable(record: Record, kind: str) -> list[str]:
 
 
 def retire(
-    root: str,
-    project_dir: str,
-    selected: list[Record],
-    kind: str,
-    now: float,
-    done: Callable[[], None],
-    to_archive: bool = True,
+    project_dir: str, selected: list[Record], kind: str, now: float, done: Callable[[], None], to_archive: bool = True
 ) -> tuple[str, Reasons]:
     """Archive sessions, then remove what `kind` says; the archive's path. The caller holds the archive's lock.
 
@@ -88,7 +82,7 @@ def retire(
             reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)
             return {}
 
-    path = archive.write(root, project_dir, map(contents, selected), now) if to_archive else ""
+    path = archive.write(project_dir, map(contents, selected), now) if to_archive else ""
     for record in selected:
         done()
         lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
