@@ -35,9 +35,9 @@ def made(slug: str, *facts: str, scope: str = "project", **fields: object) -> No
 
 
 def put(shelf: notebook.Shelf, *some: Note) -> None:
-    with notebook.Writing(shelf) as writing:
+    with shelf:
         for note in some:
-            writing.put(note, 1e9)
+            shelf.put(note, 1e9)
 
 
 # The format ----------------------------------------------------------------------------------------
@@ -132,7 +132,7 @@ def test_a_full_index_counts_what_it_leaves_out(number: int, words: int) -> None
 
 def test_a_busy_shelf_is_refused_and_leaves_no_lock(tmp_path: Path) -> None:
     shelf = notebook.Shelf("project", str(tmp_path))
-    with notebook.Writing(shelf), pytest.raises(Busy), notebook.Writing(shelf, 0.05):
+    with shelf, pytest.raises(Busy), notebook.Shelf("project", str(tmp_path), 0.05):
         pass
     assert os.listdir(tmp_path / "LEARNING") == []
 

@@ -33,11 +33,11 @@ def lint(argv: list[str]) -> int:
     places = [shelf for shelf in scopes.shelves if args.scope in (None, shelf.scope)]
     fixed, rows = [], []
     for shelf in [shelf for shelf in places if args.fix and shelf.slugs()]:
-        with scopes.writing(shelf.scope) as writing:
+        with scopes.writing(shelf.scope):
             for note in [note for note in shelf.read() if not note.is_unreadable]:
                 done = linting.correct(note)
                 if done:
-                    archived = writing.put(note, scopes.now) or None
+                    archived = shelf.put(note, scopes.now) or None
                     fixed.append({"file": note.path, "done": done, "archived": archived})
                     rows += ["Corrected %s:" % short(note.path), *("  " + line(what) for what in done), ""]
     findings = linting.check(places, scopes.project.root, scopes.now)

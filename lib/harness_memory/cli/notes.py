@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ..notes.note import Note
-    from ..notes.shelf import Shelf, Writing
+    from ..notes.shelf import Shelf
 
 _TOPIC_WORDS = 4
 _LEAST_SHARED_WORDS = 2
@@ -121,8 +121,8 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     facts = [*filter(None, facts)]
     if not facts and not text:
         raise Refusal("the fact is empty; nothing was noted")
-    with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as writing:
-        existing = writing.shelf.note(notes.slug_of(name)) if name else _nearest(writing.shelf, facts, args.type)
+    with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as shelf:
+        existing = shelf.note(notes.slug_of(name)) if name else _nearest(shelf, facts, args.type)
         if existing and hasattr(args, "action"):
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
@@ -141,7 +141,7 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
         if existing and made.fields.get("verified"):
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
-        return _save(scopes, writing, made, args, "Noted" if is_new else "Known already, and verified today")
+        return _save(scopes, shelf, made, args, "Noted" if is_new else "Known already, and verified today")
 
 
 def _add_facts(note: Note, facts: list[str]) -> bool:
@@ -183,9 +183,8 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
             raise Refusal('--trigger is "command: git push" or "path: src/**"; nothing was written')
 
 
-def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace, done: str) -> int:
+def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, done: str) -> int:
     """Write a note, the former version into the archive, and print what lint finds in it."""
-    shelf = writing.shelf
     made.scope = shelf.scope
     for row, what in made.problems:
         raise Refusal("line %d: %s; nothing was written" % (row, what))
@@ -193,7 +192,7 @@ def _save(scopes: Scopes, writing: Writing, made: Note, args: argparse.Namespace
         raise Refusal("it states no fact; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
-    writing.put(made, scopes.now)
+    shelf.put(made, scopes.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
     pairs = lint.check_pairs(notebook.read_all(scopes.shelves), last=saved.ref)
@@ -213,7 +212,7 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type)):
         is_typed = sys.stdin is None or sys.stdin.isatty()
         return _edit_text(scopes, note, args, "" if is_typed else pages.standard_input("note edit NAME"))
-    with scopes.writing(note.scope) as writing:
+    with scopes.writing(note.scope) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         for text in args.drop or ():
             wanted = similar.key(text)
@@ -226,7 +225,7 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
             note.fields["verified"] = scopes.day
             note.fields["files"] = [notes.stamped(path, scopes.project.root) for path in note.files]
         _apply_options(scopes, note, args)
-        return _save(scopes, writing, note, args, "Written")
+        return _save(scopes, shelf, note, args, "Written")
 
 
 def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str = "") -> int:
@@ -236,10 +235,10 @@ def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str =
     def write(text: str) -> int:
         page = notes.parse(note.slug, text)
         page.fields = page.fields or note.fields
-        with scopes.writing(note.scope) as writing:
+        with scopes.writing(note.scope) as shelf:
             if files.read_text(note.path) != before:
                 raise Refusal("%s has changed since the editor was opened" % note.ref)
-            return _save(scopes, writing, page, args, "Written")
+            return _save(scopes, shelf, page, args, "Written")
 
     return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, before, write)
 
@@ -249,8 +248,8 @@ def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
     for note in [scopes.find(word, args.scope) for word in args.names]:
         if os.path.islink(note.path) or not os.path.isfile(note.path):
             raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
-        with scopes.writing(note.scope) as writing:
-            removed.append((note.ref, writing.remove(note.slug, scopes.now)))
+        with scopes.writing(note.scope) as shelf:
+            removed.append((note.ref, shelf.remove(note.slug, scopes.now)))
     rows = ["Removed %s%s" % (line(ref), "; archived in " + short(path) if path else "") for ref, path in removed]
     return answer(args.json, [{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
@@ -261,16 +260,16 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     if note.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
     target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(note.scope) + 1]
-    with scopes.writing(note.scope) as leaving, scopes.writing(target) as writing:
+    with scopes.writing(note.scope) as leaving, scopes.writing(target) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
-        made = writing.shelf.note(note.slug) or note
+        made = shelf.note(note.slug) or note
         _add_facts(made, [fact.text for fact in note.facts])
         made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))
         made.fields.pop("scope", None)
         if target == "user":
             made.fields.pop("files", None)  # they are this project's
             made.fields["type"] = "user" if made.type == "project" else made.type
-        code = _save(scopes, writing, made, args, "Promoted to %s" % target)
+        code = _save(scopes, shelf, made, args, "Promoted to %s" % target)
         leaving.remove(note.slug, scopes.now)
         return code
 
@@ -281,12 +280,12 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
         raise Refusal("a note cannot supersede itself: %s" % old.ref)
     if settings.NOTE_SCOPES.index(new.scope) > settings.NOTE_SCOPES.index(old.scope):
         raise Refusal("%s has a wider scope than %s, which overrides it" % (new.ref, old.ref))
-    with scopes.writing(new.scope) as writing:
+    with scopes.writing(new.scope) as shelf:
         new = scopes.find(new.ref, is_readable=True)
         ref = old.slug if old.scope == new.scope else old.ref
         new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), ref])]
         done = "%s is superseded: it stays on disk, never injected. Written" % old.ref
-        return _save(scopes, writing, new, args, done)
+        return _save(scopes, shelf, new, args, done)
 
 
 # Showing -------------------------------------------------------------------------------------------

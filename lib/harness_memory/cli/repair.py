@@ -50,8 +50,8 @@ def _rebuilt(project_dir: str) -> list[str]:
 def _relisted(shelf: notebook.Shelf) -> list[str]:
     if not os.path.isdir(shelf.folder):
         return []
-    with notebook.Writing(shelf, _WAIT_SECONDS) as writing:
-        return [settings.NOTES_INDEX_FILE] if writing.refresh() else []
+    with shelf:
+        return [settings.NOTES_INDEX_FILE] if shelf.refresh() else []
 
 
 def verify(argv: list[str]) -> int:

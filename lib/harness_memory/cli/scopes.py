@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..notes.note import Note
-    from ..notes.shelf import Shelf, Writing
+    from ..notes.shelf import Shelf
 
 
 class Scopes:
@@ -45,11 +45,11 @@ class Scopes:
                 return shelf
         raise Refusal("--scope local: no session runs here. Choose --scope project or user")
 
-    def writing(self, scope: str) -> Writing:
+    def writing(self, scope: str) -> Shelf:
         arguments.private_root()
         if scope != "user":
             identity.record(self.project, clock.iso(self.now))
-        return notebook.Writing(self.shelf(scope))
+        return self.shelf(scope)
 
     def matching(self, word: str, scope: str | None = None) -> list[Note]:
         """The nearest notes of that scope/name, name or file, else those whose name begins so."""

@@ -121,7 +121,7 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
     ratings = os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX
     paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]
     locks = [Lock(path, _WAIT_SECONDS, _BUSY) for path in (*paths, ratings)]
-    locks += [views.lock(project_dir, _WAIT_SECONDS), *(notebook.Writing(each, _WAIT_SECONDS).lock for each in shelves)]
+    locks += [views.lock(project_dir, _WAIT_SECONDS), *(each.lock for each in shelves)]
     try:
         with contextlib.ExitStack() as stack:
             for lock in locks:
@@ -135,7 +135,7 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
         files.remove_tree(recall)
         for shelf in shelves:
             if os.path.isdir(shelf.folder):
-                with notebook.Writing(shelf):
+                with shelf:
                     pass
         views.rebuild(project_dir, _WAIT_SECONDS)
 

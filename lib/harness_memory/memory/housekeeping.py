@@ -97,7 +97,7 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
             from ..notes import shelf
 
             scope = "project" if home == context.project_dir else "user"
-            with shelf.Writing(shelf.Shelf(scope, home), _patience(context)):
+            with shelf.Shelf(scope, home, _patience(context)):
                 pass
 
 

@@ -25,16 +25,21 @@ _STAMPED = ".2026-11-16T060048.123Z.md"
 
 
 class Shelf:
-    """The notes of one scope: their `folder`, and the `home` of their index and archive ("" for local notes)."""
+    """The notes of one scope: their `folder`, and the `home` of their index and archive ("" for local notes).
 
-    __slots__ = ("archive", "folder", "home", "index", "scope")
+    `with shelf:` holds its lock; leaving it renews the index.
+    """
 
-    def __init__(self, scope: str, home: str) -> None:
+    __slots__ = ("archive", "folder", "home", "index", "lock", "scope")
+
+    def __init__(self, scope: str, home: str, wait_seconds: float = _LOCK_SECONDS) -> None:
         self.scope = scope
         self.home = home if scope != "local" else ""
         self.folder = os.path.join(home, *(index.TOPICS.split("/") if self.home else [settings.LOCAL_DIR]))
         self.index = os.path.join(home, settings.NOTES_INDEX_FILE)
         self.archive = os.path.join(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
+        folder = os.path.dirname(self.folder) if self.home else self.folder
+        self.lock = Lock(os.path.join(folder, "notes.lock"), wait_seconds, _BUSY)
 
     def path(self, slug: str) -> str:
         return os.path.join(self.folder, slug + ".md")
@@ -85,6 +90,58 @@ class Shelf:
             return index.render(holding([self]))[0].encode("utf-8", "replace")
         return b"" if self.home and index.is_ours(files.read_part(self.index, 64)) else None
 
+    def __enter__(self) -> Shelf:
+        self.lock.__enter__()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        try:
+            self.refresh()
+        finally:
+            self.lock.discard()
+            self.lock.__exit__(*exc)
+
+    def put(self, note: Note, now: float) -> str:
+        """Write a note, without secrets; the path of its former version in the archive, or ""."""
+        path, data, archived = self.path(note.slug), redact(notes.render(note)).encode("utf-8", "replace"), ""
+        former = files.read(path) if self.home else None
+        if former not in (None, data):
+            archived = self._archived(note.slug, now)
+            files.write(archived, former or b"", durable=True)
+        files.write(path, data, durable=True)
+        return archived
+
+    def remove(self, slug: str, now: float) -> str:
+        """Move a note into the archive and name its path there; delete a local one."""
+        if not self.home:
+            files.erase(self.path(slug))
+            return ""
+        path = self._archived(slug, now)
+        files.move(self.path(slug), path)
+        files.remove(self.used(slug))
+        return path
+
+    def _archived(self, slug: str, now: float) -> str:
+        files.ensure_dir(self.archive)
+        return os.path.join(self.archive, "%s.%s.md" % (slug, clock.fine_stamp(now)))
+
+    def refresh(self) -> bool:
+        """Bring MEMORY.md up to date; True when its text changed."""
+        text = self.expected_index()
+        if text is None:
+            return False
+        is_changed = not files.is_same(self.index, text)
+        head = files.read_part(self.index, 64)
+        if head and not index.is_ours(head):
+            files.move(self.index, self._archived("MEMORY", files.made(self.index)))
+        triggers.save(self.home, holding([self]))
+        if text:
+            files.write(self.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
+        else:
+            files.remove(self.index)
+            files.remove_if_empty(self.folder)  # an empty folder would stay newer than its missing index
+        return is_changed
+
 
 def user_shelf(store_root: str) -> Shelf:
     return Shelf("user", os.path.join(store_root, settings.USER_DIR))
@@ -115,70 +172,6 @@ def read_all(places: list[Shelf]) -> list[Note]:
 
 def holding(places: list[Shelf]) -> list[Note]:
     return [note for note in read_all(places) if not note.fate]
-
-
-class Writing:
-    """`with Writing(shelf) as writing:` holds the shelf's lock; leaving it renews the index."""
-
-    __slots__ = ("lock", "shelf")
-
-    def __init__(self, shelf: Shelf, wait_seconds: float = _LOCK_SECONDS) -> None:
-        folder = os.path.dirname(shelf.folder) if shelf.home else shelf.folder
-        self.shelf = shelf
-        self.lock = Lock(os.path.join(folder, "notes.lock"), wait_seconds, _BUSY)
-
-    def __enter__(self) -> Writing:
-        self.lock.__enter__()
-        return self
-
-    def __exit__(self, *exc: object) -> None:
-        try:
-            self.refresh()
-        finally:
-            self.lock.discard()
-            self.lock.__exit__(*exc)
-
-    def put(self, note: Note, now: float) -> str:
-        """Write a note, without secrets; the path of its former version in the archive, or ""."""
-        path, data, archived = self.shelf.path(note.slug), redact(notes.render(note)).encode("utf-8", "replace"), ""
-        former = files.read(path) if self.shelf.home else None
-        if former not in (None, data):
-            archived = self._archived(note.slug, now)
-            files.write(archived, former or b"", durable=True)
-        files.write(path, data, durable=True)
-        return archived
-
-    def remove(self, slug: str, now: float) -> str:
-        """Move a note into the archive and name its path there; delete a local one."""
-        if not self.shelf.home:
-            files.erase(self.shelf.path(slug))
-            return ""
-        path = self._archived(slug, now)
-        files.move(self.shelf.path(slug), path)
-        files.remove(self.shelf.used(slug))
-        return path
-
-    def _archived(self, slug: str, now: float) -> str:
-        files.ensure_dir(self.shelf.archive)
-        return os.path.join(self.shelf.archive, "%s.%s.md" % (slug, clock.fine_stamp(now)))
-
-    def refresh(self) -> bool:
-        """Bring MEMORY.md up to date; True when its text changed."""
-        shelf = self.shelf
-        text = shelf.expected_index()
-        if text is None:
-            return False
-        is_changed = not files.is_same(shelf.index, text)
-        head = files.read_part(shelf.index, 64)
-        if head and not index.is_ours(head):
-            files.move(shelf.index, self._archived("MEMORY", files.made(shelf.index)))
-        triggers.save(shelf.home, holding([shelf]))
-        if text:
-            files.write(shelf.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
-        else:
-            files.remove(shelf.index)
-            files.remove_if_empty(shelf.folder)  # an empty folder would stay newer than its missing index
-        return is_changed
 
 
 def archived_slug(name: str) -> str:

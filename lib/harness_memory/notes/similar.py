@@ -144,7 +144,7 @@ def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
 
 def compact(shelf: Shelf, now: float) -> tuple[dict[str, list[str]], list[str]]:
     """Plan under the lock and do it; what changed, and the paths of the archived originals."""
-    with notebook.Writing(shelf) as writing:
+    with shelf:
         changes, left = plan(shelf)
-        paths = [writing.put(left[slug], now) if slug in left else writing.remove(slug, now) for slug in changes]
+        paths = [shelf.put(left[slug], now) if slug in left else shelf.remove(slug, now) for slug in changes]
         return changes, paths
