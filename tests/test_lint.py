@@ -21,21 +21,21 @@ NOW = clock.parse(DAY + "T12:00:00Z") or 0.0
 
 @pytest.mark.parametrize(("text", "fact"), table("stories.json"))
 def test_a_story_is_found_and_corrected_where_nothing_is_lost(text: str, fact: str) -> None:
-    assert lint.story(text)[0]
-    assert lint.reworded(text, "") == (fact or text)
+    corrected, findings = lint.reword(text, "")
+    assert corrected == (fact or text)
+    assert ("narrative", bool(fact)) in [(kind, is_corrected) for kind, _, is_corrected in findings]
 
 
 @pytest.mark.parametrize("text", table("facts.json"))
 def test_a_fact_is_left_alone(text: str) -> None:
-    assert (lint.story(text), lint.relative_dates(text, DAY)) == (("", ""), [])
-    assert lint.reworded(text, DAY) == text
+    assert lint.reword(text, DAY) == (text, [])
 
 
 @pytest.mark.parametrize(("text", "meaning"), table("dates.json"))
 def test_a_relative_date_is_found_with_its_day(text: str, meaning: str) -> None:
-    ((words, day),) = lint.relative_dates(text, DAY)
-    assert day == meaning
-    assert lint.reworded(text, DAY) == text.replace(words, meaning or words)
+    corrected, ((kind, what, is_corrected),) = lint.reword(text, DAY)
+    assert (kind, is_corrected) == ("relative-date", bool(meaning))
+    assert corrected == text.replace(what.split('"')[1], meaning or what.split('"')[1])
 
 
 @pytest.mark.parametrize(("kind", "one", "other"), table("pairs.json"))

@@ -111,9 +111,6 @@ def edit(argv: list[str]) -> int:
     return pages.edit_text(scopes.project.dir, name, before, lambda text: page.replace(text, args, before))
 
 
-# Writing -------------------------------------------------------------------------------------------
-
-
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     """Add facts, or the text of a page, to the note of that name; for `note add` it must not exist."""
     text = "" if args.facts else pages.standard_input("note add %s" % line(args.name))
@@ -127,7 +124,7 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
             more = 'harness memory remember "FACT" --topic %s' % existing.slug
             raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
         # The first words of a fact that mean something name a new topic; a negation does.
-        words = lint.reworded("".join(facts[:1]), "").split()
+        words = lint.reword("".join(facts[:1]), "")[0].split()
         words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in words]
         title = name or " ".join([word for word in words if similar.content(word)][:_TOPIC_WORDS])
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
@@ -286,9 +283,6 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
         new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), ref])]
         done = "%s is superseded: it stays on disk, never injected. Written" % old.ref
         return _save(scopes, shelf, new, args, done)
-
-
-# Showing -------------------------------------------------------------------------------------------
 
 
 def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:

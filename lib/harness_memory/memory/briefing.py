@@ -73,9 +73,8 @@ def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     mentioned = os.path.join(project_dir, settings.STATE_DIR, "consolidation-told")
     at = last_consolidation(project_dir)
     at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back
-    since = settings.EPISODE_PREFIX + clock.stamp(at)
-    names = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-    number = sum(name.startswith(settings.EPISODE_PREFIX) and name[: len(since)] > since * bool(at) for name in names)
+    since = settings.EPISODE_PREFIX + (clock.stamp(at) + "~" if at else "")  # "~" sorts behind every id
+    number = sum(name > since for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)))
     is_mentioned = now - settings.DAY_SECONDS < files.modified(mentioned) <= now
     if number < config["consolidate_after_episodes"] or is_mentioned:
         return ""

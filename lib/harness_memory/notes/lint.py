@@ -44,29 +44,26 @@ _REMEDIES = {
 _ALIKE = {"duplicate": "says what", "near-duplicate": "says nearly what", "contradiction": "perhaps contradicts what"}
 _LEARNED = r"(?:learn(?:ed|t)|discovered|found(?: out)?|noticed|realised|realized|figured out|saw)"
 _OPENING = re.compile(
-    r"^(?:(?:today|yesterday|so|then|finally|also|just now),?\s+)?"
+    r"(?i)^(?:(?:today|yesterday|so|then|finally|also|just now),?\s+)?"
     r"(?:(?:i|we|you|claude|the agent)(?:'ve| have| had)?(?: just| finally| also)? %s"
-    r"|til|it turn(?:s|ed) out|turns out|note to self)(?P<that>,? that\b|:|,)?\s*" % _LEARNED,
-    re.IGNORECASE,
+    r"|til|it turn(?:s|ed) out|turns out|note to self)(?P<that>,? that\b|:|,)?\s*" % _LEARNED
 )
 _STORY = re.compile(
-    r"(?:^|(?<=[.!?;] ))(?:today (?:i|we)\b"
+    r"(?i)(?:^|(?<=[.!?;] ))(?:today (?:i|we)\b"
     r"|(?:i|we) (?:had (?:a|an|the|to|trouble)|tried|ran into|struggled|spent|started|managed|fixed|changed|debugged"
     r"|ended up|went|got|asked|thought|was|were)\b"
     r"|(?:i|we)(?:'ve| have| had)? %s\b"
-    r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED,
-    re.IGNORECASE,
+    r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED
 )
 _DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _NUMBER = r"(?:\d{1,3}|a|one|two|three|four|five|six|seven|ten)"
 _PERIOD = r"(?:week|month|year|morning|evening|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 # What stands in backticks matches as a whole, without a group.
 _RELATIVE = re.compile(
-    r"`[^`]*(?:`|$)|(?P<date>\bday before yesterday|\bday after tomorrow|\byesterday|\btoday|\btonight|\btomorrow"
+    r"(?i)`[^`]*(?:`|$)|(?P<date>\bday before yesterday|\bday after tomorrow|\byesterday|\bto(?:day|night|morrow)"
     r"|\b%s (?:day|week|month|year)s? (?:ago|from now)"
     r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) %s)"
-    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD),  # `tomorrow (2026-11-17)` says which day
-    re.IGNORECASE,
+    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD)  # `tomorrow (2026-11-17)` says which day
 )
 
 
@@ -83,31 +80,29 @@ def _finding(note: Note, line: int, kind: str, what: str, is_fixable: bool = Fal
     return Finding(note.path, line, kind, what, _REMEDIES[kind].replace("NAME", note.slug), is_fixable)
 
 
-def story(text: str) -> tuple[str, str]:
-    """The words that make a statement a story, and the fact in it where nothing gets lost; "" each."""
-    match = _OPENING.match(text)
-    if not match:
-        match = _STORY.search(text)
-        return match[0] if match else "", ""
-    fact = text[match.end() :]
-    return match[0], fact[:1].upper() + fact[1:] if match["that"] and len(fact.split()) > 1 else ""
+def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
+    """A statement of a `day`, corrected as far as nothing gets lost, and its findings: kind, what, is it corrected."""
+    findings, fact, match = [], text, _OPENING.match(text)
+    shown, noon = cut(text, _SHOWN_CHARS), clock.parse(day + "T12:00:00Z")
+    while match and match["that"] and len(fact[match.end() :].split()) > 1:  # "Today we found that it turns out that …"
+        fact = fact[match.end()].upper() + fact[match.end() + 1 :]
+        match = _OPENING.match(fact)
+    if fact != text:
+        what = 'is a story: "%s"; the fact is "%s"' % (shown, cut(fact, _SHOWN_CHARS))
+        findings.append(("narrative", what, True))
+    elif match or _STORY.search(text):
+        findings.append(("narrative", 'is a story: "%s"' % shown, False))
 
+    def dated(match: re.Match[str]) -> str:
+        days = _DAYS.get(match[0].lower())
+        meaning = clock.iso(noon + days * settings.DAY_SECONDS)[:10] if noon and days is not None else ""
+        then = "means %s, if" % meaning if meaning else "was"
+        if match["date"]:
+            what = '"%s" %s written on %s: "%s"' % (match[0], then, day, shown)
+            findings.append(("relative-date", what, bool(meaning)))
+        return meaning or match[0]
 
-def relative_dates(text: str, day: str) -> list[tuple[str, str]]:
-    """Words that depend on when they are read, each with the day it meant on `day`, "" where that is uncertain."""
-    return [(match[0], _meaning(match, day)) for match in _RELATIVE.finditer(text) if match["date"]]
-
-
-def reworded(text: str, day: str) -> str:
-    """A statement with all that can be corrected without loss; without a `day`, its dates stay."""
-    for _ in range(3):  # "Today we found that it turns out that …"
-        text = story(text)[1] or text
-    return _RELATIVE.sub(lambda match: _meaning(match, day) or match[0], text)
-
-
-def _meaning(match: re.Match[str], day: str) -> str:
-    days, noon = _DAYS.get(match[0].lower()), clock.parse(day + "T12:00:00Z")
-    return clock.iso(noon + days * settings.DAY_SECONDS)[:10] if days is not None and noon else ""
+    return _RELATIVE.sub(dated, fact), findings
 
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
@@ -115,8 +110,8 @@ def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     all_notes = notebook.read_all(places)
     findings = [finding for note in all_notes for finding in check_note(note, root)]
     findings += check_pairs(all_notes)
-    for shelf in places:
-        missing = index.render(notebook.holding([shelf]))[1] if shelf.home else 0
+    for shelf in [shelf for shelf in places if shelf.home]:
+        missing = index.render(notebook.holding([shelf]))[1]
         if missing:
             what = "is full: %d notes are not listed" % missing
             findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))
@@ -139,21 +134,15 @@ def check_note(note: Note, root: str) -> Iterator[Finding]:
         yield _finding(note, 1, "frontmatter", "lacks %s in its frontmatter" % ", ".join(lacks), is_fixable=True)
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
+    day, is_certain = _written(note)
     texts = {str(note.fields.get("description") or ""): 1}
     texts.update({fact.text: fact.line for fact in note.facts})
     for text, line in texts.items():
         if redact(text) != text:
             yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
             continue
-        words, fact = story(text)
-        shown, shown_fact = cut(text, _SHOWN_CHARS), '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact else ""
-        if words:
-            yield _finding(note, line, "narrative", 'is a story: "%s"%s' % (shown, shown_fact), bool(fact))
-        day, is_certain = _written(note)
-        for words, meaning in relative_dates(fact or text, day):
-            then = "means %s, if" % meaning if meaning else "was"
-            what = '"%s" %s written on %s: "%s"' % (words, then, day, shown)
-            yield _finding(note, line, "relative-date", what, bool(meaning) and is_certain)
+        for kind, what, is_fixable in reword(text, day)[1]:
+            yield _finding(note, line, kind, what, is_fixable and (is_certain or kind == "narrative"))
     fences = [number for number, row in enumerate(note.body) if is_fence(row)]
     for begin, end in zip(fences[::2], fences[1::2]):
         if end - begin - 1 > _CODE_LINES:
@@ -185,13 +174,13 @@ def correct(note: Note) -> list[str]:
         done.append("frontmatter added")
     day, is_certain = _written(note)
     day = day if is_certain else ""
-    about = reworded(redact(note.description), day)
+    about = reword(redact(note.description), day)[0]
     if note.fields.get("description", about) != about:
         note.fields["description"] = about
         done.append("description corrected")
     for fact in reversed(note.facts):
         clean = redact(fact.text)
-        text = reworded(clean, day)
+        text = reword(clean, day)[0]
         if text != fact.text:
             done.append('"%s" is now "%s"' % (cut(clean, _SHOWN_CHARS), cut(text, _SHOWN_CHARS)))
             note.body[fact.first : fact.last] = [note.body[fact.first][: fact.start] + text]
