@@ -6,13 +6,29 @@ import _signal  # type: ignore[import-not-found]  # `signal` without its enumera
 import _thread
 import time
 
+from .payload import system
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
 
-ending = _thread.allocate_lock()  # held by the thread that writes the answer and ends the process
+_ending = _thread.allocate_lock()  # held by the thread that writes the answer and ends the process
 _SECOND_TRY_SECONDS = 0.05
 _LAST_WORD_SECONDS = 0.2
+_ANSWER_SECONDS = 0.1
+
+
+def leave(reply: bytes, *, is_late: bool = False) -> None:
+    """Write the reply and end the process; skipping the interpreter's finalisation saves a tenth of a hook's time."""
+    if not _ending.acquire(not is_late):
+        time.sleep(_ANSWER_SECONDS)  # for the reply that is being written; the client may never read it
+        system._exit(0)
+    try:
+        while reply:
+            reply = reply[system.write(1, reply) :]
+    except OSError:
+        pass
+    system._exit(0)
 
 
 def watch(seconds: float, late: Callable[[], None]) -> None:

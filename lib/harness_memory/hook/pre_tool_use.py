@@ -10,9 +10,8 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.payload import read_payload, system
-from ..base.watchdog import attempt, watch
+from ..base.watchdog import attempt, leave, watch
 from ..guard.question import Environment, Question, exists, findings
-from .reply import leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,18 +47,16 @@ def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -
 
 def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     payload = read_payload()
-    question = Question(payload, env, tree)
-    if question.tool == "Skill":
-        verdict.append(b"")
-    else:
+    question, reply = Question(payload, env, tree), b""
+    if question.tool != "Skill":
         policy = question.policy()
         against = findings(question, policy)
-        reply = b""
         if against:
             from ..guard.decision import decide
 
             reply = decide(question, policy, against)
-        verdict.append(reply)
+    verdict.append(reply)
+    if question.tool != "Skill":
         _stamp(question.root)
         if reply or not exists(question.root + "/" + settings.TRIGGERS_MARK):
             return reply
@@ -81,13 +78,17 @@ def _without_more(env: Environment, verdict: list[bytes], error: BaseException) 
 
 def _stamp(root: str) -> None:
     """Leave the sign by which `doctor` sees that the hook runs."""
-    health = root + "/" + settings.HEALTH_DIR
-    folder = health + "/" + settings.LAST_RUN_DIR
-    path = folder + "/PreToolUse"
+    folder = root + "/" + settings.HEALTH_DIR
+    runs = folder + "/" + settings.LAST_RUN_DIR
+    path = runs + "/PreToolUse"
     try:
-        if _is_own(health, _FOLDER) and _is_own(folder, _FOLDER) and _is_own(path, _PLAIN):
-            system.utime(path)
-            return
+        for each, kind in ((folder, _FOLDER), (runs, _FOLDER), (path, _PLAIN)):
+            info = system.lstat(each)
+            is_linked = info.st_mode & _KINDS != kind or (kind == _PLAIN and info.st_nlink != 1)
+            if is_linked or (system.__name__ != "nt" and info.st_uid != system.geteuid()):
+                break
+        else:
+            return system.utime(path)
     except OSError:
         pass
     from ..base import files
@@ -98,10 +99,3 @@ def _stamp(root: str) -> None:
         files.touch(path)
     except OSError:
         pass  # `doctor` reports a store that cannot be written
-
-
-def _is_own(path: str, kind: int) -> bool:
-    """Whether a path belongs to us and is neither a link nor a second name of a file elsewhere."""
-    info = system.lstat(path)
-    is_single = info.st_nlink == 1 or kind == _FOLDER
-    return info.st_mode & _KINDS == kind and is_single and (system.__name__ == "nt" or info.st_uid == system.geteuid())

@@ -12,7 +12,6 @@ from ..recall import cache, ranking
 from ..recall.index import ARCHIVED, NOTE, SESSION
 from ..recall.terms import terms
 from ..session.sessions import day_and_id
-from . import reply
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
     if injection is None:
         return None
     injected.record(session.dir, injection, run.event.name, "recall", run.now, state.files_total)
-    return reply.context(run.event.name, injection.text)
+    return run.reply(injection.text)
 
 
 def _search(context: HookContext, session: Session, state: Capture, injected: Receipt, most: int) -> list[Record]:

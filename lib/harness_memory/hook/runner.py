@@ -14,9 +14,9 @@ import time
 
 from ..base import files, jsontext, settings
 from ..base.payload import read_payload
-from ..base.watchdog import attempt, watch
+from ..base.text import brief
+from ..base.watchdog import attempt, leave, watch
 from .event import Event
-from .reply import leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,6 +49,12 @@ class Run:
         """Seconds until this run should be over."""
         return self.ends - time.monotonic()
 
+    def reply(self, text: str, message: str = "") -> dict[str, Any] | None:
+        """Text for the model, and a line that only the user sees; None when there is neither."""
+        own = {"hookEventName": self.event.name, "additionalContext": text}  # the client ignores any other event name
+        values = {"systemMessage": message, "hookSpecificOutput": own if text else None}
+        return {key: value for key, value in values.items() if value} or None
+
 
 def run(name: str) -> None:
     """Handle one event and leave the process; never returns, never fails."""
@@ -67,7 +73,10 @@ def run(name: str) -> None:
             reply = _reply(name, root, time.monotonic() + seconds, read_payload())
     except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)
-        reply = _message(name, root, error)
+        if name == "SessionStart" and isinstance(error, OSError):  # the store may take no stamp
+            what = "Harness Memory: %s: %s." % (brief(str(error.filename or root), settings.ITEM_CHARS), error.strerror)
+            message = {"systemMessage": what + " Nothing is remembered. See: harness memory doctor"}
+            reply = jsontext.compact(message).encode("utf-8", "replace")
     leave(reply)
 
 
@@ -98,17 +107,6 @@ def _reply(name: str, root: str, ends: float, payload: dict[str, Any]) -> bytes:
         pass  # the reply matters more
     text = reply if isinstance(reply, str) else jsontext.compact(reply) if reply else ""
     return text.encode("utf-8", "replace")
-
-
-def _message(name: str, root: str, error: BaseException) -> bytes:
-    """A line for the user about a store that may take no stamp, so that no later start could mention it."""
-    if name != "SessionStart" or not isinstance(error, OSError):
-        return b""
-    from ..base.text import brief
-
-    path = brief(str(error.filename or root), settings.ITEM_CHARS)
-    text = "Harness Memory: %s: %s. Nothing is remembered. See: harness memory doctor" % (path, error.strerror)
-    return jsontext.compact({"systemMessage": text}).encode("utf-8", "replace")
 
 
 def _stamp(root: str, name: str, error: BaseException | str) -> None:

@@ -12,7 +12,6 @@ from ..memory import briefing, housekeeping
 from ..project import identity
 from ..project.context import relative_path
 from ..session import liveness, sessions
-from . import reply
 from .context import HookContext
 
 TYPE_CHECKING = False
@@ -49,7 +48,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         if not is_compacted:
             message.append(briefing.consolidation_due(context.project_dir, run.now, options))
         text = _inject(context, session, is_fork, problems, int(options["injection_units"]))
-    return reply.context(event.name, text, "\n".join(filter(None, message)))
+    return run.reply(text, "\n".join(filter(None, message)))
 
 
 def _refresh_recall(context: HookContext) -> None:

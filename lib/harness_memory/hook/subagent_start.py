@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..base import settings
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from . import reply
 from .context import HookContext
 
 TYPE_CHECKING = False
@@ -28,4 +27,4 @@ def handle(run: Run) -> dict[str, Any] | None:
         if not session.is_new:
             why = "subagent " + event.agent_type
             load_receipt(session.dir).record(session.dir, injection, event.name, why, run.now)
-    return reply.context(event.name, injection.text)
+    return run.reply(injection.text)

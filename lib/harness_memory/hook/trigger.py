@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..base import invocation, neutral, settings
 from ..inject.injection import Part, compose, load_receipt
 from ..project.context import relative_path
-from . import reply
 from .context import HookContext
 
 TYPE_CHECKING = False
@@ -43,7 +42,7 @@ def begin_skill(context: HookContext, session: Session, skill: str) -> dict[str,
         return None
     injected.profiles.append(key)
     injected.record(session.dir, injection, event.name, "skill " + name, context.run.now)
-    return reply.context(event.name, injection.text)
+    return context.run.reply(injection.text)
 
 
 def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
@@ -65,7 +64,7 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     injection = compose([part], settings.RECALL_UNITS, context.project.name)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, event.name, "trigger " + news[0]["pattern"], run.now)
-    return reply.context(event.name, injection.text)
+    return run.reply(injection.text)
 
 
 def _conversation(context: HookContext) -> str:
