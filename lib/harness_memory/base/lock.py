@@ -50,13 +50,13 @@ class Lock:
                 self.fd = fd
                 return True
             os.close(fd)
-            left = give_up - time.monotonic()
-            if left <= 0:
-                if self.busy:
-                    raise Busy(errno.EAGAIN, self.busy, os.path.dirname(self.path))
-                return False
-            time.sleep(min(pause, left))
+            if time.monotonic() >= give_up:
+                break
+            time.sleep(min(pause, max(0.0, give_up - time.monotonic())))
             pause = min(pause * 1.5, 0.02)
+        if self.busy:
+            raise Busy(errno.EAGAIN, self.busy, os.path.dirname(self.path))
+        return False
 
     def __exit__(self, *exc: object) -> None:
         if self.fd >= 0:

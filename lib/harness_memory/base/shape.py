@@ -23,7 +23,7 @@ _FAR = 1e12  # seconds; a transcript may name the year 9999
 
 def problem(value: object, spec: Any, where: str = "") -> str:
     """What is wrong with a value, with the path of the field; "" when it has the shape."""
-    expected = ""
+    expected, head = "", where + "." if where else ""
     parts: list[tuple[object, Any, str]] = []  # what is inside: value, spec, path
     if isinstance(spec, str):
         expected = "" if _is_kind(value, spec) else spec
@@ -33,14 +33,14 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         if not isinstance(value, dict):
             expected = "an object"
         elif "*" in spec:
-            parts = [(item, spec["*"], _join(where, str(key))) for key, item in value.items()]
+            parts = [(item, spec["*"], head + str(key)) for key, item in value.items()]
         else:
             for field, kind in spec.items():
                 name = field.rstrip("?")
                 if value.get(name) is not None:
-                    parts.append((value[name], kind, _join(where, name)))
+                    parts.append((value[name], kind, head + name))
                 elif name == field:
-                    return '"%s" is missing' % _join(where, name)
+                    return '"%s" is missing' % (head + name)
     elif not isinstance(value, list):
         expected = "a list"
     elif isinstance(spec, tuple) and len(value) != len(spec):
@@ -62,7 +62,3 @@ def _is_kind(value: object, kind: str) -> bool:
     if kind == "day":
         return isinstance(value, str) and clock.is_day(value)
     return kind == "any" or isinstance(value, bool if kind == "flag" else str)
-
-
-def _join(where: str, name: str) -> str:
-    return "%s.%s" % (where, name) if where else name
