@@ -18,11 +18,9 @@ class _Context:
     """What the C scanner reads its options from."""
 
     strict = False
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
+    object_hook = object_pairs_hook = None
+    parse_float = parse_constant = float
     parse_int = int
-    parse_constant = float
     memo: dict[str, str] = {}  # noqa: RUF012  (the scanner wants a plain attribute)
 
 

@@ -69,7 +69,6 @@ def _text(text: str) -> str:
 
 def load(text: str) -> dict[str, Value]:
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
-    lines = lines if lines[-1] else lines[:-1]
     fields: dict[str, Value] = {}
     items: list[str] | None = None  # the list that may go on, of `key` and indented by `depth`
     key, depth, at = "", 0, 0
@@ -147,14 +146,12 @@ def _scalar(text: str, is_typed: bool) -> Scalar:
 def _block(head: str, body: list[str]) -> str:
     mode = head[1:].partition(" #")[0].rstrip(" ")
     depth = next((_indent(line) for line in body if line.strip(" ")), 0)
-    if mode not in ("", "-", "+") or any(line.strip(" ") and _indent(line) < depth for line in body):
+    if mode not in ("", "-") or any(line.strip(" ") and _indent(line) < depth for line in body):
         raise ValueError("bad block of text")
-    text = "\n".join([line[depth:] for line in body])
-    bare = text.rstrip("\n")
-    end = text[len(bare) :] + "\n" * bool(body) if mode == "+" else "\n" * (bool(bare) and not mode)
+    text = "\n".join([line[depth:] for line in body]).rstrip("\n")
     if head[0] == ">":
-        bare = "\n".join([" ".join(paragraph.split("\n")) for paragraph in bare.split("\n\n")])
-    return bare + end
+        text = "\n".join([" ".join(paragraph.split("\n")) for paragraph in text.split("\n\n")])
+    return text + "\n" * (bool(text) and not mode)
 
 
 def _flow(text: str) -> list[str]:

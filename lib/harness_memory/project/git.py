@@ -151,9 +151,8 @@ def _value(text: str) -> str:
     """A value without its quotes, escaped backslashes and comment."""
     out = ""
     for number, part in enumerate(text.split('"')):
-        end = min((at for at in map(part.find, "#;") if at >= 0), default=-1)
-        if number % 2 == 0 and end >= 0:
-            out += part[:end]
+        bare = part if number % 2 else part.replace(";", "#").partition("#")[0]
+        out += bare
+        if len(bare) < len(part):
             break
-        out += part
     return out.replace("\\\\", "\\").strip()
