@@ -1,4 +1,4 @@
-"""Claude Code hook: PreCompact. See lib/harness_memory/hook/pre_compact.py."""
+"""Claude Code hook: PreCompact. See lib/harness_memory/hook/stop.py."""
 
 import gc
 import os

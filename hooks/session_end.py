@@ -1,4 +1,4 @@
-"""Claude Code hook: SessionEnd. See lib/harness_memory/hook/session_end.py."""
+"""Claude Code hook: SessionEnd. See lib/harness_memory/hook/stop.py."""
 
 import gc
 import os

@@ -28,8 +28,8 @@ HANDLERS = {
     "PreToolUse": "trigger",
     "SubagentStart": "subagent_start",
     "Stop": "stop",
-    "PreCompact": "pre_compact",
-    "SessionEnd": "session_end",
+    "PreCompact": "stop",
+    "SessionEnd": "stop",
 }
 _OF_SUBAGENTS = ("PreToolUse", "SubagentStart")  # a subagent neither starts nor ends its session
 

@@ -1,50 +1,54 @@
-"""Stop: a turn ended. Its work is recorded, and the record is complete until the next prompt."""
+"""Stop, PreCompact and SessionEnd: the record of the session is brought up to date, then what is derived from it.
+
+A Stop ends a turn: the record is complete until the next prompt. At the end of the session what was local to it goes.
+"""
 
 from __future__ import annotations
 
 import os
 
 from ..base import clock, files, settings
-from ..session import record as records
+from ..session import record
 from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from ..session.sessions import Session
     from .runner import Run
 
+_KEEP = (
+    "Keep in the summary: the user's last request in their own words, open todos, every file changed and why, "
+    "decisions with their reasons, and commands that failed with what worked instead."
+)
 
-def handle(run: Run) -> None:
-    context = HookContext(run)
+
+def handle(run: Run) -> str | None:
+    context, event = HookContext(run), run.event
+    is_over, is_pause = event.name == "SessionEnd", event.name == "PreCompact"
     with context as session:
-        ended = max(session.started, clock.iso(run.now))
-        record(context, session, {"status": settings.COMPLETED, "ended": ended, "reason": None})
+        if session.is_new:  # its start was missed
+            context.activate(session)
+        session.meta["transcript"] = event.transcript_path or session.meta.get("transcript")
+        if not is_pause:
+            ended = max(session.started, clock.iso(run.now))
+            session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.reason or None)
+        message, now = event.last_message, run.now if event.name == "Stop" else 0.0
+        updated = record.update(context, session, message=message, title=event.title, now=now, is_over=is_over)
+        if updated.is_changed:
+            from ..memory import views
 
+            views.refresh(context.project_dir, context.patience(), changed=session.episode_name)
+        if updated.state.notes_read:
+            from ..notes import shelf
 
-def record(context: HookContext, session: Session, facts: dict[str, Any], *, is_over: bool = False) -> bool:
-    """Bring the record up to date, with `facts` in META, then what is derived from it; whether it is whole."""
-    event = context.run.event
-    if session.is_new:  # its start was missed
-        context.activate(session)
-    session.meta.update(facts, transcript=event.transcript_path or session.meta.get("transcript"))
-    now, message, title = context.run.now if event.name == "Stop" else 0.0, event.last_message, event.title
-    updated = records.update(context, session, message=message, title=title, now=now, is_over=is_over)
-    if updated.is_changed:
-        from ..memory import views
+            for each in shelf.shelves(context.store_root, context.project_dir):
+                for folder, name in map(os.path.split, updated.state.notes_read):
+                    if folder == each.folder:
+                        each.mark_used(name[: -len(".md")])
+        injected = os.path.join(session.dir, settings.INJECTED_FILE)
+        if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
+            from ..inject import usefulness
 
-        views.refresh(context.project_dir, context.patience(), changed=session.episode_name)
-    if updated.state.notes_read:
-        from ..notes import shelf
-
-        for each in shelf.shelves(context.store_root, context.project_dir):
-            for folder, name in map(os.path.split, updated.state.notes_read):
-                if folder == each.folder:
-                    each.mark_used(name[: -len(".md")])
-    injected = os.path.join(session.dir, settings.INJECTED_FILE)
-    if b'"used": ""' in files.read_part(injected, settings.FILE_MAX_BYTES):
-        from ..inject import usefulness
-
-        usefulness.settle(session.dir, updated.state, message)
-    return updated.is_whole
+            usefulness.settle(session.dir, updated.state, message)
+        if is_over and updated.is_whole:
+            context.close(session)  # else its marker stays, and the next SessionStart finishes this
+    return _KEEP if is_pause else None
