@@ -67,7 +67,7 @@ PACKAGES = {
     "base": 2228,
     "project": 694,
     "audit": 221,
-    "session": 1604,
+    "session": 1517,
     "notes": 995,
     "memory": 2122,
     "recall": 953,

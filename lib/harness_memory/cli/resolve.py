@@ -19,37 +19,27 @@ if TYPE_CHECKING:
     from ..memory.records import Record
 
     Item = TypeVar("Item")
+    Ids = Callable[[Item], Iterable[str]]
 
-_LISTED = 20
-_RECENT = 20
+_LISTED = _RECENT = 20
 
 
-def matches(word: str, items: Iterable[Item], ids: Callable[[Item], Iterable[str]]) -> list[Item]:
+def matches(word: str, items: Iterable[Item], ids: Ids[Item]) -> list[Item]:
     """The items that `word` names exactly, else those with an id that begins with it, in any case."""
     items = [*items]
     exact = [item for item in items if word in ids(item)]
     return exact or [i for i in items if word and any(id.lower().startswith(word.lower()) for id in ids(i))]
 
 
-def one(
-    word: str,
-    items: Iterable[Item],
-    ids: Callable[[Item], Iterable[str]],
-    what: str,
-    shown: Callable[[Item], str],
-    see: str,
-) -> Item:
+def one(word: str, items: Iterable[Item], ids: Ids[Item], what: str, shown: Callable[[Item], str], see: str) -> Item:
     """The one item that `word` means; a Refusal names the candidates, or the command that lists all."""
-    found = matches(word, items, ids)
-    if len(found) == 1:
-        return found[0]
-    if found:
-        rows = "\n".join("  " + line(shown(item)) for item in found[:_LISTED])
-        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (line(word), len(found), what, rows))
+    candidates = matches(word, items, ids)
+    if len(candidates) == 1:
+        return candidates[0]
+    if candidates:
+        rows = "\n".join("  " + line(shown(item)) for item in candidates[:_LISTED])
+        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (line(word), len(candidates), what, rows))
     raise Refusal('no %s "%s" here. See: harness memory %s' % (what, line(word), see))
-
-
-# Sessions ----------------------------------------------------------------------------------------
 
 
 def matching(every: list[Record], word: str) -> list[Record]:
@@ -99,8 +89,7 @@ def present(project_dir: str) -> str:
 
 def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:
     """Claude's id and the marker of the session to write to: by name, else the present, else the only one here."""
-    present = os.environ.get(settings.ENV_SESSION_ID, "")
-    markers = sessions.live_markers(project_dir)
+    present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(project_dir)
     if word:
         every = records.load_all(project_dir)
         if matching(every, word):
@@ -109,12 +98,12 @@ def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:
                 raise Refusal("only the episode of session %s is left. Nothing was recorded." % line(word))
             claude_id = record.claude_id
         else:
-            ids = dict.fromkeys((*(marker["claude_session"] for marker in markers), present))
+            ids = {*(marker["claude_session"] for marker in markers), present}
             claude_id = one(word, ids, lambda id: (id,), "session", str, "list")
         return claude_id, sessions.read_marker(project_dir, claude_id)
     if present:
         own = (sessions.read_marker(directory, present) for directory in (project_dir, *arguments.all_dirs()))
-        return present, next((marker for marker in own if marker), {})
+        return present, next(filter(None, own), {})
     live = [marker for marker in markers if liveness.is_alive(marker["process"]) is not False]
     if len(live) == 1:
         return live[0]["claude_session"], live[0]

@@ -43,9 +43,9 @@ _DONE_STATUSES = ("completed", "deleted", "cancelled")
 
 
 class Capture:
-    """The state of one session; each attribute but `said` and `notes_read` is a field of the file."""
+    """The state of one session; each attribute but `said`, `settled` and `notes_read` is a field of the file."""
 
-    __slots__ = (*(field[:-1] for field in SPEC), "notes_read", "said")
+    __slots__ = (*(field[:-1] for field in SPEC), "notes_read", "said", "settled")
 
     def __init__(self, since: float = 0.0) -> None:
         self.since = since  # earlier entries are a fork's inherited history, or forgotten
@@ -53,7 +53,7 @@ class Capture:
         self.subagents: dict[str, Any] = {}  # file name → place in it
         self.announced: list[list[str]] = []  # [prompt id, text] that the transcript does not show (again) yet
         self.answer = ""
-        self.said = ""  # the last words of the turn being read, not redacted yet
+        self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.earlier: list[list[Any]] = []  # [answer, files changed] of earlier turns of weight
         self.files: list[str] = []
         self.files_total = 0  # with those no longer in `files`
@@ -140,8 +140,8 @@ class Capture:
 
     def settle(self) -> None:
         """Redact and cut the last words read, now that they are known to be the last."""
-        if self.said:
-            self.answer, self.said = passage(self.said, settings.DONE_CHARS), ""
+        if self.said != self.settled:
+            self.answer, self.settled = passage(self.said, settings.DONE_CHARS), self.said
 
     def answer_with(self, message: str) -> None:
         if message.strip():
@@ -149,7 +149,8 @@ class Capture:
             self.settle()
 
     def has_answer(self, message: str) -> bool:
-        return self.turn == ANSWERED and self.answer == passage(message, settings.DONE_CHARS)
+        is_same = message == self.said or self.answer == passage(message, settings.DONE_CHARS)
+        return self.turn == ANSWERED and is_same
 
 
 def is_prompt(text: str) -> bool:

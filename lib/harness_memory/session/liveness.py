@@ -20,16 +20,15 @@ _NO_PROCESS = ("", "", 0)
 
 def client_process(pid: int) -> dict[str, Any]:
     """The client's process: `pid` from its environment, else the nearest ancestor that is not a shell."""
+    name, start, parent = _stat(pid or os.getppid()) or _NO_PROCESS
     if not pid:
-        pid, name = os.getppid(), _SHELLS[0]
+        pid = os.getppid()
         for _ in range(_ANCESTORS):
-            name, _start, parent = _stat(pid) or _NO_PROCESS
-            if name not in _SHELLS:
-                break
-            pid = parent
+            if name in _SHELLS:
+                pid = parent
+                name, start, parent = _stat(pid) or _NO_PROCESS
         pid = pid if name not in ("", *_SHELLS) and pid > 1 else 0
-    start = (_stat(pid) or _NO_PROCESS)[1]
-    if start:
+    if pid and start:
         return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
     has_no_proc = os.name == "posix" and not os.path.isdir("/proc/self")
     return {"pid": pid, "host": _host()} if pid and has_no_proc else {}
@@ -46,13 +45,13 @@ def is_alive(process: dict[str, Any]) -> bool | None:
             return False if boot and then.partition(":")[2] == boot.partition(":")[2] else None
         info = _stat(pid)
         return None if info is None else info[1] == start
-    if os.name == "posix":
-        try:
+    try:
+        if os.name == "posix":
             os.kill(pid, 0)
-        except ProcessLookupError:
-            return False
-        except (OSError, OverflowError):
-            pass
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        pass
     return None  # another process may have this number by now
 
 
