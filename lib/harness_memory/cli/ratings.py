@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from statistics import fmean as mean
+from typing import Any
 
 from ..base import clock, settings
 from ..base.text import brief
@@ -11,21 +13,16 @@ from ..project import identity
 from . import arguments, resolve
 from .output import Refusal, answer, count, line, sparkline, table
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 _CHARTED = 20
 _NOTES_SHOWN = 10
+_ABOUT_RATE = """\
+Say how well a skill did, from 1 (badly) to 5 (very well). Its next sessions are shown poor ratings.
+The signal is derived from the rating (1-2 negative, 3 neutral, 4-5 positive) unless given."""
 
 
 def rate(argv: list[str]) -> int:
-    about = (
-        "Say how well a skill did, from 1 (badly) to 5 (very well). Its next sessions are shown poor ratings.\n"
-        "The signal is derived from the rating (1-2 negative, 3 neutral, 4-5 positive) unless given."
-    )
     examples = 'rate code-review 4 --note "Caught the race condition"\nrate research 2 --note "Missed a competitor"'
-    parser = arguments.parser("rate", about, examples)
+    parser = arguments.parser("rate", _ABOUT_RATE, examples)
     parser.add_argument("skill", metavar="SKILL", help="the name of the skill, as typed after the slash")
     parser.add_argument("rating", metavar="1-5", type=int, choices=range(1, 6))
     parser.add_argument("--note", metavar="TEXT", default="", help="why")
@@ -40,10 +37,10 @@ def rate(argv: list[str]) -> int:
     identity.record(project, clock.iso(now))
     session = brief(args.session, settings.SKILL_CHARS) or resolve.present(project.dir)
     note = brief(args.note, settings.ITEM_CHARS)
-    if not ratings.append(project.dir, session, skill, args.rating, note, now, args.signal):
+    rating = ratings.append(project.dir, session, skill, args.rating, note, now, args.signal)
+    if rating is None:
         raise Refusal("another process is writing the ratings; nothing was recorded. Try again")
-    latest = ratings.load(project.dir, settings.RATINGS_TAIL_BYTES)[-1]
-    return answer(args.json, latest, ["Rated /%s %d of 5." % (skill, args.rating)])
+    return answer(args.json, rating, ["Rated /%s %d of 5." % (skill, args.rating)])
 
 
 def signals(argv: list[str]) -> int:
@@ -62,13 +59,20 @@ def signals(argv: list[str]) -> int:
     summaries, rows = [], [["SKILL", "RATINGS", "MEAN", "RECENT", "TREND", "LAST %d" % _CHARTED]]
     for name, group in sorted(groups.items()) if not skill else [(skill, groups[skill])]:
         numbers = [each["rating"] for each in group]
-        means = [ratings.mean(numbers), ratings.mean(numbers[-settings.RECENT_RATINGS :])]
+        means, trend = [mean(numbers), mean(numbers[-settings.RECENT_RATINGS :])], _trend(numbers)
         summary = {"skill": name, "ratings": numbers, "mean": round(means[0], 2), "recent_mean": round(means[1], 2)}
         kinds = {kind: sum(each.get("signal") == kind for each in group) for kind in ratings.SIGNALS}
-        summaries.append({**summary, "trend": ratings.trend(numbers), "signals": kinds, "last": group[-1]})
-        cells = [str(len(numbers)), *("%.1f" % mean for mean in means), ratings.trend(numbers) or "-"]
+        summaries.append({**summary, "trend": trend, "signals": kinds, "last": group[-1]})
+        cells = [str(len(numbers)), *("%.1f" % number for number in means), trend or "-"]
         rows.append([line(name), *cells, sparkline(numbers[-_CHARTED:], 1, 5)])
     notes = [each for each in reversed(groups.get(skill, [])) if each.get("note")][:_NOTES_SHOWN]
-    head = ["", "%s, newest first" % count(len(notes), "note")] if notes else []
-    lines = ["  " + line("%s  %s  %s" % (each.get("date"), each["rating"], each["note"])) for each in notes]
-    return answer(args.json, summaries, [*table(rows, right=(1, 2, 3)), *head, *lines])
+    lines = table(rows, right=(1, 2, 3)) + (["", "%s, newest first" % count(len(notes), "note")] if notes else [])
+    lines += ["  " + line("%s  %s  %s" % (each.get("date"), each["rating"], each["note"])) for each in notes]
+    return answer(args.json, summaries, lines)
+
+
+def _trend(numbers: list[float]) -> str:
+    """Whether the latest ratings are better or worse than those before; "" when there are too few."""
+    recent = settings.RECENT_RATINGS if len(numbers) > settings.RECENT_RATINGS else (len(numbers) + 1) // 2
+    change = mean(numbers[-recent:]) - mean(numbers[:-recent]) if len(numbers) >= 4 else 0.0
+    return "" if len(numbers) < 4 else "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"

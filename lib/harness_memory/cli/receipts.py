@@ -8,14 +8,11 @@ import time
 from ..base import files, settings
 from ..inject.injection import load_receipt
 from ..memory import records
+from ..notes import lint
 from ..notes import shelf as notebook
 from ..session import sessions
 from . import arguments, resolve
 from .output import answer, bar, count, line, passage, sparkline, table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _CHARTED = 30
 _NAMES_SHOWN = 10
@@ -51,50 +48,31 @@ def stats(argv: list[str]) -> int:
     parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
-    directories = arguments.project_dirs(args)
-    receipts = []
-    for path in directories:
-        loaded = filter(None, map(sessions.load, sessions.all_directories(path)))
-        receipts += [load_receipt(each.dir) for each in sorted(loaded, key=lambda each: each.started)]
-    receipts = [each for each in receipts if each.log]
-    items = [item for each in receipts for item in each.items if not item.get("held")]
-    kinds = {}
-    for kind in _KINDS:
-        used = [item["used"] for item in items if item["kind"] == kind]
-        uses = {use: used.count(use) for use in _USES}
-        kinds[kind] = {"items": len(used), "used": sum(uses.values()), **uses}
-    tokens = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
-    value = {
-        "sessions": len(receipts),
-        "kinds": {kind: share for kind, share in kinds.items() if share["items"]},
-        "tokens": tokens,
-        "tokens_mean": round(sum(tokens) / len(tokens)) if tokens else 0,
-        "unused_notes": _unused(directories),
-    }
-    return answer(args.json, value, _page(value))
-
-
-def _unused(project_dirs: list[str]) -> list[str]:
-    """Notes not used, verified or written for half a year."""
-    before = time.time() - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS
-    shelves = [notebook.Shelf("project", path) for path in project_dirs] + [notebook.user_shelf(arguments.root())]
-    return [note.ref for shelf in shelves for note in shelf.read() if shelf.last_used(note) < before]
-
-
-def _page(value: dict[str, Any]) -> list[str]:
-    if not value["sessions"]:
-        return ["Nothing was injected into a session yet."]
-    tokens, unused = value["tokens"], value["unused_notes"]
-    lines = ["%s, %d tokens each on average" % (count(value["sessions"], "session"), value["tokens_mean"])]
+    directories, now = arguments.project_dirs(args), time.time()
+    loaded = [sessions.load(path) for directory in directories for path in sessions.all_directories(directory)]
+    every = [load_receipt(each.dir) for each in sorted(filter(None, loaded), key=lambda each: each.started)]
+    receipts = [each for each in every if each.log]
+    tokens: list[float] = [sum(int(entry.get("tokens") or 0) for entry in each.log) for each in receipts]
+    mean = round(sum(tokens) / len(tokens)) if tokens else 0
+    lines = ["%s, %d tokens each on average" % (count(len(receipts), "session"), mean)]
     if len(tokens) > 1:
         bars = sparkline(tokens[-_CHARTED:], 0, max(tokens))
         lines.append("tokens, newest last: %s (%d to %d)" % (bars, min(tokens), max(tokens)))
-    rows = [["", "INJECTED", "USED", "READ", "EDITED", "NAMED", ""]]
-    for kind, share in value["kinds"].items():
-        numbers = [str(share[key]) for key in ("items", "used", *_USES)]
-        rows.append([_KINDS[kind], *numbers, bar(share["used"], share["items"])])
-    lines += ["", *table(rows, right=(1, 2, 3, 4, 5))] if len(rows) > 1 else []
+    kinds, rows = {}, [["", "INJECTED", "USED", "READ", "EDITED", "NAMED", ""]]
+    for kind, name in _KINDS.items():
+        used = [
+            item["used"] for each in receipts for item in each.items if item["kind"] == kind and not item.get("held")
+        ]
+        uses = {use: used.count(use) for use in _USES}
+        share = {"items": len(used), "used": sum(uses.values()), **uses}
+        if used:
+            kinds[kind] = share
+            rows.append([name, *map(str, share.values()), bar(share["used"], share["items"])])
+    lines += ["", *table(rows, right=(1, 2, 3, 4, 5))] if kinds else []
+    shelves = [*(notebook.Shelf("project", path) for path in directories), notebook.user_shelf(arguments.root())]
+    unused = [note.ref for shelf in shelves for note in shelf.read() if lint.is_unused(shelf, note, now)]
     if unused:
         more = ", and %d more" % (len(unused) - _NAMES_SHOWN) if len(unused) > _NAMES_SHOWN else ""
         lines += ["", "Unused for half a year: %s%s" % (", ".join(map(line, unused[:_NAMES_SHOWN])), more)]
-    return lines
+    value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": mean, "unused_notes": unused}
+    return answer(args.json, value, lines if receipts else ["Nothing was injected into a session yet."])

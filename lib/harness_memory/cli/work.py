@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeVar
 
 from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import brief
 from ..memory import tasks, threads, views
 from ..memory.tasks import Task
+from ..memory.threads import Thread
 from ..project import identity
+from ..project.identity import Project
 from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal, answer, columns, count, cut, line, local, some, table
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterable, Sequence
-    from typing import Any, TypeVar
-
-    from ..memory.threads import Thread
-    from ..project.identity import Project
-
-    Work = TypeVar("Work", Task, Thread)
-
+Work = TypeVar("Work", Task, Thread)
 _LIMIT = 20
 _STEPS_SHOWN = 3
 _FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")

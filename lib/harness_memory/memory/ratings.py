@@ -18,23 +18,23 @@ SIGNALS = ("positive", "negative", "neutral")
 _SPEC = {"skill": "text", "rating": "number"}
 
 
-def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float, signal: str = "") -> bool:
-    """False when another process holds the lock of the log: nothing was written."""
-    at = clock.iso(now)
-    signal = signal or SIGNALS[2 if rating == 3 else rating < 3]
+def append(
+    project_dir: str, session: str, skill: str, rating: int, note: str, now: float, signal: str = ""
+) -> dict[str, Any] | None:
+    """The rating as it was written; None when another process holds the lock of the log."""
+    path, at = os.path.join(project_dir, *settings.RATINGS_PATH), clock.iso(now)
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
-    record.update(signal=signal, note=note, at=at)
-    path = _path(project_dir)
-    with Lock(path + settings.LOCK_SUFFIX) as held:
-        if held:
+    record.update(signal=signal or SIGNALS[2 if rating == 3 else rating < 3], note=note, at=at)
+    with Lock(path + settings.LOCK_SUFFIX) as is_held:
+        if is_held:
             files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
-    return held
+    return record if is_held else None
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
     """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are skipped."""
     ratings = []
-    for line in files.read_part(_path(project_dir), limit, from_end=True).split(b"\n"):
+    for line in files.read_part(os.path.join(project_dir, *settings.RATINGS_PATH), limit, from_end=True).split(b"\n"):
         try:
             record = jsontext.loads(line)
         except ValueError:
@@ -48,21 +48,3 @@ def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:
     """The poor ones among a skill's latest ratings, newest first."""
     mine = [each for each in load(project_dir, settings.RATINGS_TAIL_BYTES) if each["skill"] == skill]
     return [each for each in reversed(mine[-settings.RECENT_RATINGS :]) if each["rating"] <= 2]
-
-
-def trend(ratings: list[float]) -> str:
-    """Whether the latest ratings are better or worse than those before; "" when there are too few."""
-    if len(ratings) < 4:
-        return ""
-    most = settings.RECENT_RATINGS
-    recent = most if len(ratings) > most else (len(ratings) + 1) // 2
-    change = mean(ratings[-recent:]) - mean(ratings[:-recent])
-    return "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
-
-
-def mean(ratings: list[float]) -> float:
-    return sum(ratings) / len(ratings) if ratings else 0.0
-
-
-def _path(project_dir: str) -> str:
-    return os.path.join(project_dir, *settings.RATINGS_PATH)
