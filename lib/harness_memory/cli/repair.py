@@ -25,33 +25,25 @@ def rebuild(argv: list[str]) -> int:
     parser = arguments.parser("rebuild", about, "rebuild\nrebuild --all-projects")
     arguments.add_all_projects(parser)
     args = parser.parse_args(argv)
-    changed = {path: _rebuilt(path) for path in arguments.project_dirs(args) if os.path.isdir(path)}
-    user = notebook.user_shelf(arguments.root())
-    if os.path.isdir(user.folder):
-        changed[user.home] = _relisted(user)
+    root, now = arguments.root(), time.time()
+    dirs = [path for path in arguments.project_dirs(args) if os.path.isdir(path)]
+    changed: dict[str, list[str]] = {}
+    for path in dirs:
+        again = [each for each in rebuilding.lost(path, now) if rebuilding.record_again(root, path, each)]
+        changed[path] = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
+        changed[path] += views.rebuild(path, _WAIT_SECONDS)
+    for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(root)):
+        if os.path.isdir(shelf.folder):
+            with shelf:
+                changed.setdefault(shelf.home, []).extend([settings.NOTES_INDEX_FILE] * shelf.refresh())
+    for path in dirs:
+        cache.drop(path)
+        cache.open_source(root, path, now, float("inf"), is_whole=True)
     rows = {os.path.basename(path): names for path, names in changed.items()}
     texts = {name: "rebuilt: " + ", ".join(each) if each else "nothing to change" for name, each in rows.items()}
     lines = [line("%s: %s" % row) for row in texts.items()]
     lines = lines or ["Nothing is remembered here yet, so there is nothing to rebuild."]
     return answer(args.json, [{"project": name, "changed": each} for name, each in rows.items()], lines)
-
-
-def _rebuilt(project_dir: str) -> list[str]:
-    root, now = arguments.root(), time.time()
-    again = [each for each in rebuilding.lost(project_dir, now) if rebuilding.record_again(root, project_dir, each)]
-    names = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
-    names += views.rebuild(project_dir, _WAIT_SECONDS)
-    names += _relisted(notebook.Shelf("project", project_dir))
-    cache.drop(project_dir)
-    cache.open_source(root, project_dir, now, float("inf"), is_whole=True)
-    return names
-
-
-def _relisted(shelf: notebook.Shelf) -> list[str]:
-    if not os.path.isdir(shelf.folder):
-        return []
-    with shelf:
-        return [settings.NOTES_INDEX_FILE] if shelf.refresh() else []
 
 
 def verify(argv: list[str]) -> int:

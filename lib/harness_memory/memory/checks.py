@@ -5,6 +5,7 @@ For all files: plain files in plain directories, private to their owner, no left
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from fnmatch import fnmatchcase
@@ -20,8 +21,6 @@ from . import archive, rebuild, tasks, threads, views
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-
-    from ..notes.shelf import Shelf
 
     Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
@@ -48,15 +47,15 @@ def check_store(root: str, now: float) -> Iterator[Finding]:
     """The files that belong to no project."""
     if os.path.lexists(root):
         top = os.path.realpath(root)  # the store itself may be a link
-        yield from _check(top, (), now, lambda name: not identity.is_project_id(name))
-        yield from _check_notes_index(notebook.user_shelf(root))
+        yield from _check(top, now, {name for name in files.names(top) if identity.is_project_id(name)})
+        yield from _check_views(notebook.user_shelf(root), [])
 
 
 def check_project(project_dir: str, now: float, *, with_views: bool = True) -> Iterator[Finding]:
-    if not os.path.lexists(project_dir):
+    if not os.path.isdir(project_dir):
         return
     lost = {episode.path_of(project_dir, session.episode_name) for session in rebuild.lost(project_dir, now)}
-    for finding in _check(project_dir, (), now):
+    for finding in _check(project_dir, now, set()):
         finding.remedy = REBUILD if finding.path in lost else finding.remedy
         yield finding
     for path in sorted(lost):
@@ -67,60 +66,54 @@ def check_project(project_dir: str, now: float, *, with_views: bool = True) -> I
         if trail.problem:
             yield Finding(trail.path, "%s (line %d)" % (trail.problem, trail.line), chain.REMEDY)
     except OSError as error:
-        path = error.filename or os.path.join(project_dir, settings.SECURITY_DIR)
-        yield Finding(path, "cannot be read (%s)" % error.strerror, "make it a plain file that you may read")
-    if with_views and os.path.isdir(project_dir):
-        for name, what in views.stale(project_dir):
-            yield Finding(os.path.join(project_dir, name), what, REBUILD, VIEW)
-        yield from _check_notes_index(notebook.Shelf("project", project_dir))
+        yield Finding(str(error.filename), "cannot be read (%s)" % error.strerror, "make it readable for you")
+    if with_views:
+        yield from _check_views(notebook.Shelf("project", project_dir), views.stale(project_dir))
 
 
-def _check_notes_index(shelf: Shelf) -> Iterator[Finding]:
+def _check_views(shelf: notebook.Shelf, stale: list[tuple[str, str]]) -> Iterator[Finding]:
+    for name, what in stale:
+        yield Finding(os.path.join(shelf.home, name), what, REBUILD, VIEW)
     wanted = shelf.expected_index()
     if wanted is not None and not files.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
         yield Finding(shelf.index, "is stale" if os.path.lexists(shelf.index) else "is missing", REBUILD, VIEW)
 
 
-def _check(
-    path: str, parts: tuple[str, ...], now: float, is_wanted: Callable[[str], bool] = lambda name: True
-) -> Iterator[Finding]:
-    """A file or a directory; `parts` is its path below the store or the project."""
-    try:
-        info = os.lstat(path)
-        entries = sorted(os.listdir(path)) if stat.S_ISDIR(info.st_mode) else []
-    except OSError as error:
-        if os.path.lexists(path):  # else a session has just removed it
-            yield Finding(path, "cannot be read (%s)" % error.strerror, "make it readable for you")
-        return
-    is_file = stat.S_ISREG(info.st_mode)
-    if not is_file and not stat.S_ISDIR(info.st_mode):
-        yield Finding(path, "is not a plain file or directory", "move it out of the store")
-        return
-    if os.name == "posix" and info.st_mode & 0o077:
-        what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
-        yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
-    is_old = info.st_mtime < now - settings.STRAY_FILE_SECONDS  # else a hook may be writing there
-    if is_file and parts[-1].startswith(".") and parts[-1].endswith(settings.TEMP_SUFFIX):
-        if is_old:
-            yield Finding(path, "is a temporary file that nothing writes any more", "delete it", STRAY)
-    elif is_file:
-        yield from _check_content(path, parts)
-    elif len(parts) == 3 and parts[0] == settings.WORK_DIR and settings.META_FILE not in entries and is_old:
-        yield Finding(path, "has no %s" % settings.META_FILE, "move it away; its episode, if any, stays")
-    for name in entries:
-        if name not in _FOREIGN and is_wanted(name):
-            yield from _check(os.path.join(path, name), (*parts, name), now)
-
-
-def _check_content(path: str, parts: tuple[str, ...]) -> Iterator[Finding]:
-    name = "/".join(parts)
-    read, remedy = next(row[1:] for row in _FORMATS if any(fnmatchcase(name, each) for each in row[0].split()))
-    try:
-        what = read(path)
-    except (OSError, ValueError) as error:
-        what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
-    if what and os.path.lexists(path):
-        yield Finding(path, what, remedy, STRAY if what == _UNKNOWN else DAMAGED)
+def _check(top: str, now: float, skipped: set[str]) -> Iterator[Finding]:
+    """Everything below a directory, but for names that are `skipped` in the directory itself."""
+    paths = [top]
+    for path in paths:  # which grows by what each directory holds
+        name = os.path.relpath(path, top).replace(os.sep, "/")
+        try:
+            info = os.lstat(path)
+            entries = sorted(os.listdir(path)) if stat.S_ISDIR(info.st_mode) else []
+        except OSError as error:
+            if os.path.lexists(path):  # else a session has just removed it
+                yield Finding(path, "cannot be read (%s)" % error.strerror, "make it readable for you")
+            continue
+        ignored = {*_FOREIGN, *(skipped if path == top else ())}
+        paths += [os.path.join(path, entry) for entry in entries if entry not in ignored]
+        is_file = stat.S_ISREG(info.st_mode)
+        is_old = info.st_mtime < now - settings.STRAY_FILE_SECONDS  # else a hook may be writing there
+        if not is_file and not stat.S_ISDIR(info.st_mode):
+            yield Finding(path, "is not a plain file or directory", "move it out of the store")
+            continue
+        if os.name == "posix" and info.st_mode & 0o077:
+            what = "can be read by others (mode %04o)" % stat.S_IMODE(info.st_mode)
+            yield Finding(path, what, "close it to others: chmod go-rwx (with -R for the whole store)", MODE)
+        if is_file and os.path.basename(path).startswith(".") and path.endswith(settings.TEMP_SUFFIX):
+            if is_old:
+                yield Finding(path, "is a temporary file that nothing writes any more", "delete it", STRAY)
+        elif is_file:
+            read, remedy = next(row[1:] for row in _FORMATS if any(fnmatchcase(name, each) for each in row[0].split()))
+            try:
+                what = read(path)
+            except (OSError, ValueError) as error:
+                what = "cannot be read (%s)" % (getattr(error, "strerror", "") or error)
+            if what and os.path.lexists(path):
+                yield Finding(path, what, remedy, STRAY if what == _UNKNOWN else DAMAGED)
+        elif name.startswith("WORK/") and name.count("/") == 2 and settings.META_FILE not in entries and is_old:
+            yield Finding(path, "has no %s" % settings.META_FILE, "move it away; its episode, if any, stays")
 
 
 def _json(spec: object) -> Reader:
@@ -141,12 +134,10 @@ def _meta(path: str) -> str:
 
 def _lines(path: str) -> str:
     for number, line in enumerate((files.read(path, settings.ARCHIVE_MAX_BYTES) or b"").splitlines(), 1):
-        try:
-            is_record = isinstance(jsontext.loads(line), dict)
-        except ValueError:
-            is_record = False
-        if not is_record:
-            return "line %d is not one JSON object" % number
+        with contextlib.suppress(ValueError):
+            if isinstance(jsontext.loads(line), dict):
+                continue
+        return "line %d is not one JSON object" % number
     return ""
 
 
@@ -158,7 +149,7 @@ def _page(path: str) -> str:
 
 
 def _note(path: str) -> str:
-    problems = notes.parse("", (files.read(path) or b"").decode("utf-8")).problems
+    problems = notes.parse("", files.read_text(path)).problems
     return _page(path) or next(("%s (line %d)" % (what, line) for line, what in problems), "")
 
 
