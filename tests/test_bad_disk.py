@@ -290,7 +290,7 @@ def test_unusable_home_breaks_no_session(tmp_path: Path, repo: Path, unusable: s
     assert World(tmp_path, repo).memory("status", env=life.extra).code in (0, 1, 2)
 
 
-@pytest.mark.parametrize("pattern", ["", "*-*/STATE", "*-*/episodes"])
+@pytest.mark.parametrize("pattern", ["", "*-*/STATE", "*-*/episodes", "*-*/WORK"])
 def test_vanished_part_of_the_store_is_made_again(life: Life, pattern: str) -> None:
     life.start()
     life.turn("one", "The first is done.", "one.py")

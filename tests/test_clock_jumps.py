@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import calendar
 import os
+import shutil
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -119,6 +120,15 @@ def test_a_session_over_a_jump_is_one_record(begin: Callable[..., Timed], world:
     assert life.episode["asked"] == ["one", "two", "three"]
     assert failures(life.store) == []
     world.assert_sound()
+
+
+def test_a_session_whose_folder_is_lost_stays_one_record(begin: Callable[..., Timed]) -> None:
+    life = begin(NOW - 60)
+    life.start()
+    life.turn("one", "The first is done.", "one.py")
+    shutil.rmtree(str(life.project / "WORK"))
+    life.at(NOW).turn("two", "The second is done.", "two.py")
+    assert life.episode["files_changed"] == ["one.py", "two.py"]
 
 
 def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Timed], world: World) -> None:

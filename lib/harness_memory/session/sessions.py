@@ -109,16 +109,19 @@ def find_short(project_dir: str, short_id: str) -> Session | None:
 
 def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
     """The session's record on disk, or a new one that is not saved yet; the caller holds the session's lock."""
-    session = at_marker(project_dir, read_marker(project_dir, claude_id))
+    marker = read_marker(project_dir, claude_id)
+    session = at_marker(project_dir, marker)
     if session:
         return session
-    work, started = os.path.join(project_dir, settings.WORK_DIR), clock.iso(now)
-    days = [day for day in reversed(files.names(work)) if clock.is_day(day)]
+    work, started, marked = os.path.join(project_dir, settings.WORK_DIR), clock.iso(now), str(marker.get("work", ""))
+    days = [day for day in (*reversed(files.names(work)), marked.partition("/")[0]) if clock.is_day(day)]
     heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
     for short_id in (*heads, safe_id(claude_id + "/")):  # a hash, where the file system ignores case
-        taken = [day for day in days if files.exists(os.path.join(work, day, short_id))]
-        for day in taken:
-            directory = os.path.join(work, day, short_id)
+        # The folder that the marker names may be lost: its session goes on in a new one.
+        taken = [
+            day for day in days if files.exists(os.path.join(work, day, short_id)) or marked == day + "/" + short_id
+        ]
+        for day, directory in taken:
             session = load(directory)
             if session and session.claude_id == claude_id:
                 return session
