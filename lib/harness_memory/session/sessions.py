@@ -118,9 +118,8 @@ def open_session(project_dir: str, claude_id: str, now: float, project_name: str
     heads = [safe_id(claude_id)[:length] for length in settings.SHORT_ID_CHARS]
     for short_id in (*heads, safe_id(claude_id + "/")):  # a hash, where the file system ignores case
         # The folder that the marker names may be lost: its session goes on in a new one.
-        taken = [
-            day for day in days if files.exists(os.path.join(work, day, short_id)) or marked == day + "/" + short_id
-        ]
+        paths = [(day, os.path.join(work, day, short_id)) for day in days]
+        taken = [(day, path) for day, path in paths if files.exists(path) or marked == day + "/" + short_id]
         for day, directory in taken:
             session = load(directory)
             if session and session.claude_id == claude_id:
