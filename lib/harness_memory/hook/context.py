@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class HookContext(Context):
     """`with context as session:` opens the session under its lock; Busy when another hook holds it."""
 
-    __slots__ = ("_lock", "launch", "project", "run")
+    __slots__ = ("_lock", "_marker", "launch", "project", "run")
 
     def __init__(self, run: Run) -> None:
         self.run, event = run, run.event
@@ -26,6 +26,7 @@ class HookContext(Context):
         # A session stays in the project that it was launched in: its marker knows which. A start looks for itself.
         is_start = event.name == "SessionStart"
         directory, marker = ("", {}) if is_start else sessions.find_marker(run.root, event.session_id)
+        self._marker = marker
         if self.launch and marker.get("launch") == self.launch:
             name, root, remote = (str(marker.get(key) or "") for key in ("name", "root", "remote"))
             self.project = project = Project(directory, name, root, remote, branch="")
@@ -39,8 +40,10 @@ class HookContext(Context):
 
     def __enter__(self) -> Session:
         self._lock.__enter__()
-        session = sessions.open_session(self.project_dir, self.run.event.session_id, self.run.now, self.project.name)
-        self.project.branch = self.project.branch or str(session.meta.get("branch") or "")
+        claude_id, project = self.run.event.session_id, self.project
+        session = sessions.at_marker(project.dir, self._marker)
+        session = session or sessions.open_session(project.dir, claude_id, self.run.now, project.name)
+        project.branch = project.branch or str(session.meta.get("branch") or "")
         return session
 
     def __exit__(self, *exc: object) -> None:

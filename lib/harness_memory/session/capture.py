@@ -182,5 +182,4 @@ def load(directory: str, *, is_owner: bool = False) -> Capture:
 
 def save(directory: str, state: Capture) -> None:
     value = {"schema": settings.SCHEMA, **{field[:-1]: getattr(state, field[:-1]) for field in SPEC}}
-    data = jsontext.compact(value).encode("utf-8", "replace") + b"\n"
-    files.write_if_changed(os.path.join(directory, settings.CAPTURE_FILE), data)
+    files.write(os.path.join(directory, settings.CAPTURE_FILE), jsontext.compact(value) + "\n")

@@ -50,31 +50,26 @@ class Reading:
         self.size = os.fstat(fd).st_size
         self.file = os.fdopen(fd, "rb", settings.TRANSCRIPT_CHUNK_BYTES)
         offset = place[0] if isinstance(place, list) and place and isinstance(place[0], int) else 0
-        self.place = [0, 0]
-        if 0 < offset <= self.size and self._place(offset) == place:
-            self.place = list(place)
-        self.is_restart = bool(place) and self.place != place
+        self.is_restart = bool(place) and self._place(max(0, min(offset, self.size))) != place
+        self.place = [0, 0] if self.is_restart or not place else list(place)
 
     def entries(self, has_time: Callable[[], bool], *, is_sidechain: bool = False) -> Iterator[dict[str, Any]]:
         """Entries that matter, oldest first; `place` moves past each whole line read."""
         self.file.seek(self.place[0])
-        size = 0  # of the line, which may come in parts
-        while has_time():
+        size, part = 0, b"-"  # a line may come in parts
+        while part and has_time():
             part = self.file.readline(settings.TRANSCRIPT_LINE_MAX_BYTES)
             size += len(part)
-            if not part:
-                break
-            if part[-1:] != b"\n":
-                continue
-            self.place[0] += size
-            is_whole, size = size == len(part), 0
-            if is_whole and _is_wanted(part, is_sidechain):
-                try:
-                    entry = jsontext.loads(part)
-                except ValueError:
-                    continue
-                if isinstance(entry, dict):
-                    yield entry
+            if part[-1:] == b"\n":
+                self.place[0] += size
+                is_whole, size = size == len(part), 0
+                if is_whole and _is_wanted(part, is_sidechain):
+                    try:
+                        entry = jsontext.loads(part)
+                    except ValueError:
+                        entry = None
+                    if isinstance(entry, dict):
+                        yield entry
         self.place = self._place(self.place[0])
 
     def _place(self, offset: int) -> list[int]:
@@ -215,11 +210,10 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     name, detail = state.pending.pop(identifier(block.get("tool_use_id")), ["", ""])
     is_error, rich = bool(block.get("is_error")), _dict(entry.get("toolUseResult"))
     paths = [file.get("filePath") for file in _dicts(_dict(rich.get("bashEditDiff")).get("files"))]
+    if is_error and (name not in _SHELL_TOOLS or entry.get("toolDenialKind")):
+        name = ""  # a refusal says nothing about the command
     if name in _SHELL_TOOLS:
-        if not (is_error and entry.get("toolDenialKind")):  # a refusal says nothing about the command
-            _add_command(state, detail, is_error)
-    elif is_error:
-        pass
+        _add_command(state, detail, is_error)
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
