@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, files, settings
+from ..base import clock, files, health, settings
 from ..base.lock import Lock
 from ..session import sessions
 
@@ -25,30 +25,19 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     markers = [name for name in files.names(os.path.dirname(own)) if name.endswith(".json")]
     is_swept = any(name != os.path.basename(own) for name in markers) or bool(context.checkpoints())
 
-    def sweep_sessions(context: Context, now: float, config: Config) -> None:
-        if is_swept:
+    if is_swept:
+        with health.noted(context.store_root, "housekeeping"):
             from ..session import sweep
 
             sweep.sweep(context, claude_id, process, now, config)
-
-    def refresh_views(context: Context, now: float, config: Config) -> None:
-        if is_swept or _are_views_stale(context.project_dir):
-            from . import views
-
-            views.refresh(context.project_dir, _patience(context))
-
     # What killed writers leave is looked for once an hour, and after a session that died.
     last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
-    is_late = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
-    others = (_list_notes, *((_remove_strays, _remove_async_tasks) if is_late else ()))
-    for duty in (sweep_sessions, _retire_episodes, refresh_views, *others):
-        try:
+    is_due = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
+    others = (_list_notes, *((_remove_strays, _remove_async_tasks) if is_due else ()))
+    for duty in (_retire_episodes, _refresh_views, *others):
+        with health.noted(context.store_root, "housekeeping"):
             if duty not in others or context.left() > 0:
                 duty(context, now, config)
-        except Exception as error:  # noqa: BLE001  (the next duty still runs)
-            from ..base import health
-
-            health.note_failure(context.store_root, "housekeeping", error)
 
 
 def is_clock_plausible(days: Iterable[str], now: float) -> bool:
@@ -75,16 +64,19 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
             files.remove(os.path.join(folder, name))
 
 
-def _are_views_stale(project_dir: str) -> bool:
-    """Whether a view is missing, or an episode came, went or changed since they were rendered."""
-    state, episodes = (os.path.join(project_dir, name) for name in (settings.STATE_DIR, settings.EPISODES_DIR))
+def _refresh_views(context: Context, now: float, config: Config) -> None:
+    """When one is missing, or an episode came, went or changed since they were rendered."""
+    project, episodes = context.project_dir, os.path.join(context.project_dir, settings.EPISODES_DIR)
+    state = os.path.join(project, settings.STATE_DIR)
     names = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
-    views = [os.path.join(project_dir, settings.INDEX_FILE), *(os.path.join(state, name) for name in names)]
+    needed = (os.path.join(project, settings.INDEX_FILE), *(os.path.join(state, name) for name in names), episodes)
+    # A person corrects recent episodes, if any; `rebuild` reads all of them again.
+    recent = [os.path.join(episodes, name) for name in files.names(episodes)[-settings.EPISODES_COMPARED :]]
     rendered = files.made(os.path.join(state, settings.ROWS_FILE))
-    if files.modified(episodes) > rendered or not all(map(files.exists, (*views, episodes))):
-        return True
-    recent = files.names(episodes)[-settings.EPISODES_COMPARED :]  # a person corrects recent ones, if any
-    return any(files.modified(os.path.join(episodes, name)) > rendered for name in recent)
+    if not all(map(files.exists, needed)) or any(files.modified(path) > rendered for path in (episodes, *recent)):
+        from . import views
+
+        views.refresh(project, _patience(context))
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:

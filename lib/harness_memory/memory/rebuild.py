@@ -14,17 +14,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..session.sessions import Session
 
-_REPLACED = "episode.json" + settings.DAMAGED_SUFFIX
-
 
 def lost(project_dir: str, now: float) -> list[Session]:
     """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
-    root = os.path.dirname(project_dir)
-    limits = config.load(root)
+    limits = config.load(os.path.dirname(project_dir))
     oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
     is_full = len(episode.names(project_dir)) >= limits["retention_episodes"]
-    missing: list[Session] = []
-    damaged: list[Session] = []
+    lost = []
     for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
         value, problem = files.read_json(episode.path_of(project_dir, session.episode_name), episode.SPEC)
         is_retired = not problem and (is_full or session.started < oldest)
@@ -32,9 +28,9 @@ def lost(project_dir: str, now: float) -> list[Session]:
             continue
         is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, str(session.meta.get("ended") or ""))
         if not is_forgotten and capture.load(session.dir).has_substance():
-            (damaged if problem else missing).append(session)
-    archived = {each.claude_id for each in archive.load_all(project_dir, [])} if missing else set()
-    return [*damaged, *(session for session in missing if session.claude_id not in archived)]
+            lost.append((session, bool(problem)))
+    archived = {each.claude_id for each in archive.load_all(project_dir, [])} if lost else set()
+    return [session for session, is_damaged in lost if is_damaged or session.claude_id not in archived]
 
 
 def record_again(root: str, project_dir: str, session: Session) -> bool:
@@ -47,7 +43,7 @@ def record_again(root: str, project_dir: str, session: Session) -> bool:
         context.folders = []  # a checkpoint there is a running session's
         damaged = files.read(episode.path_of(project_dir, session.episode_name))
         if damaged:
-            files.write(os.path.join(session.dir, _REPLACED), damaged)
+            files.write(os.path.join(session.dir, "episode.json" + settings.DAMAGED_SUFFIX), damaged)
         updated = record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
         if not sessions.read_marker(project_dir, session.claude_id):
             lock.discard()
