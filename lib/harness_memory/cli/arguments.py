@@ -6,7 +6,7 @@ import argparse
 import os
 import time
 
-from ..base import files, settings
+from ..base import clock, files, settings
 from ..project import identity
 from ..project.context import relative_path
 from . import output
@@ -73,12 +73,17 @@ def root() -> str:
     return path
 
 
-def private_root() -> str:
-    """The store, made if it is missing; one that was open to others is closed, and the person is warned."""
+def private_root(project: Project | None = None) -> str:
+    """The store, made if it is missing, with the record of a project that is to be written.
+
+    A store that was open to others is closed, and the person is warned.
+    """
     path = root()
     opened = files.ensure_private(path)
     if opened:
         output.complain(opened)
+    if project:
+        identity.record(project, clock.iso(time.time()))
     return path
 
 

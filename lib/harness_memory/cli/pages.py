@@ -17,7 +17,6 @@ from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
-from ..project import identity
 from ..session import digest, episode
 from . import arguments
 from .output import Refusal, answer, columns, count, cut, emit_stored, line, local, passage, short, table
@@ -100,8 +99,7 @@ class Page:
 
     def replace(self, text: str, args: argparse.Namespace, expected: str | None = None) -> int:
         """Write a new version and keep the two before, if the page is still as `expected`; show what changed."""
-        arguments.private_root()
-        identity.record(self.project, clock.iso(time.time()))
+        arguments.private_root(self.project)
         lock = Lock(self.path + settings.LOCK_SUFFIX, _LOCK_SECONDS, "another process writes the page. Try again")
         with lock:
             before, data = self.text(), files.read(self.path)
@@ -165,15 +163,13 @@ def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
         if data is None:
             raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
         return answer(True, {**_facts(page.path), "text": page.text()}, ()) if args.json else emit_stored(data)
-    if args.action == "rollback":
-        text = page.text(page.former[0])
-        if not text:
-            raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
-        return page.replace(text, args)
-    text = standard_input(page.command)
-    if text.count("\n") > page.limit and not args.force:
-        what = "%d lines, and a session is given the first %d" % (text.count("\n"), page.limit)
-        raise Refusal("%s; nothing was changed. Shorten it, or take it as it is: --force" % what)
+    text = page.text(page.former[0]) if args.action == "rollback" else standard_input(page.command)
+    lines = text.count("\n")
+    if not text:
+        raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
+    if args.action == "set" and lines > page.limit and not args.force:
+        what = "%d lines, and a session is given the first %d; nothing was changed" % (lines, page.limit)
+        raise Refusal("%s. Shorten it, or take it as it is: --force" % what)
     return page.replace(text, args)
 
 
@@ -205,8 +201,7 @@ def consolidate(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     project = arguments.locate(args)
     if args.done:
-        arguments.private_root()
-        identity.record(project, clock.iso(time.time()))
+        arguments.private_root(project)
         at = curated.mark_consolidation(project.dir, time.time())
         return answer(args.json, {"at": at}, ["Consolidated: sessions count as new from now on."])
     last = curated.last_consolidation(project.dir)

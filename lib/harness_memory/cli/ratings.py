@@ -6,10 +6,9 @@ import time
 from statistics import fmean as mean
 from typing import Any
 
-from ..base import clock, settings
+from ..base import settings
 from ..base.text import brief
 from ..memory import briefing, ratings
-from ..project import identity
 from . import arguments, resolve
 from .output import Refusal, answer, count, line, sparkline, table
 
@@ -33,8 +32,7 @@ def rate(argv: list[str]) -> int:
     if not skill:
         raise Refusal('"%s" cannot be the name of a skill' % line(args.skill))
     project, now = arguments.locate(args), time.time()
-    arguments.private_root()
-    identity.record(project, clock.iso(now))
+    arguments.private_root(project)
     session = brief(args.session, settings.SKILL_CHARS) or resolve.present(project.dir)
     note = brief(args.note, settings.ITEM_CHARS)
     rating = ratings.append(project.dir, session, skill, args.rating, note, now, args.signal)

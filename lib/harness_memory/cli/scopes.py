@@ -9,7 +9,6 @@ from ..base import clock, settings
 from ..notes import index, lint
 from ..notes import shelf as notebook
 from ..notes.note import slug_of
-from ..project import identity
 from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal
@@ -46,9 +45,7 @@ class Scopes:
         raise Refusal("--scope local: no session runs here. Choose --scope project or user")
 
     def writing(self, scope: str) -> Shelf:
-        arguments.private_root()
-        if scope != "user":
-            identity.record(self.project, clock.iso(self.now))
+        arguments.private_root(self.project if scope != "user" else None)
         return self.shelf(scope)
 
     def matching(self, word: str, scope: str | None = None) -> list[Note]:

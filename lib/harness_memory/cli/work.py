@@ -14,7 +14,6 @@ from ..base.text import brief
 from ..memory import tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
-from ..project import identity
 from ..project.identity import Project
 from ..session import sessions
 from . import arguments, resolve
@@ -143,8 +142,7 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
     entry.update(at=clock.fine_iso(now), status=tasks.DONE, remaining=[], blockers=[])
     if args.action != "done":
         entry.update(status=tasks.IN_PROGRESS, remaining=_texts(args.next), blockers=_texts(args.blocked))
-    arguments.private_root()
-    identity.record(project, clock.iso(now))
+    arguments.private_root(project)
     with views.lock(project.dir):
         if args.action == "start":
             title = brief(args.name, settings.SUMMARY_LINE_CHARS)

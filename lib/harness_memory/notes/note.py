@@ -91,10 +91,8 @@ class Note:
     @property
     def triggers(self) -> list[tuple[str, str]]:
         """(kind, pattern) of each valid trigger."""
-        items = [
-            (kind, pattern.strip()) for kind, _, pattern in (item.partition(":") for item in self.items("triggers"))
-        ]
-        return [item for item in items if item[0] in ("command", "path") and item[1]]
+        pairs = [item.partition(":")[::2] for item in self.items("triggers")]
+        return [(kind, pattern.strip()) for kind, pattern in pairs if kind in ("command", "path") and pattern.strip()]
 
     @property
     def facts(self) -> list[Fact]:

@@ -103,12 +103,12 @@ class Shelf:
 
     def put(self, note: Note, now: float) -> str:
         """Write a note, without secrets; the path of its former version in the archive, or ""."""
-        path, data, archived = self.path(note.slug), redact(notes.render(note)).encode("utf-8", "replace"), ""
-        former = files.read(path) if self.home else None
+        data, archived = redact(notes.render(note)).encode("utf-8", "replace"), ""
+        former = files.read(self.path(note.slug)) if self.home else None
         if former not in (None, data):
             archived = self._archived(note.slug, now)
             files.write(archived, former or b"", durable=True)
-        files.write(path, data, durable=True)
+        files.write(self.path(note.slug), data, durable=True)
         return archived
 
     def remove(self, slug: str, now: float) -> str:
