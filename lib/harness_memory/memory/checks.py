@@ -48,7 +48,7 @@ def check_store(root: str, now: float) -> Iterator[Finding]:
     if os.path.lexists(root):
         top = os.path.realpath(root)  # the store itself may be a link
         yield from _check(top, now, {name for name in files.names(top) if identity.is_project_id(name)})
-        yield from _check_views(notebook.user_shelf(root), [])
+        yield from _check_views(notebook.user_shelf(root), {})
 
 
 def check_project(project_dir: str, now: float, *, with_views: bool = True) -> Iterator[Finding]:
@@ -68,15 +68,18 @@ def check_project(project_dir: str, now: float, *, with_views: bool = True) -> I
     except OSError as error:
         yield Finding(str(error.filename), "cannot be read (%s)" % error.strerror, "make it readable for you")
     if with_views:
-        yield from _check_views(notebook.Shelf("project", project_dir), views.stale(project_dir))
+        texts = views.render(project_dir, threads.load_rows(project_dir, {})) if views.has_work(project_dir) else {}
+        yield from _check_views(notebook.Shelf("project", project_dir), texts)
 
 
-def _check_views(shelf: notebook.Shelf, stale: list[tuple[str, str]]) -> Iterator[Finding]:
-    for name, what in stale:
-        yield Finding(os.path.join(shelf.home, name), what, REBUILD, VIEW)
-    wanted = shelf.expected_index()
-    if wanted is not None and not files.is_same(shelf.index, wanted) and (wanted or os.path.lexists(shelf.index)):
-        yield Finding(shelf.index, "is stale" if os.path.lexists(shelf.index) else "is missing", REBUILD, VIEW)
+def _check_views(shelf: notebook.Shelf, texts: dict[str, bytes]) -> Iterator[Finding]:
+    wanted = {os.path.join(shelf.home, name): text for name, text in texts.items()}
+    index = shelf.expected_index()
+    if index is not None and (index or os.path.lexists(shelf.index)):
+        wanted[shelf.index] = index
+    for path, text in wanted.items():
+        if not files.is_same(path, text):
+            yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", REBUILD, VIEW)
 
 
 def _check(top: str, now: float, skipped: set[str]) -> Iterator[Finding]:

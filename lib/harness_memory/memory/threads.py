@@ -26,8 +26,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 OPEN, CLOSED = "open", "closed"
-_STATUSES = {OPEN, CLOSED, ""}
-SPEC = {"schema": "count", "thread": "text", "at": "text", "status": _STATUSES, "title": "text", "dismissed": ["text"]}
+_TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
+SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
+_CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
 _CACHE_HEAD = b"rows 4\n"  # another format is ignored
 _COLUMNS = 9
 
@@ -86,15 +87,10 @@ class Thread:
         return self.fields[name]
 
 
-def load(project_dir: str) -> list[Thread]:
-    """All threads, newest first."""
-    return group(project_dir, load_rows(project_dir, load_cache(project_dir)))
-
-
-def group(project_dir: str, rows: list[Row]) -> list[Thread]:
-    """The threads of these episodes, newest first."""
+def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
+    """The threads of these episodes, or of all, newest first."""
     chains: dict[str, list[Row]] = {}
-    for row in rows:
+    for row in load_rows(project_dir, load_cache(project_dir)) if rows is None else rows:
         chains.setdefault(row.thread, []).append(row)
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
     said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
@@ -125,7 +121,7 @@ def _key(step: str) -> str:
 
 def load_cache(project_dir: str) -> dict[str, Row]:
     """The rows as they were saved, by the names of their episodes."""
-    data = files.read_part(_cache_path(project_dir), settings.ROWS_MAX_BYTES)
+    data = files.read_part(os.path.join(project_dir, _CACHE), settings.ROWS_MAX_BYTES)
     lines = data.split(b"\n")[1:-1] if data.startswith(_CACHE_HEAD) else []
     # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
     rows = [Row(values) for values in (line.split(b"\t") for line in lines) if len(values) == _COLUMNS]
@@ -133,8 +129,8 @@ def load_cache(project_dir: str) -> dict[str, Row]:
 
 
 def save_cache(project_dir: str, rows: list[Row]) -> None:
-    body = b"".join([b"\t".join(row.values) + b"\n" for row in rows])
-    files.write(_cache_path(project_dir), _CACHE_HEAD + body)
+    lines = [b"\t".join(row.values) + b"\n" for row in rows]
+    files.write(os.path.join(project_dir, _CACHE), _CACHE_HEAD + b"".join(lines))
 
 
 def load_rows(project_dir: str, cached: dict[str, Row], changed: str | None = None) -> list[Row]:
@@ -185,7 +181,3 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     values = [name, value["thread"], value["ended"], status, stamp, title]
     values += [jsontext.compact(tasks) if tasks else "", line, jsontext.compact(thread)]
     return Row([text.encode("utf-8", "replace") for text in values])
-
-
-def _cache_path(project_dir: str) -> str:
-    return os.path.join(project_dir, settings.STATE_DIR, settings.ROWS_FILE)

@@ -38,35 +38,31 @@ def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, 
 
     `changed` names the one episode to read again; without it each is compared with its row.
     """
-    if not _has_work(project_dir):
+    if not has_work(project_dir):
         return True
     with lock(project_dir, wait_seconds, busy="") as is_held:
         if is_held:
             cached = threads.load_cache(project_dir)
             rows = threads.load_rows(project_dir, cached, changed)
             if rows != [*cached.values()] or not all(_is_there(project_dir, path) for path in PATHS):
-                _write(project_dir, rows)
+                update(project_dir, rows)
     return is_held
 
 
 def rebuild(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> list[str]:
     """Render every view from the facts alone; the paths that changed. Busy when another process holds the lock."""
-    if not _has_work(project_dir):
+    if not has_work(project_dir):
         return []
     with lock(project_dir, wait_seconds):
-        return _write(project_dir, threads.load_rows(project_dir, {}))
+        return update(project_dir, threads.load_rows(project_dir, {}))
 
 
-def update(project_dir: str) -> None:
-    """Render the views after a thread or a task was changed; the caller holds the lock."""
-    _write(project_dir, threads.load_rows(project_dir, threads.load_cache(project_dir)))
-
-
-def stale(project_dir: str) -> list[tuple[str, str]]:
-    """The path of each view that is not what `rebuild` would write, and what is wrong with it."""
-    texts = _render(project_dir, threads.load_rows(project_dir, {})) if _has_work(project_dir) else {}
-    wrong = [path for path, text in texts.items() if not files.is_same(os.path.join(project_dir, path), text)]
-    return [(path, "is stale" if _is_there(project_dir, path) else "is missing") for path in wrong]
+def update(project_dir: str, rows: list[Row] | None = None) -> list[str]:
+    """Write what differs, for a caller that holds the lock; the paths that changed."""
+    rows = threads.load_rows(project_dir, threads.load_cache(project_dir)) if rows is None else rows
+    texts = render(project_dir, rows)
+    threads.save_cache(project_dir, rows)
+    return [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = _BUSY) -> Lock:
@@ -82,7 +78,7 @@ def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
     return [*open_tasks, *others]
 
 
-def _has_work(project_dir: str) -> bool:
+def has_work(project_dir: str) -> bool:
     """Whether a session or a task was ever recorded here; else there is nothing to show."""
     return any(_is_there(project_dir, name) for name in (settings.EPISODES_DIR, settings.INDEX_FILE, _TASKS_PATH))
 
@@ -91,14 +87,7 @@ def _is_there(project_dir: str, name: str) -> bool:
     return files.exists(os.path.join(project_dir, name))
 
 
-def _write(project_dir: str, rows: list[Row]) -> list[str]:
-    """Write what differs; the paths that changed."""
-    texts = _render(project_dir, rows)
-    threads.save_cache(project_dir, rows)
-    return [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
-
-
-def _render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
+def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     """The text of each task that the episodes change, and of each view, by path."""
     texts: dict[str, bytes] = {}
     tasks: list[Task] = []
@@ -109,7 +98,7 @@ def _render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             tasks.append(task)
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
-    chains = threads.group(project_dir, rows)
+    chains = threads.load(project_dir, rows)
     texts[settings.INDEX_FILE] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
     last = chains[0].fields if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
