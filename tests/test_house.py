@@ -64,9 +64,9 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2228,
-    "project": 694,
-    "audit": 221,
+    "base": 2038,
+    "project": 609,
+    "audit": 215,
     "session": 1517,
     "notes": 995,
     "memory": 2122,

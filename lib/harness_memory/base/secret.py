@@ -47,7 +47,7 @@ def hidden(text: str, kind: str, pattern: str) -> str:
     import re
 
     def hide(match: Match[str]) -> str:
-        group = 1 if match.re.groups else 0
+        group = match.lastindex or 0
         secret = match.group(group)
         if stands_in(secret) if kind in _SHORT else is_mask(secret):
             return match.group()
@@ -121,7 +121,16 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     while text[escapes : escapes + 1] == "\\":
         escapes += 1
     if text[escapes : escapes + 1] not in _QUOTES:
-        return start, start + len(_bare(text, start, stops)), False
+        if text.startswith(_MARK, start):
+            return start, start + len(_MARK), False
+        for limit in (768, len(text)):  # a text may be full of names: few have a value that is longer
+            piece = text[start : start + limit].translate(stops)
+            word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
+            if len(word) < limit:
+                break
+        for stop in _VALUE_ENDS:
+            word = word.partition(stop)[0]
+        return start, start + len(word.rstrip(".:\\")), False
     quote = text[at : escapes + 1]
     quote = quote * 3 if text.startswith(quote * 3, at) else quote
     first = at + len(quote)
@@ -131,19 +140,6 @@ def _value(text: str, start: int, stops: dict[int, str]) -> tuple[int, int, bool
     while close > first and text[close - 1] == "\\" and text[close - 2] != "\\":
         close = text.find(quote, close + 1, end)
     return first, end if close < 0 else close, True
-
-
-def _bare(text: str, start: int, stops: dict[int, str], limit: int = 768) -> str:
-    # A text may be full of names: for each only so much is looked at.
-    if text.startswith(_MARK, start):
-        return _MARK
-    piece = text[start : start + limit].translate(stops)
-    word = "" if piece[:1].isspace() else (piece.split(None, 1) or [""])[0]
-    if len(word) == limit < len(text):  # rare, and surely a secret
-        return _bare(text, start, stops, len(text))
-    for stop in _VALUE_ENDS:
-        word = word.partition(stop)[0]
-    return word.rstrip(".:\\")
 
 
 def stands_in(value: str) -> bool:

@@ -40,7 +40,7 @@ def is_same_directory(facts: Facts, repo: git.Repository) -> bool:
     # The inode of a deleted directory is soon given out again, so it does not suffice.
     if not facts["witness"]:
         return not git.is_clone(repo)
-    return not {*facts["witness"]}.isdisjoint(stamp for stamp, _ in _oldest(repo.root, _ENTRIES_SCANNED))
+    return not {*facts["witness"]}.isdisjoint(_witness(_originals(repo.root)))
 
 
 def is_moved(facts: Facts, originals: list[str]) -> bool:
@@ -62,26 +62,24 @@ def collect(root: str, repo: git.Repository | None) -> tuple[list[str], list[str
     if repo is not None and repo.is_borrowed:
         return [], []
     directory = repo.common_dir if repo else root
-    seal = os.path.join(directory, _SEAL_FILE)
-    is_sealed = repo is not None and os.path.lexists(seal)
-    stamps = [_stamps(_SEAL_FILE, os.lstat(seal))] if is_sealed else _oldest(directory, _WITNESSES)
-    return [witness for witness, _ in stamps if witness], [original for witness, original in stamps if witness]
+    is_sealed = repo is not None and os.path.lexists(os.path.join(directory, _SEAL_FILE))
+    originals = _originals(directory, [_SEAL_FILE]) if is_sealed else _originals(directory)[:_WITNESSES]
+    return _witness(originals), originals
 
 
-def _oldest(directory: str, count: int) -> list[tuple[str, str]]:
-    """Witness and original of the oldest files in a directory."""
+def _witness(originals: list[str]) -> list[str]:
+    return [original.rsplit(":", 2)[0] for original in originals]
+
+
+def _originals(directory: str, names: list[str] | None = None) -> list[str]:
+    """Of the files with these names, or of all in the directory; the oldest first."""
     stamps = []
     try:
-        for name, _ in zip(os.listdir(directory), range(_ENTRIES_SCANNED)):
+        for name in names or os.listdir(directory)[:_ENTRIES_SCANNED]:
             info = os.lstat(os.path.join(directory, name))
-            stamps.append((info.st_mtime_ns, *_stamps(name, info)))
+            if stat.S_ISREG(info.st_mode) and info.st_mtime_ns % _WEAK_NANOSECONDS:
+                facts = (name, info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
+                stamps.append((info.st_mtime_ns, "%s:%d:%d:%d:%d" % facts))
     except (OSError, ValueError):
         pass
-    return [(witness, original) for _, witness, original in sorted(stamps) if witness][:count]
-
-
-def _stamps(name: str, info: os.stat_result) -> tuple[str, str]:
-    if not stat.S_ISREG(info.st_mode) or info.st_mtime_ns % _WEAK_NANOSECONDS == 0:
-        return "", ""
-    witness = "%s:%d:%d" % (name, info.st_size, info.st_mtime_ns)
-    return witness, "%s:%d:%d" % (witness, info.st_ino, info.st_ctime_ns)
+    return [original for _, original in sorted(stamps)]
