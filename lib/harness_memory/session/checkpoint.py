@@ -34,10 +34,8 @@ if TYPE_CHECKING:
     from .capture import Capture
     from .sessions import Session
 
-FIELDS = (
-    *("what_was_done", "what_remains", "files_changed", "skill_used", "outcome"),
-    *("tags", "learnings", "task", "rating"),
-)
+_LISTS = ("what_remains", "files_changed", "learnings")
+FIELDS = ("what_was_done", *_LISTS, "skill_used", "outcome", "tags", "task", "rating")
 _NOTHING = ("", "none", "nothing", "n/a", "na", "-", "no", "nil", "null", "nothing remains")
 
 
@@ -50,7 +48,8 @@ def normalize(value: object) -> dict[str, Any] | None:
         each if isinstance(each, dict) else {} for each in map(value.get, ("self_report", "reflection", "task"))
     )
     if report or reflection:
-        outcome = {None: "", True: "completed"}.get(report.get("is_job_complete"), "partial")
+        is_complete = report.get("is_job_complete")
+        outcome = "" if is_complete is None else "completed" if is_complete else "partial"
         tags = _items(reflection.get("search_terms")) + _items(report.get("category"))
         flat = {**reflection, "learnings": reflection.get("key_insight"), "tags": tags, "outcome": outcome, **flat}
     if not flat:
@@ -65,7 +64,7 @@ def normalize(value: object) -> dict[str, Any] | None:
     }
     return {
         "what_was_done": passage(_text(flat.get("what_was_done")), settings.DONE_CHARS),
-        **{key: _items(flat.get(key)) for key in ("what_remains", "files_changed", "learnings")},
+        **{key: _items(flat.get(key)) for key in _LISTS},
         "skill_used": brief(_text(flat.get("skill_used")), settings.SKILL_CHARS),
         "outcome": brief(_text(flat.get("outcome")), 40),
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
@@ -111,12 +110,14 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
             if not path.endswith(suffix):
                 continue
             named, written = named_session(path), files.modified(path)
-            is_mine = named in (session.id, session.claude_id) if named else state.wrote_checkpoint
-            if not named and not is_mine:
-                middle = os.path.basename(path)[len(prefix) : -len(suffix)].strip(".-_")
+            middle = os.path.basename(path)[len(prefix) : -len(suffix)].strip(".-_")
+            if named:
+                is_mine = named in (session.id, session.claude_id)
+            elif state.wrote_checkpoint or middle == str(session.meta.get("pid")):
+                is_mine = True
+            else:
                 is_later = written >= (clock.parse(session.started) or 0.0)
-                is_free = is_later and not may_be_of_living(context, written, session.claude_id)
-                is_mine = is_free or middle == str(session.meta.get("pid"))
+                is_mine = is_later and not may_be_of_living(context, written, session.claude_id)
             if not is_mine:
                 is_left = True
                 continue
@@ -125,8 +126,7 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
             claims.append(path)
     state.wrote_checkpoint = state.wrote_checkpoint and is_left
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    newest = sorted({*state.checkpoints, *(name for name in names if name.endswith(suffix))})
-    newest = newest[-20:]
+    newest = sorted({*state.checkpoints, *(name for name in names if name.endswith(suffix))})[-20:]
     for name in {*newest}.difference(state.checkpoints):
         state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
     state.checkpoints = {name: state.checkpoints[name] for name in newest}
