@@ -7,13 +7,10 @@ from collections import Counter
 
 from ..notes import lint as linting
 from ..notes import similar
+from ..notes.lint import Finding
 from . import arguments
 from .output import Refusal, answer, count, line, short, some
 from .scopes import Scopes, add_scope
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..notes.lint import Finding
 
 _SHOWN = 10  # findings of a kind
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
+from collections.abc import Callable
 
 from ..base import files, settings
 from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
 from ..notes import lint, similar
 from ..notes import note as notes
-from ..notes import shelf as notebook
+from ..notes.note import Note
+from ..notes.shelf import Shelf, holding, read_all
 from . import arguments, pages
 from .output import Refusal, answer, complain, count, emit_stored, line, short, table
 from .scopes import Scopes, add_scope, described
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from ..notes.note import Note
-    from ..notes.shelf import Shelf
 
 _TOPIC_WORDS = 4
 _LEAST_SHARED_WORDS = 2
@@ -154,7 +149,7 @@ def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     """The note of a shelf that is about the same things as some facts; its name and description count twice."""
     subject = {*similar.content(" ".join(facts))}
     best, most = None, 0
-    for note in notebook.holding([shelf]):
+    for note in holding([shelf]):
         title = subject.intersection(similar.content(note.name + " " + note.description))
         shared = subject.intersection(similar.content(" ".join(note.body))) | title
         is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(subject))
@@ -192,7 +187,7 @@ def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, do
     shelf.put(made, scopes.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
-    pairs = lint.check_pairs(notebook.read_all(scopes.shelves), last=saved.ref)
+    pairs = lint.check_pairs(read_all(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
     is_redacted = MARK in notes.render(saved)
     value = {**described(saved), "redacted": is_redacted, "findings": [finding._asdict() for finding in findings]}

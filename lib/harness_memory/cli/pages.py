@@ -6,27 +6,23 @@ or renamed in one step: a process killed at any point leaves the present version
 
 from __future__ import annotations
 
+import argparse
 import difflib
 import os
 import shlex
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
+from ..project.identity import Project
 from ..session import digest, episode
 from . import arguments
 from .output import Refusal, answer, columns, count, cut, emit_stored, line, local, passage, short, table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable
-
-    from ..project.identity import Project
 
 _LOCK_SECONDS = 5.0
 _SESSIONS = 30  # shown by consolidate

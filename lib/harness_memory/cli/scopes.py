@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import time
+from typing import Any
 
 from ..base import clock, settings
 from ..notes import index, lint
-from ..notes import shelf as notebook
-from ..notes.note import slug_of
+from ..notes.note import Note, slug_of
+from ..notes.shelf import Shelf, read_all, shelves
 from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from ..notes.note import Note
-    from ..notes.shelf import Shelf
 
 
 class Scopes:
@@ -36,7 +30,7 @@ class Scopes:
         marker = sessions.read_marker(self.project.dir, claude_id) if claude_id else {}
         session = sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
         self.session = session.id if session else ""
-        self.shelves = notebook.shelves(self.root, self.project.dir, session.dir if session else "")
+        self.shelves = shelves(self.root, self.project.dir, session.dir if session else "")
 
     def shelf(self, scope: str) -> Shelf:
         for shelf in self.shelves:
@@ -55,7 +49,7 @@ class Scopes:
             scope, word = named, rest
         name = os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word
         nearest: dict[str, Note] = {}
-        for note in notebook.read_all(self.shelves):
+        for note in read_all(self.shelves):
             if scope in (None, note.scope):
                 nearest.setdefault(note.slug, note)
         # A file made by hand may have a name that is not a slug.
@@ -74,7 +68,7 @@ class Scopes:
         names = ("type", "scope", "session", "since", "until", "unused")
         type, scope, word, since, until, unused = [getattr(args, name, None) for name in names]
         matches = []
-        for note in notebook.read_all(self.shelves):
+        for note in read_all(self.shelves):
             day = clock.parse(note.day + "T00:00:00Z") or 0.0
             session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
             is_of_session = bool(session and word) and (session.startswith(str(word)) or str(word).startswith(session))

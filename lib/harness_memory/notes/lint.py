@@ -8,21 +8,15 @@ from __future__ import annotations
 
 import re
 import time
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import cut
 from . import index, similar
-from . import shelf as notebook
-from .note import is_fence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from .note import Note
-    from .shelf import Shelf
+from .note import Note, is_fence
+from .shelf import Shelf, holding, read_all
 
 _CODE_LINES = 12  # a longer listing belongs into the repository
 _SHOWN_CHARS = 80
@@ -107,11 +101,11 @@ def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     """All findings in the notes of these shelves; `root` is the project's directory."""
-    all_notes = notebook.read_all(places)
+    all_notes = read_all(places)
     findings = [finding for note in all_notes for finding in check_note(note, root)]
     findings += check_pairs(all_notes)
     for shelf in [shelf for shelf in places if shelf.home]:
-        missing = index.render(notebook.holding([shelf]))[1]
+        missing = index.render(holding([shelf]))[1]
         if missing:
             what = "is full: %d notes are not listed" % missing
             findings.append(Finding(shelf.index, 1, "index", what, _REMEDIES["index"], False))

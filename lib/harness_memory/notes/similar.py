@@ -16,13 +16,8 @@ from typing import NamedTuple
 
 from ..base.text import cut
 from . import index
-from . import shelf as notebook
-from .note import is_fence
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .note import Fact, Note
-    from .shelf import Shelf
+from .note import Fact, Note, is_fence
+from .shelf import Shelf, read_all
 
 _STOP = re.compile(
     "an?|the|is|are|was|were|be|been|its?|th(?:is|at|ese|ose)|to|of|in|on|at|by|and|or|so|as|we|our|i|my|you"
@@ -122,7 +117,7 @@ def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
 
     Of two alike facts the one in the higher ranked note stays; superseded notes and notes left without facts go.
     """
-    all_notes = notebook.read_all([shelf])
+    all_notes = read_all([shelf])
     changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
     left = {note.slug: note for note in all_notes if note.slug not in changes}
     facts = sorted(statements(all_notes), key=lambda each: (index.rank(each[0]), each[1].first))
