@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import support
 
-from harness_memory.base import jsontext, payload
+from harness_memory.base import jsontext, process
 
 DOCUMENTS = [
     *("null", "true", "-0", "1e5", "1.5E-3", '""', "[]", "{}", "12345678901234567890123", "NaN", "[-Infinity]"),
@@ -88,7 +88,7 @@ def test_a_payload_is_read_as_soon_as_it_is_whole() -> None:
     try:
         os.write(write, b'{"a": {"b": 1}')
         os.write(write, b"}")
-        assert payload.read_payload(read) == {"a": {"b": 1}}  # the other end is still open
+        assert process.read_payload(read) == {"a": {"b": 1}}  # the other end is still open
     finally:
         os.close(read)
         os.close(write)
@@ -102,7 +102,7 @@ def test_a_bad_payload_is_refused_with_its_reason(data: bytes, problem: str) -> 
     os.write(write, data)
     os.close(write)
     try:
-        with pytest.raises(payload.BadPayload, match=problem):
-            payload.read_payload(read, limit=50)
+        with pytest.raises(process.BadPayload, match=problem):
+            process.read_payload(read, limit=50)
     finally:
         os.close(read)

@@ -17,7 +17,7 @@ posix = pytest.mark.skipif(os.name == "nt", reason="POSIX signals and pipes")
 SCRIPT = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
-from harness_memory.base.watchdog import watch
+from harness_memory.base.process import watch
 watch(0.1, lambda: (os.write(1, b"late\\n"), time.sleep(0.2), os._exit(0)))
 %s
 """
@@ -28,12 +28,12 @@ HELD_UP = {
 }
 HASTE = """
 import os, time
-from harness_memory.base import settings, watchdog
+from harness_memory.base import process, settings
 settings.SESSION_END_DEADLINE_SECONDS = settings.GUARD_DEADLINE_SECONDS = 0.1
 """
 # File systems that do not answer any more.
 STUCK = {
-    "reading": HASTE + "watchdog._LAST_WORD_SECONDS = 2\nos.listdir = lambda *given: time.sleep(60)\n",
+    "reading": HASTE + "process._LAST_WORD_SECONDS = 2\nos.listdir = lambda *given: time.sleep(60)\n",
     "replacing": HASTE + "os.replace = lambda *given: time.sleep(60)\n",
     "writing": HASTE + "os.write = lambda *given: time.sleep(60)\n",
 }

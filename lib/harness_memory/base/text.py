@@ -8,7 +8,7 @@ _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
 _hidden: dict[int, None] = {}  # see `_visible`
 _NAME_CHARS = 100
-_PLAIN_RUN_CHARS = 9
+_TOKEN_CHARS = 15
 _MARKS = frozenset("=:>@ ")
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 
@@ -90,11 +90,9 @@ def _redacted(value: str, limit: int) -> str:
     value = _visible(head)
     if not value:
         return ""
-    # No pattern of a secret matches a name like that of a model or a branch: tokens have capitals or longer runs.
-    if len(value) <= _NAME_CHARS and value.islower() and value.isprintable() and _MARKS.isdisjoint(value):
-        words = value.replace("_", "-").replace(".", "-").replace("/", "-").split("-")
-        if max(map(len, words)) <= _PLAIN_RUN_CHARS:
-            return value
+    # The shortest token has 15 characters, and what hides a shorter secret stands around one of these marks.
+    if len(value) < _TOKEN_CHARS and value.isprintable() and _MARKS.isdisjoint(value):
+        return value
     from .redact import redact
 
     return redact(value)

@@ -6,7 +6,7 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 
 from __future__ import annotations
 
-from ..base.payload import system
+from ..base.process import system
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
 from .words import folded, joined
 

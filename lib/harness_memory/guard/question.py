@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import settings
-from ..base.payload import system
+from ..base.process import system
 from .quick import is_harmless
 
 TYPE_CHECKING = False

@@ -9,8 +9,7 @@ becomes a question to the user, never silence; a failure after it does not chang
 from __future__ import annotations
 
 from ..base import settings
-from ..base.payload import read_payload, system
-from ..base.watchdog import attempt, leave, watch
+from ..base.process import attempt, leave, read_payload, system, watch
 from ..guard.question import Environment, Question, exists, findings
 
 TYPE_CHECKING = False

@@ -1,0 +1,106 @@
+"""The process of a hook: payload, deadline, end. Without `os`: the guard answers before that is loaded."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # `signal` without its enumerations, a millisecond
+import _thread
+import time
+
+from . import jsontext, settings
+
+try:
+    import posix as system  # what `os` itself is made of
+except ImportError:  # Windows
+    import nt as system  # type: ignore[no-redef,import-not-found,unused-ignore]
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, Callable
+
+__all__ = ["BadPayload", "attempt", "leave", "read_payload", "system", "watch"]
+_SECOND_TRY_SECONDS = 0.05
+_LAST_WORD_SECONDS = 0.2
+_ANSWER_SECONDS = 0.1
+_ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
+
+
+class BadPayload(ValueError):
+    """Standard input held no usable payload."""
+
+
+def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
+    """The payload, as soon as it is whole: the other end may never close the pipe."""
+    data = bytearray()
+    tried = 0
+    while True:
+        try:
+            chunk = system.read(fd, 1 << 16)
+        except OSError:
+            chunk = b""
+        data += chunk
+        if len(data) > limit:
+            raise BadPayload("the payload is larger than %d bytes" % limit)
+        # Each attempt reads everything: try again only when there is twice as much.
+        if chunk and (chunk[-1:] not in (b"\n", b"}") or len(data) < 2 * tried):
+            continue
+        tried = len(data)
+        try:
+            payload = jsontext.loads(bytes(data))
+        except ValueError as error:
+            if chunk:
+                continue
+            raise BadPayload("the payload is not JSON (%d bytes): %s" % (tried, error)) from None
+        if not isinstance(payload, dict):
+            raise BadPayload("the payload is a JSON %s, not an object" % type(payload).__name__)
+        return payload
+
+
+def watch(seconds: float, late: Callable[[], None]) -> None:
+    """Call `late`, which ends the process, after so many seconds: a thread, or a signal while `re` blocks threads."""
+    turn = _thread.allocate_lock()
+
+    def alarm(*_: object) -> None:
+        with turn:  # the second call waits here for the end
+            late()
+
+    def wait() -> None:
+        time.sleep(max(0.0, seconds))
+        alarm()
+
+    _start(wait)
+    if hasattr(_signal, "setitimer"):
+        _signal.signal(_signal.SIGALRM, alarm)
+        _signal.setitimer(_signal.ITIMER_REAL, max(0.0, seconds) + _SECOND_TRY_SECONDS)
+
+
+def attempt(work: Callable[[], None]) -> None:
+    """Do a last piece of work for a moment at most: the file system may be what is stuck."""
+    done = _thread.allocate_lock()
+    done.acquire()
+
+    def run() -> None:
+        work()
+        done.release()
+
+    _start(run)
+    done.acquire(timeout=_LAST_WORD_SECONDS)
+
+
+def _start(work: Callable[[], None]) -> None:
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:  # no more threads
+        pass
+
+
+def leave(reply: bytes, *, is_late: bool = False) -> None:
+    """Write the reply and end the process; skipping the interpreter's finalisation saves a tenth of a hook's time."""
+    if not _ending.acquire(not is_late):
+        time.sleep(_ANSWER_SECONDS)  # for the reply that is being written; the client may never read it
+        system._exit(0)
+    try:
+        while reply:
+            reply = reply[system.write(1, reply) :]
+    except OSError:
+        pass
+    system._exit(0)
