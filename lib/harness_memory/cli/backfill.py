@@ -32,7 +32,7 @@ def backfill(argv: list[str]) -> int:
     work = backfills.Backfill(root, "" if args.all else arguments.locate(args).dir, time.time(), config.load(root))
     kinds: collections.Counter[str] = collections.Counter()
     wanted, done = [], meter("Looking for transcripts", len(paths))
-    for source in map(backfills.open_source, paths):
+    for source in backfills.sources(root, paths):
         done()
         kind = work.verdict(source) if source else backfills.EMPTY
         if source and not kind:

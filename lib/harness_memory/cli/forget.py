@@ -166,7 +166,8 @@ def _carry_out(at: Scopes, selection: Selection, tops: list[str]) -> None:
     try:
         if is_hit:
             ids = {os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
-            for source in backfill.sources_of(at.root, project_dir, config_dir()):
+            sources = filter(None, backfill.sources(at.root, backfill.paths(config_dir())))
+            for source in (each for each in sources if each.project.dir == project_dir):
                 with open(source.path, "rb") as file:
                     if any(is_hit(text) for row in file for text in strike.passages(source.path, row)):
                         ids.add(source.session_id)

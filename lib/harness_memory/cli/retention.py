@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..base.config import Config
+    from ..memory.records import Record
 
 
 def prune(argv: list[str]) -> int:
@@ -51,8 +52,7 @@ def prune(argv: list[str]) -> int:
 
 
 def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[str, Any]:
-    now, path = time.time(), ""
-    to_archive = settled["work_after"] == "archive"
+    now, to_archive = time.time(), settled["work_after"] == "archive"
     days = float(settled["work_days"]) if args.older_than is None else (now - args.older_than) / settings.DAY_SECONDS
     directories = sessions.all_directories(project_dir)
     work_days = [os.path.basename(os.path.dirname(directory)) for directory in directories]
@@ -60,23 +60,34 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
     with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
-        young, old = plan[retention.THIN], plan[retention.RETIRE]
-        thinned, retired = ({each.id: "" for each in group} for group in (young, old))
-        if not args.dry_run:
-            done = meter("Pruning", len(young) + len(old))
-            _, thinned = retention.retire(project_dir, young, retention.THIN, now, done, to_archive=False)
-            path, retired = retention.retire(project_dir, old, retention.RETIRE, now, done, to_archive=to_archive)
+        kept = len(plan.pop(retention.KEEP))
+        report, numbers = _retire(project_dir, plan, args, to_archive)
     return {
         "project": os.path.basename(project_dir),
-        "dry_run": args.dry_run,
-        "kept": len(plan[retention.KEEP]),
-        "artifacts_pruned": [*thinned.values()].count(""),
-        "archived" if to_archive else "deleted": [*retired.values()].count(""),
-        "archives": [path] if path else [],
-        "left": {id: reason for id, reason in {**thinned, **retired}.items() if reason},
+        "kept": kept,
+        "artifacts_pruned": numbers[retention.THIN],
+        "archived" if to_archive else "deleted": numbers[retention.RETIRE],
+        **report,
         "unreadable": [each for each in directories if os.path.isdir(each) and sessions.load(each) is None],
         "is_clock_plausible": is_plausible,
     }
+
+
+def _retire(
+    project_dir: str, plan: dict[str, list[Record]], args: argparse.Namespace, to_archive: bool = True
+) -> tuple[dict[str, Any], dict[str, int]]:
+    """Carry out a plan, unless it is a dry run: what to report, and how many sessions there were of each kind."""
+    done, numbers = meter("Archiving", sum(map(len, plan.values()))), {}
+    report: dict[str, Any] = {"archives": [], "left": {}, "dry_run": args.dry_run}
+    for kind, group in plan.items():
+        path, reasons = "", {record.id: "" for record in group}
+        if not args.dry_run:
+            into_archive = to_archive and kind != retention.THIN
+            path, reasons = retention.retire(project_dir, group, kind, time.time(), done, into_archive)
+        report["archives"] += [path] if path else []
+        report["left"].update({id: reason for id, reason in reasons.items() if reason})
+        numbers[kind] = [*reasons.values()].count("")
+    return report, numbers
 
 
 def _details(report: dict[str, Any]) -> list[str]:
@@ -95,20 +106,11 @@ def archive(argv: list[str]) -> int:
     add("--open", action="store_true", help="sessions of open threads too")
     add("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
-    project_dir, path = arguments.locate(args).dir, ""
+    project_dir = arguments.locate(args).dir
     with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
         old, still_open = retention.before(project_dir, args.before, with_open=args.open)
-        reasons = {each.id: "" for each in old}
-        if not args.dry_run:
-            done = meter("Archiving", len(old))
-            path, reasons = retention.retire(project_dir, old, retention.WHOLE, time.time(), done)
-    report = {
-        "sessions": [*reasons.values()].count(""),
-        "open": still_open,
-        "archives": [path] if path else [],
-        "left": {id: reason for id, reason in reasons.items() if reason},
-        "dry_run": args.dry_run,
-    }
+        report, numbers = _retire(project_dir, {retention.WHOLE: old}, args)
+    report.update(sessions=numbers[retention.WHOLE], open=still_open)
     lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(report["sessions"], "session"))]
     lines += _details(report)
     lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)

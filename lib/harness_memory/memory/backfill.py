@@ -40,11 +40,12 @@ _SIDE = "agent-"  # older clients keep subagents beside the sessions
 class Source:
     """A transcript: which session it is of, where that was launched and when."""
 
-    __slots__ = ("channel", "cwd", "modified", "path", "root", "session_id", "size", "started")
+    __slots__ = ("channel", "cwd", "modified", "path", "project", "root", "session_id", "size", "started")
 
-    def __init__(self, path: str, entry: dict[str, Any]) -> None:
+    def __init__(self, path: str, entry: dict[str, Any], project: Project) -> None:
         info = os.stat(path)
         self.path = path
+        self.project = project
         self.size = info.st_size
         self.modified = info.st_mtime
         self.cwd = str(entry["cwd"])
@@ -55,9 +56,8 @@ class Source:
         self.root = str(entry.get("uuid") or "")
         named = os.path.basename(path)[: -len(".jsonl")]
         # A fork begins with a copy of its parent: only its end names itself.
-        is_named = b'"sessionId":"%s"' % named.encode("utf-8", "replace") in files.read_part(
-            path, _TAIL_BYTES, from_end=True
-        )
+        wanted, tail = '"sessionId":"%s"' % named, files.read_part(path, _TAIL_BYTES, from_end=True)
+        is_named = wanted.encode("utf-8", "replace") in tail
         self.session_id = named if is_named else str(entry["sessionId"])
 
 
@@ -68,13 +68,21 @@ def paths(config_dir: str) -> list[str]:
     return [path for path in listed if path.endswith(".jsonl") and not os.path.basename(path).startswith(_SIDE)]
 
 
-def open_source(path: str) -> Source | None:
-    """None for a file that is not the transcript of a session: empty, foreign, or without a prompt."""
-    try:
-        entry = next(_entries(path), None)
-        return Source(path, entry) if entry else None
-    except OSError:
-        return None
+def sources(root: str, transcripts: list[str]) -> Iterator[Source | None]:
+    """Each transcript; None for a file that is not one of a session: empty, foreign, or without a prompt."""
+    projects: dict[str, Project] = {}
+    for path in transcripts:
+        entry: dict[str, Any] = {}
+        with contextlib.suppress(OSError):
+            entry = next(_entries(path), entry)
+        cwd = str(entry.get("cwd", ""))
+        if cwd and cwd not in projects:
+            project = projects[cwd] = identity.locate(root, cwd, cwd)
+            former = None if os.path.isdir(cwd) else identity.of_former_path(root, cwd)
+            if former:  # the directory is gone, and a memory knew it
+                project.id, project.root = former
+                project.dir = os.path.join(root, project.id)
+        yield Source(path, entry, projects[cwd]) if cwd else None
 
 
 def _entries(path: str) -> Iterator[dict[str, Any]]:
@@ -89,25 +97,6 @@ def _entries(path: str) -> Iterator[dict[str, Any]]:
                         yield entry
 
 
-def locate(root: str, cwd: str) -> Project:
-    """The project of a directory, which may be gone: then the memory that knew it, if there is one."""
-    project = identity.locate(root, cwd, cwd)
-    former = None if os.path.isdir(cwd) else identity.of_former_path(root, cwd)
-    if former:
-        project.id, project.root = former
-        project.dir = os.path.join(root, project.id)
-    return project
-
-
-def sources_of(root: str, project_dir: str, config_dir: str) -> Iterator[Source]:
-    """The transcripts of one project."""
-    dirs: dict[str, str] = {}
-    for source in filter(None, map(open_source, paths(config_dir))):
-        dirs[source.cwd] = dirs.get(source.cwd) or locate(root, source.cwd).dir
-        if dirs[source.cwd] == project_dir:
-            yield source
-
-
 class Backfill:
     """One run over transcripts, oldest first, into the memories of their projects."""
 
@@ -116,20 +105,18 @@ class Backfill:
         self.only = only  # the store directory of one project; "" for all
         self.now = now
         self.oldest = now - config["retention_days"] * settings.DAY_SECONDS
-        self.projects: dict[str, Project] = {}  # by working directory
         self.archived: dict[str, set[str]] = {}  # session ids by project directory
         self.made: set[str] = set()  # directories of projects with new episodes
         self.forks: dict[str, str] = {}  # the first transcript that began with an entry
 
     def verdict(self, source: Source) -> str:
         """ "" for a transcript to read, else why not."""
-        project = self.projects.get(source.cwd)
-        if not project:
-            project = self.projects[source.cwd] = locate(self.root, source.cwd)
-            tombstones.refuse_if_damaged(project.dir)
-            self.archived[project.dir] = {each.claude_id for each in archive.load_all(project.dir, [])}
+        project = source.project
         if self.only and project.dir != self.only:
             return ELSEWHERE
+        if project.dir not in self.archived:
+            tombstones.refuse_if_damaged(project.dir)
+            self.archived[project.dir] = {each.claude_id for each in archive.load_all(project.dir, [])}
         if tombstones.since(project.dir, source.session_id, source.started):
             return FORGOTTEN
         if sessions.read_marker(project.dir, source.session_id):
@@ -147,17 +134,18 @@ class Backfill:
 
     def make(self, source: Source) -> str:
         """Record one session that `verdict` lets through; what became of it."""
-        project = self.projects[source.cwd]
+        project = source.project
         lock = sessions.lock(project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
             kind = self.verdict(source) if held else LIVE
             if not kind:
-                kind = MADE if self._record(project, source) else EMPTY
+                kind = MADE if self._record(source) else EMPTY
             if kind != LIVE:
                 lock.discard()
         return kind
 
-    def _record(self, project: Project, source: Source) -> bool:
+    def _record(self, source: Source) -> bool:
+        project = source.project
         files.ensure_private(self.root)
         if project.dir not in self.made and (os.path.isdir(source.cwd) or not os.path.isdir(project.dir)):
             identity.record(project, clock.iso(self.now))
