@@ -26,12 +26,12 @@ def test_a_rating_has_the_fields_of_the_log(world: World) -> None:
     assert (rating["signal"], rating["note"]) == ("positive", "Caught the race condition")
 
 
-def test_the_signal_follows_the_rating_unless_given(world: World) -> None:
-    for rating in range(1, 6):
-        world.memory("rate", "melt", str(rating))
-    world.memory("rate", "melt", "5", "--signal", "neutral")
-    signals = ["negative", "negative", "neutral", "positive", "positive", "neutral"]
-    assert [each["signal"] for each in lines(world)] == signals
+@pytest.mark.parametrize(
+    ("words", "signal"),
+    [*zip("12345", ["negative", "negative", "neutral", "positive", "positive"]), ("5 --signal neutral", "neutral")],
+)
+def test_the_signal_follows_the_rating_unless_given(world: World, words: str, signal: str) -> None:
+    assert world.json("rate", "melt", *words.split())["signal"] == signal
 
 
 @pytest.mark.parametrize(

@@ -28,16 +28,6 @@ def state(world: World, name: str) -> Any:
     return json.loads((world.project / "STATE" / name).read_text("utf-8"))
 
 
-def assert_views_are_whole(world: World) -> None:
-    before = world.files()
-    assert world.memory("rebuild").code == 0
-    assert world.files() == before
-    assert world.json("verify")["findings"] == []
-
-
-# open ---------------------------------------------------------------------------------------------
-
-
 def test_open_names_threads_and_tasks_with_steps_and_blockers(world: World) -> None:
     thread = left_open(world)
     world.memory("task", "start", "User login", "--next", "Schema", "--blocked", "No mail server")
@@ -51,9 +41,6 @@ def test_open_names_threads_and_tasks_with_steps_and_blockers(world: World) -> N
         assert text in page
 
 
-# thread -------------------------------------------------------------------------------------------
-
-
 def test_a_thread_is_closed_reopened_and_renamed_by_a_person(world: World) -> None:
     thread = left_open(world)
     assert world.json("thread", "close", thread[:5])["status"] == "closed"
@@ -63,10 +50,10 @@ def test_a_thread_is_closed_reopened_and_renamed_by_a_person(world: World) -> No
     assert world.json("thread", "rename", thread, "Rounding: once")["title"] == "Rounding: once"
     (listed,) = world.json("thread", "list", "--all")
     assert (listed["title"], listed["status"]) == ("Rounding: once", "closed")
-    assert_views_are_whole(world)
+    world.assert_sound()
     assert world.json("thread", "reopen", thread)["status"] == "open"
     assert [item["title"] for item in world.json("open")] == ["Rounding: once"]
-    assert_views_are_whole(world)
+    world.assert_sound()
 
 
 def test_a_closed_thread_opens_again_when_a_session_leaves_another_step(world: World) -> None:
@@ -79,7 +66,7 @@ def test_a_closed_thread_opens_again_when_a_session_leaves_another_step(world: W
     assert world.json("open") == []
     left_open(world, "And more", "Cover the guest cart", "Docs", session=session)
     assert [item["next_steps"] for item in world.json("open")] == [["Cover the guest cart", "Docs"]]
-    assert_views_are_whole(world)
+    world.assert_sound()
 
 
 def test_a_reopened_thread_stays_open_until_a_session_finishes_it(world: World) -> None:
@@ -93,29 +80,13 @@ def test_a_reopened_thread_stays_open_until_a_session_finishes_it(world: World) 
     assert world.json("open") == []
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        *(
-            ("thread", "close"),
-            ("thread", "close", "zzz"),
-            ("thread", "rename", "a1"),
-            ("thread", "rename", "zzz", "T"),
-        ),
-        *(("thread", "list", "--title", "x"), ("task", "start"), ("task", "start", " "), ("task", "done")),
-        *(("task", "done", "zzz"), ("task", "checkpoint", "user-login")),
-        ("task", "done", "user-login", "--next", "x"),
-    ],
-)
-def test_an_incomplete_or_wrong_command_changes_nothing(world: World, words: tuple[str, ...]) -> None:
+@pytest.mark.parametrize("words", support.command_lines("verbs/work_refused.txt"))
+def test_an_incomplete_or_wrong_command_changes_nothing(world: World, words: list[str]) -> None:
     left_open(world)
     world.memory("task", "start", "User login")
     before = world.files()
     assert world.memory(*words).code == 2
     assert world.files() == before
-
-
-# task ---------------------------------------------------------------------------------------------
 
 
 def test_a_task_file_has_its_fields_and_stands_in_current_work(world: World) -> None:
@@ -128,7 +99,7 @@ def test_a_task_file_has_its_fields_and_stands_in_current_work(world: World) -> 
     (active,) = state(world, "current-work.json")["active_tasks"]
     assert {"id", "description", "status", "started", "project", "branch", "blockers", "next_steps"} == {*active}
     assert (active["id"], active["branch"]) == ("auth", support.git(world.repo, "branch", "--show-current").strip())
-    assert_views_are_whole(world)
+    world.assert_sound()
 
 
 def test_a_task_without_steps_is_open_until_done(world: World) -> None:
@@ -139,7 +110,7 @@ def test_a_task_without_steps_is_open_until_done(world: World) -> None:
     assert [done["id"] for done in state(world, "current-work.json")["completed_today"]] == ["user-login"]
     (listed,) = world.json("task", "list")
     assert (listed["is_open"], listed["checkpoints"][-1]["note"]) == (False, "All of it works")
-    assert_views_are_whole(world)
+    world.assert_sound()
 
 
 def test_a_task_done_by_a_person_is_not_undone_by_earlier_checkpoints(world: World, life: Life) -> None:
@@ -150,7 +121,7 @@ def test_a_task_done_by_a_person_is_not_undone_by_earlier_checkpoints(world: Wor
     assert world.memory("checkpoint", stdin=json.dumps(said).encode(), env=env).code == 0
     assert [item["id"] for item in world.json("open")] == ["auth"]
     world.memory("task", "done", "auth", env=env)
-    assert_views_are_whole(world)
+    world.assert_sound()
     assert world.json("open") == []
     assert state(world, "progress/auth.json")["sessions"] == [life.session.id[:8]]
 
