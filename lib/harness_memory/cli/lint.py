@@ -58,11 +58,9 @@ def compact(argv: list[str]) -> int:
     scopes = Scopes(args)
     changes, archived = [], []
     for shelf in [shelf for shelf in scopes.shelves if shelf.home and args.scope in (None, shelf.scope)]:
-        plan = similar.plan(shelf)[0]
-        if plan and not args.dry_run:
-            plan, paths = similar.compact(shelf, scopes.now)
-            archived += paths
-        changes += [(shelf.scope + "/" + slug, what) for slug, reasons in plan.items() for what in reasons]
+        changed, paths = similar.compact(shelf, scopes.now, is_dry_run=args.dry_run)
+        changes += [(shelf.scope + "/" + slug, what) for slug, reasons in changed.items() for what in reasons]
+        archived += paths
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
     rows = ["%s would be made (nothing was changed):" % count(len(changes), "change")] * bool(args.dry_run and changes)

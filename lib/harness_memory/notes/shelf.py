@@ -21,7 +21,6 @@ from .note import Note
 
 _LOCK_SECONDS = 5.0
 _BUSY = "another process writes the notes; nothing was changed. Try again"
-_STAMPED = ".2026-11-16T060048.123Z.md"
 
 
 class Shelf:
@@ -176,4 +175,4 @@ def holding(places: list[Shelf]) -> list[Note]:
 
 def archived_slug(name: str) -> str:
     """`parser` of `parser.2026-11-16T060048.123Z.md`."""
-    return name[: -len(_STAMPED)]
+    return name.rsplit(".", 3)[0]

@@ -112,7 +112,7 @@ def statements(all_notes: list[Note]) -> list[tuple[Note, Fact]]:
     return [(note, fact) for note in all_notes if note.fate[:10] != "superseded" for fact in note.facts]
 
 
-def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
+def _plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
     """What `compact` changes, by slug, and the notes that are left, as they are then.
 
     Of two alike facts the one in the higher ranked note stays; superseded notes and notes left without facts go.
@@ -137,9 +137,11 @@ def plan(shelf: Shelf) -> tuple[dict[str, list[str]], dict[str, Note]]:
     return changes, left
 
 
-def compact(shelf: Shelf, now: float) -> tuple[dict[str, list[str]], list[str]]:
-    """Plan under the lock and do it; what changed, and the paths of the archived originals."""
+def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
+    """What changed, or would, by slug, and the paths of the archived originals."""
+    changes, _ = _plan(shelf)
+    if is_dry_run or not changes:
+        return changes, []
     with shelf:
-        changes, left = plan(shelf)
-        paths = [shelf.put(left[slug], now) if slug in left else shelf.remove(slug, now) for slug in changes]
-        return changes, paths
+        changes, left = _plan(shelf)  # as the notes are under the lock
+        return changes, [shelf.put(left[slug], now) if slug in left else shelf.remove(slug, now) for slug in changes]
