@@ -9,9 +9,8 @@ import shutil
 import stat
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
-from typing import Any, Callable
+from typing import Any, NamedTuple
 
 import pytest
 import support
@@ -24,7 +23,7 @@ from harness_memory.cli.output import Refusal
 from harness_memory.setup import entries, selftest, settingsfile
 from harness_memory.setup.command import find_python
 from harness_memory.setup.command import main as command_line
-from harness_memory.setup.installation import Target, install, plan_install, plan_uninstall, uninstall
+from harness_memory.setup.installation import Installation
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells, links and modes")
 TREE = "/opt/harness memory"
@@ -37,6 +36,13 @@ SHAPES = {row["name"]: row["text"].encode("utf-8", "surrogateescape") for row in
 
 def wanted(tree: str = TREE, python: str = PYTHON, store: str = "/home/you/.claude/memory", **more: Any) -> Any:
     return entries.entries(tree, python, [store], "/home/you", **more)
+
+
+class Target(NamedTuple):
+    root: str
+    scope: str
+    settings: str
+    store: str
 
 
 @pytest.fixture
@@ -59,12 +65,12 @@ def get(target: Target) -> bytes:
 
 def do_install(target: Target, new: entries.Entries | None = None) -> bytes:
     new = new or wanted()
-    install(target, new, PYTHON, plan_install(target, new))
+    Installation(*target).install(new, PYTHON)
     return get(target)
 
 
 def do_uninstall(target: Target) -> None:
-    uninstall(target, plan_uninstall(target, wanted()), [])
+    Installation(*target).uninstall(wanted(), [])
 
 
 def values(data: bytes) -> Any:
@@ -183,7 +189,7 @@ def test_the_first_backup_is_kept_and_a_stale_one_replaced(target: Target) -> No
     do_install(target)
     put(target, get(target).replace(b'"a": 1', b'"a": 2'))
     do_install(target, wanted("/elsewhere"))
-    assert Path(target.backup).read_bytes() == b'{"a": 1}'
+    assert Path(target.settings + ".harness-memory.bak").read_bytes() == b'{"a": 1}'
     put(target, b'{"b": 1}')
     do_install(target)
     do_uninstall(target)
@@ -198,10 +204,14 @@ def test_links_modes_and_privacy_are_kept(target: Target, tmp_path: Path) -> Non
     real.chmod(0o640)
     link.symlink_to(real)
     victim.write_text("mine")
-    Path(target.backup).symlink_to(victim)  # a repository may bring one along
+    backup = Path(target.settings + ".harness-memory.bak")
+    backup.symlink_to(victim)  # a repository may bring one along
     do_install(target)
     assert (link.is_symlink(), victim.read_text()) == (True, "mine")
-    assert [stat.S_IMODE(path.stat().st_mode) for path in (real, Path(target.backup))] == [0o640, 0o640]
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (real, backup)] == [
+        0o640,
+        0o640,
+    ]
     assert stat.S_IMODE(os.stat(target.store).st_mode) == 0o700
     do_uninstall(target)
     assert (link.is_symlink(), real.read_bytes(), os.listdir(str(real.parent))) == (True, b'{"a": 1}', ["claude.json"])
@@ -214,13 +224,12 @@ def test_links_modes_and_privacy_are_kept(target: Target, tmp_path: Path) -> Non
 @pytest.mark.parametrize("step", ["install", "uninstall"])
 def test_settings_changed_since_they_were_read_are_not_overwritten(target: Target, step: str) -> None:
     put(target, {"model": "opus"})
-    finish: Callable[[], object] = partial(install, target, wanted(), PYTHON, plan_install(target, wanted()))
     if step == "uninstall":
         do_install(target)
-        finish = partial(uninstall, target, plan_uninstall(target, wanted()), [])
+    read = Installation(*target)
     changed = put(target, {"theme": "dark", "hooks": {}})  # the client writes it while we run
     with pytest.raises(Refusal, match="another program"):
-        finish()
+        read.install(wanted(), PYTHON) if step == "install" else read.uninstall(wanted(), [])
     assert get(target) == changed
     assert [name for name in os.listdir(os.path.dirname(target.settings)) if name.endswith(".tmp")] == []
 

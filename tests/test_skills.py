@@ -15,14 +15,7 @@ from harness_memory import cli
 from harness_memory.base import invocation
 from harness_memory.base.sha256 import hexdigest
 from harness_memory.setup import entries
-from harness_memory.setup.installation import (
-    PLUGIN_COMMAND,
-    Target,
-    install,
-    plan_install,
-    plan_uninstall,
-    uninstall,
-)
+from harness_memory.setup.installation import PLUGIN_COMMAND, Installation
 
 NAMES = ("harness-consolidate", "harness-recall", "harness-remember")
 
@@ -51,66 +44,74 @@ def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
     assert text.count('harness" memory') == text.count(PLUGIN_COMMAND) > 0
 
 
+class Config:
+    """A settings file to install into, and the copies of the skills beside it."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "config").mkdir()
+        self.settings, self.store = folder / "config" / "settings.json", folder / "memory"
+        self.skills = folder / "config" / "skills"
+
+    def copies(self) -> dict[str, str]:
+        return {path.parent.name: path.read_text("utf-8") for path in self.skills.rglob("*") if path.is_file()}
+
+    def put(self) -> list[str]:
+        return self._installation().install(self._wanted(), sys.executable)
+
+    def remove(self) -> list[str]:
+        return self._installation().uninstall(self._wanted(), [])
+
+    def _installation(self) -> Installation:
+        return Installation(str(support.ROOT), "user", str(self.settings), str(self.store))
+
+    def _wanted(self) -> entries.Entries:
+        return entries.entries(str(support.ROOT), sys.executable, [str(self.store)], "/home/you")
+
+
 @pytest.fixture
-def place(tmp_path: Path) -> Target:
-    (tmp_path / "config").mkdir()
-    return Target(str(support.ROOT), "user", str(tmp_path / "config" / "settings.json"), str(tmp_path / "memory"))
+def config(tmp_path: Path) -> Config:
+    return Config(tmp_path)
 
 
-def copies(place: Target) -> dict[str, str]:
-    found = sorted(Path(place.folders[0]).rglob("*"))
-    return {path.parent.name: path.read_text("utf-8") for path in found if path.is_file()}
-
-
-def put(place: Target) -> list[str]:
-    wanted = entries.entries(place.root, sys.executable, [place.store], "/home/you")
-    return install(place, wanted, sys.executable, plan_install(place, wanted))
-
-
-def remove(place: Target) -> list[str]:
-    wanted = entries.entries(place.root, sys.executable, [place.store], "/home/you")
-    return uninstall(place, plan_uninstall(place, wanted), [])
-
-
-def test_skills_are_installed_upgraded_and_removed(place: Target) -> None:
-    record = Path(place.store, "installs.json")
-    old = Path(place.folders[0], NAMES[0], "SKILL.md")
-    assert put(place) == []
+def test_skills_are_installed_upgraded_and_removed(config: Config) -> None:
+    record = config.store / "installs.json"
+    old = config.skills / NAMES[0] / "SKILL.md"
+    assert config.put() == []
     text = old.read_bytes()
     old.write_bytes(b"old")
     record.write_text(record.read_text("utf-8").replace(hexdigest(text), hexdigest(b"old")), "utf-8")
-    assert put(place) == []
-    words = invocation.command(place.root, sys.executable)
-    assert copies(place) == {name: source(name).replace(PLUGIN_COMMAND, words) for name in NAMES}
-    assert remove(place) == []
-    assert os.listdir(os.path.dirname(place.settings)) == []
+    assert config.put() == []
+    words = invocation.command(str(support.ROOT), sys.executable)
+    assert config.copies() == {name: source(name).replace(PLUGIN_COMMAND, words) for name in NAMES}
+    assert config.remove() == []
+    assert os.listdir(str(config.settings.parent)) == []
 
 
 @pytest.mark.parametrize("is_upgraded", [True, False])
-def test_an_edited_skill_stays_the_users(place: Target, is_upgraded: bool) -> None:
-    put(place)
-    path = Path(place.folders[0], "harness-recall", "SKILL.md")
+def test_an_edited_skill_stays_the_users(config: Config, is_upgraded: bool) -> None:
+    config.put()
+    path = config.skills / "harness-recall" / "SKILL.md"
     path.write_text("mine", "utf-8")
     if is_upgraded:
-        assert put(place) == [str(path)]
-    assert remove(place) == ([] if is_upgraded else [str(path)])
-    assert copies(place) == {"harness-recall": "mine"}
+        assert config.put() == [str(path)]
+    assert config.remove() == ([] if is_upgraded else [str(path)])
+    assert config.copies() == {"harness-recall": "mine"}
 
 
 @pytest.mark.skipif(os.name == "nt", reason="links need rights there")
-def test_no_link_is_written_through(place: Target, tmp_path: Path) -> None:
+def test_no_link_is_written_through(config: Config, tmp_path: Path) -> None:
     elsewhere = tmp_path / "dotfiles"
     elsewhere.mkdir()
-    os.symlink(str(elsewhere), place.folders[0])
-    assert len(put(place)) == 3
+    config.skills.symlink_to(elsewhere)
+    assert len(config.put()) == 3
     assert list(elsewhere.iterdir()) == []
 
 
 @pytest.mark.parametrize("folder", ["config", "config/skills"])
-def test_a_folder_that_was_there_before_stays(place: Target, tmp_path: Path, folder: str) -> None:
+def test_a_folder_that_was_there_before_stays(config: Config, tmp_path: Path, folder: str) -> None:
     (tmp_path / folder).mkdir(exist_ok=True)
     before = sorted(tmp_path.rglob("*"))
-    assert [put(place), put(place), remove(place)] == [[], [], []]
+    assert [config.put(), config.put(), config.remove()] == [[], [], []]
     assert sorted(tmp_path.rglob("*")) == before
 
 

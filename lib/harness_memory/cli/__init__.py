@@ -87,32 +87,26 @@ def _dispatch(argv: list[str]) -> int:
     if "--version" in (family, verb):
         print("harness-memory %s" % __version__)
         return 0
-    if family not in FAMILIES:
-        return _guide(family, *FAMILIES)
     if verb == "help" and rest:
         verb, rest = rest[0], ["--help"]
-    module, _, function = next((target for name, target, _ in FAMILIES[family][0] if name == verb), "").partition(":")
-    if not module:
-        return _guide(verb, family)
-    code: int = getattr(import_module("." + module, __name__), function)(rest)
-    return code
-
-
-def _guide(word: str, *families: str) -> int:
-    """The help, or the nearest verb to an unknown one."""
+    is_family = family in FAMILIES
+    family, word = (family, verb) if is_family else ("memory", family)
+    targets = {name: target for name, target, _ in FAMILIES[family][0]}
+    if is_family and word in targets:
+        module, _, function = targets[word].partition(":")
+        code: int = getattr(import_module("." + module, __name__), function)(rest)
+        return code
     if word in ("", "help", "-h", "--help"):
-        print(guide(families[0]), end="")
+        print(guide(family), end="")
         return 0
-    verbs = {name: "harness %s %s" % (family, name) for family in families for name, _, _ in FAMILIES[family][0]}
-    if len(families) > 1:
-        verbs.update((family, "harness %s --help" % family) for family in families)
-    close = difflib.get_close_matches(word, verbs, 1)
-    hint = "Did you mean: %s" % verbs[close[0]] if close else "See: harness %s --help" % families[0]
-    output.complain('unknown verb "%s". %s' % (output.line(word), hint))
-    return output.COULD_NOT
+    commands = {name: "harness %s %s" % (each, name) for each in FAMILIES for name, _, _ in FAMILIES[each][0]}
+    commands.update((each, "harness %s --help" % each) for each in FAMILIES)
+    close = difflib.get_close_matches(word, commands, 1)
+    hint = "Did you mean: %s" % commands[close[0]] if close else "See: harness %s --help" % family
+    raise output.Refusal('unknown verb "%s". %s' % (output.line(word), hint))
 
 
-def guide(family: str = "memory") -> str:
+def guide(family: str) -> str:
     verbs, about, examples = FAMILIES[family]
     rows = output.table([["  " + name, what] for name, _, what in verbs])
     return "usage: harness %s <verb> [options]\n\n%s\n\n%s\n\n%s" % (family, about, "\n".join(rows), examples)

@@ -179,17 +179,17 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list
     try:
         trace = calls.trace(text, scope.cwd, scope.home, scope.project, question.env)
         for call, broken in judge.by_call(trace, scope, question.env, here):
-            stdin: Any = {"text": plain(call.stdin)} if isinstance(call.stdin, str) else None
-            if call.stdin and stdin is None:
-                stdin = {"from": [source.line() for source in call.stdin]}
+            stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else ""
+            if call.stdin and not stdin:
+                stdin = "the output of: " + " | ".join(source.line() for source in call.stdin)
             step = {
                 "program": plain(call.program),
                 "args": [plain(arg) for arg in call.args],
                 "cwd": plain(call.cwd),
                 "via": list(call.via),
-                "where": call.where or None,
-                "stdin": stdin,
-                "redirections": [{"operator": sign, "target": plain(word)} for sign, word in call.redirections],
+                "where": _WHERE.get(call.where, call.where) or None,
+                "stdin": stdin or None,
+                "redirections": ["%s %s" % (sign, plain(word)) for sign, word in call.redirections],
                 "findings": [_finding(rule, about, here) for rule, about in broken],
             }
             steps.append(step)
@@ -215,15 +215,9 @@ def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
         words = [step["access"], step["path"]] if "path" in step else [step["program"], *step["args"]]
         words = ["'%s'" % word if not word or len(word.split()) > 1 else word for word in words]
         rows.append((str(number), " ".join(words) if words != ["''"] else "(no program)"))
-        stdin, where = step.get("stdin") or {}, step.get("where") or ""
-        details = [
-            ("through", " > ".join(step.get("via", ()))),
-            ("runs", _WHERE.get(where, where)),
-            ("in", step.get("cwd")),
-            ("reads", "the text '%s'" % stdin["text"] if "text" in stdin else ""),
-            ("reads", "the output of: " + " | ".join(stdin["from"]) if "from" in stdin else ""),
-        ]
-        details += [("redirects", "%(operator)s %(target)s" % each) for each in step.get("redirections", ())]
+        details = [("through", " > ".join(step.get("via", ()))), ("runs", step.get("where"))]
+        details += [("in", step.get("cwd")), ("reads", step.get("stdin"))]
+        details += [("redirects", each) for each in step.get("redirections", ())]
         for finding in step["findings"]:
             about = ": " + finding["about"] if finding["about"] else ""
             details.append(("against", "%s (%s)%s" % (finding["rule"], finding["tier"], about)))

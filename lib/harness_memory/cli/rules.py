@@ -49,16 +49,11 @@ def rules(argv: list[str]) -> int:
     else:
         rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
         rows += [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
-        lists = {key: ", ".join(value) if isinstance(value, list) else value for key, value in values.items()}
+        lists = [[key, line(", ".join(value) if isinstance(value, list) else value)] for key, value in values.items()]
         changed = sum(rule["whose"] != "default" for rule in listed)
         total = "%s, %d of them changed or added here." % (count(len(listed), "rule"), changed)
-        lines = [
-            *table(rows, is_cut=True),
-            "",
-            *table([[key, line(value)] for key, value in lists.items() if value], is_cut=True),
-            "",
-            total,
-        ]
+        filled = table([row for row in lists if row[1]], is_cut=True)
+        lines = [*table(rows, is_cut=True), "", *filled, "", total]
     problems = policy.problems
     answer(args.json, {"rules": listed, **values, "problems": problems}, [*lines, *problem_lines(problems)])
     return 1 if problems else 0

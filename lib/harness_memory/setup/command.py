@@ -14,7 +14,7 @@ from ..base import files, invocation, settings
 from ..cli import arguments, output
 from ..cli.output import Refusal
 from . import entries, registry, selftest, settingsfile
-from .installation import Change, Target, install, plan_install, plan_uninstall, skills, uninstall
+from .installation import Installation
 
 ROOT = invocation.tree()
 WINDOWS = os.name == "nt"
@@ -68,7 +68,7 @@ def _run(args: argparse.Namespace) -> int:
     is_guarded = registry.find(store, path).get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
     wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
-    target = Target(ROOT, args.scope, path, store)
+    target = Installation(ROOT, args.scope, path, store)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 
@@ -93,15 +93,15 @@ def find_python() -> str:
     return ""
 
 
-def _install(target: Target, wanted: entries.Entries, python: str, args: argparse.Namespace) -> int:
-    change = plan_install(target, wanted)
+def _install(target: Installation, wanted: entries.Entries, python: str, args: argparse.Namespace) -> int:
     if args.dry_run:
-        missing = [path for path in skills(target, python) if not os.path.lexists(path)]
-        return _rehearse(target, change, ["Would add the skill %s" % path for path in missing])
-    edited = install(target, wanted, python, change)
-    text = settingsfile.load(target.settings)[1]
+        missing = [path for path in target.skills(python) if not os.path.lexists(path)]
+        return _rehearse(target, target.installed(wanted), ["Would add the skill %s" % path for path in missing])
+    is_changed = target.installed(wanted) != target.before
+    edited = target.install(wanted, python)
+    text = settingsfile.load(target.path)[1]
     on = "on: stops or asks before what is hard to undo (without it: --no-guard)"
-    _say("Already up to date: %s" if change.is_empty else "Installed into %s", target.settings)
+    _say("Installed into %s" if is_changed else "Already up to date: %s", target.path)
     _say("  memory:       %s\n  interpreter:  %s", target.store, python)
     _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
     _say("  skills:       %s", os.path.join(target.folders[0], "harness-*"))
@@ -136,21 +136,21 @@ def _install(target: Target, wanted: entries.Entries, python: str, args: argpars
     return 0
 
 
-def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace) -> int:
+def _uninstall(target: Installation, wanted: entries.Entries, args: argparse.Namespace) -> int:
     paths, summary = registry.memory(target.store) if args.purge else ([], "")
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:
-        return _rehearse(target, plan_uninstall(target, wanted), ["Would delete %s" % what] if paths else [])
+        return _rehearse(target, target.removed(wanted), ["Would delete %s" % what] if paths else [])
     # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
-    for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.settings)):
+    for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.path)):
         for path in map(os.path.realpath, paths):
             if (os.path.realpath(precious) + os.sep).startswith(path + os.sep):
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-    removal = plan_uninstall(target, wanted)
-    edited = uninstall(target, removal, paths)
-    _say("Nothing of ours in %s" if removal.is_empty else "Removed from %s", target.settings)
+    is_changed = target.removed(wanted) != target.before
+    edited = target.uninstall(wanted, paths)
+    _say("Removed from %s" if is_changed else "Nothing of ours in %s", target.path)
     for path in edited:
         _say("A skill with your changes stays: %s", path)
     is_deleted = not any(map(os.path.lexists, paths))
@@ -166,11 +166,11 @@ def _uninstall(target: Target, wanted: entries.Entries, args: argparse.Namespace
     return 0 if is_deleted else 1
 
 
-def _rehearse(target: Target, change: Change, lines: list[str]) -> int:
-    old, new = [(data or b"").decode("utf-8", "replace").splitlines() for data in (change.before, change.after)]
-    source, goal = [os.devnull if data is None else target.settings for data in (change.before, change.after)]
+def _rehearse(target: Installation, after: bytes | None, lines: list[str]) -> int:
+    old, new = [(data or b"").decode("utf-8", "replace").splitlines() for data in (target.before, after)]
+    source, goal = [os.devnull if data is None else target.path for data in (target.before, after)]
     diff = [*difflib.unified_diff(old, new, source, goal, lineterm="")]
-    diff = ["Nothing to change in %s" % target.settings] if change.is_empty else diff
+    diff = diff if after != target.before else ["Nothing to change in %s" % target.path]
     _say("%s", "\n".join([*diff, *lines, "Nothing was changed (--dry-run)."]))
     return 0
 
