@@ -88,12 +88,12 @@ def _stats(events: list[dict[str, Any]], args: argparse.Namespace) -> None:
 
 def _verify(project_dir: str, is_json: bool) -> int:
     findings = verify.verify(project_dir, episode.audit_heads(project_dir))
-    is_whole = not findings.problem
     if is_json:
         broken = {"file": findings.path, "line": findings.line or None, "what": findings.problem}
         sound = {"events": findings.count, "head": findings.head or None, "torn": findings.torn}
-        emit_json({"is_whole": is_whole, **sound, "broken": None if is_whole else {**broken, "remedy": verify.REMEDY}})
-    elif not is_whole:
+        wrong = {**broken, "remedy": verify.REMEDY} if findings.problem else None
+        emit_json({"is_whole": wrong is None, **sound, "broken": wrong})
+    elif findings.problem:
         where = short(findings.path) + (":%d" % findings.line if findings.line else "")
         print("%s: %s.\n%s." % (where, line(findings.problem), verify.REMEDY))
     elif findings.count:
@@ -103,4 +103,4 @@ def _verify(project_dir: str, is_json: bool) -> int:
             print("A writer was killed in mid-line %s. No recorded event is lost." % count(findings.torn, "time"))
     else:
         print(_NOTHING)
-    return 0 if is_whole else 1
+    return 1 if findings.problem else 0
