@@ -141,32 +141,28 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
 
 
 def _without_mentions(names: set[str], phrases: list[str]) -> Change:
-    """Drop the lines of a page that hold a phrase, and the items of a list that carry a name."""
+    """Drop the lines of a page that hold a phrase, and the JSON lines and items of a list that carry a name."""
     marks = [mark % name for name in names for mark in ("/%s.md)", "] %s: ")]
     marks += [phrase for phrase in phrases if len(phrase) > _SHORT_CHARS]
     endings = tuple(head + phrase for phrase in phrases if phrase for head in ("] ", "next: "))
 
-    def is_named(item: object) -> bool:
-        values = item.values() if isinstance(item, dict) else (item,)
-        return any(isinstance(value, str) and value in names for value in values)
-
     def without(value: Any) -> Any:
         if isinstance(value, list):
-            return [without(item) for item in value if not is_named(item)]
+            parts = [(item, item.values() if isinstance(item, dict) else (item,)) for item in value]
+            return [without(item) for item, texts in parts if not any(isinstance(t, str) and t in names for t in texts)]
         return {key: without(item) for key, item in value.items()} if isinstance(value, dict) else value
 
     def change(path: str, data: bytes) -> bytes | None:
-        lines = data.decode("utf-8", "surrogateescape").split("\n")
-        if path.endswith(".md"):
-            lines = [line for line in lines if not line.endswith(endings) and not any(mark in line for mark in marks)]
-        elif path.endswith(".jsonl"):
-            lines = [line for line in lines if not line or not is_named(jsontext.loads(line))]
-        else:
+        if path.endswith(".json"):
             value = jsontext.loads(data)
             after = without(value)
             if not after.get("sessions", True):
                 return None  # a task of these sessions alone
             return data if after == value else jsontext.pretty(after).encode("utf-8", "backslashreplace")
+        is_page = path.endswith(".md")
+        wanted, ends = (marks, endings) if is_page else (['"%s"' % name for name in names], ())
+        lines = data.decode("utf-8", "surrogateescape").split("\n")
+        lines = [line for line in lines if not line.endswith(ends) and not any(mark in line for mark in wanted)]
         return "\n".join(lines).encode("utf-8", "surrogateescape")
 
     return change
