@@ -61,8 +61,9 @@ def update(project_dir: str, rows: list[Row] | None = None) -> list[str]:
     """Write what differs, for a caller that holds the lock; the paths that changed."""
     rows = threads.load_rows(project_dir, threads.load_cache(project_dir)) if rows is None else rows
     texts = render(project_dir, rows)
-    threads.save_cache(project_dir, rows)
-    return [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
+    changed = [path for path, text in texts.items() if files.write_if_changed(os.path.join(project_dir, path), text)]
+    threads.save_cache(project_dir, rows)  # last: a kill before it makes the next run write the rest
+    return changed
 
 
 def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, busy: str = _BUSY) -> Lock:
