@@ -33,14 +33,17 @@ def _verb(verb: str, about: str, examples: str, family: str) -> Parser:
 
 
 def parser(
-    verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True
+    verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True, has_all: bool = False
 ) -> argparse.ArgumentParser:
     """The parser of a verb without actions."""
-    return _with_common(_verb(verb, about, examples, family), has_json)
+    return _with_common(_verb(verb, about, examples, family), has_json, has_all)
 
 
-def _with_common(made: argparse.ArgumentParser, has_json: bool = True) -> argparse.ArgumentParser:
-    made.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
+def _with_common(made: argparse.ArgumentParser, has_json: bool, has_all: bool) -> argparse.ArgumentParser:
+    which = made.add_mutually_exclusive_group()
+    which.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
+    if has_all:
+        which.add_argument("--all-projects", action="store_true", help="every project in the store")
     if has_json:
         made.add_argument("--json", action="store_true", help="print JSON, for scripts")
     return made
@@ -54,16 +57,13 @@ class Actions:
         self._subparsers = self._parser.add_subparsers(dest="action", metavar="ACTION", required=True)
 
     def add(self, action: str, about: str) -> argparse.ArgumentParser:
-        return _with_common(self._subparsers.add_parser(action, help=about, description=about, allow_abbrev=False))
+        made = self._subparsers.add_parser(action, help=about, description=about, allow_abbrev=False)
+        return _with_common(made, has_json=True, has_all=False)
 
     def parse(self, argv: list[str], default: str = "") -> argparse.Namespace:
         """`default` is the action when none is named."""
         is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
         return self._parser.parse_args([default, *argv] if default and is_bare else argv)
-
-
-def add_all_projects(made: argparse.ArgumentParser) -> None:
-    made.add_argument("--all-projects", action="store_true", help="every project in the store")
 
 
 def root() -> str:
@@ -120,11 +120,7 @@ def locate(args: argparse.Namespace) -> Project:
 
 def project_dirs(args: argparse.Namespace) -> list[str]:
     """The store directories that are meant: one, or all with --all-projects."""
-    if not args.all_projects:
-        return [locate(args).dir]
-    if args.project is not None:
-        raise Refusal("--project and --all-projects exclude each other")
-    return all_dirs()
+    return all_dirs() if args.all_projects else [locate(args).dir]
 
 
 def all_dirs() -> list[str]:

@@ -66,11 +66,8 @@ def complain(message: str, program: str = "harness") -> None:
 
 
 def confirm(question: str) -> bool:
-    try:
-        return input(passage(question)).strip().lower() == "yes"
-    except EOFError:
-        print()
-        return False
+    print(passage(question), end="", flush=True)
+    return sys.stdin.readline().strip().lower() == "yes"
 
 
 def emit_json(value: Any) -> None:
@@ -101,11 +98,10 @@ def meter(what: str, total: int) -> Callable[..., None]:
     def add(number: int = 1) -> None:
         nonlocal done
         done += number
+        percent = min(100, done * 100 // max(1, total))
+        text = "%s [%-20s] %3d%%" % (what, "#" * (percent // 5), percent)
         if sys.stderr.isatty():
-            percent = min(100, done * 100 // max(1, total))
-            text = "%s [%s] %3d%%" % (what, ("#" * (percent // 5)).ljust(20, "."), percent)
-            sys.stderr.write("\r" + (text if done < total else " " * len(text) + "\r"))
-            sys.stderr.flush()
+            print("\r" + (text if done < total else " " * len(text) + "\r"), end="", file=sys.stderr, flush=True)
 
     return add
 
@@ -148,11 +144,10 @@ def width(text: str) -> int:
 
 
 def cut(text: str, columns: int) -> str:
-    if width(text) <= columns:
-        return text
-    while text and width(text) > columns - 1:
+    is_long = width(text) > columns
+    while is_long and text and width(text) > columns - 1:
         text = text[: -max(1, (width(text) - columns) // 2)]
-    return text.rstrip() + "…"
+    return text.rstrip() + "…" if is_long else text
 
 
 def columns() -> int:
@@ -162,15 +157,14 @@ def columns() -> int:
 
 def table(rows: list[list[str]], right: tuple[int, ...] = (), *, is_cut: bool = False) -> list[str]:
     """Aligned columns, those of `right` to the right; the last may be cut at the edge of a terminal."""
-    widths = [max(width(row[i]) for row in rows) for i in range(len(rows[0]) - 1)] if rows else []
-    edge = columns() if is_cut else sys.maxsize
-    lines = []
-    for row in rows:
+    widths = [max(map(width, column)) for column in zip(*rows)]
+    edge, lines = columns() if is_cut else sys.maxsize, []
+    for *cells, last in rows:
         head = ""
-        for i, wide in enumerate(widths):
-            space = " " * (wide - width(row[i]))
-            head += (space + row[i] if i in right else row[i] + space) + "  "
-        lines.append((head + cut(row[-1], max(20, edge - width(head)))).rstrip())
+        for i, cell in enumerate(cells):
+            space = " " * (widths[i] - width(cell))
+            head += (space + cell if i in right else cell + space) + "  "
+        lines.append((head + cut(last, max(20, edge - width(head)))).rstrip())
     return lines
 
 

@@ -45,8 +45,7 @@ def why(argv: list[str]) -> int:
 
 def stats(argv: list[str]) -> int:
     about = "What was injected into sessions, and whether they used it: read it, edited one of its files, or named it."
-    parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json")
-    arguments.add_all_projects(parser)
+    parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json", has_all=True)
     args = parser.parse_args(argv)
     directories, now = arguments.project_dirs(args), time.time()
     loaded = [sessions.load(path) for directory in directories for path in sessions.all_directories(directory)]

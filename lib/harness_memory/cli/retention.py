@@ -28,8 +28,9 @@ def prune(argv: list[str]) -> int:
         "older ones, or delete them (config key work_after). Episodes, and with them the menu of past sessions, stay.\n"
         "You may stop it at any point; nothing is lost."
     )
-    parser = arguments.parser("prune", about, "prune --dry-run\nprune\nprune --older-than 30d\nprune --all-projects")
-    arguments.add_all_projects(parser)
+    parser = arguments.parser(
+        "prune", about, "prune --dry-run\nprune --older-than 30d\nprune --all-projects", has_all=True
+    )
     days = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
     parser.add_argument("--older-than", type=arguments.instant, metavar="AGE", help=days)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")

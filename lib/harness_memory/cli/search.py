@@ -74,8 +74,7 @@ def search(argv: list[str]) -> int:
     )
     examples = 'search rounding\nsearch why are cart totals rounded -k 3\nsearch "cart total" tax --type note\n'
     examples += "search deploy --since 7d --all-projects\nsearch deploy --archived --json"
-    parser = arguments.parser("search", about, examples)
-    arguments.add_all_projects(parser)
+    parser = arguments.parser("search", about, examples, has_all=True)
     add = parser.add_argument
     add("words", nargs="+", metavar="QUERY", help="words, an error message, a path; a phrase in quotes")
     add("-k", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help="at most N (default: %d)" % _LIMIT)

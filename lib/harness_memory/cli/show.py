@@ -32,8 +32,7 @@ _REASONS = {  # the client's words for how a session ended, in ours
 
 
 def list_all(argv: list[str]) -> int:
-    parser = arguments.parser("list", _ABOUT_LIST, _LIST_EXAMPLES)
-    arguments.add_all_projects(parser)
+    parser = arguments.parser("list", _ABOUT_LIST, _LIST_EXAMPLES, has_all=True)
     add = parser.add_argument
     limit = "at most N (default: %d sessions, all notes)" % _LIMIT
     add("--limit", type=arguments.positive, metavar="N", help=limit)

@@ -42,8 +42,7 @@ task list --all"""
 
 def open_work(argv: list[str]) -> int:
     about = "What is still open: threads that a session left with work to do, and tasks; with next steps and blockers."
-    parser = arguments.parser("open", about, "open\nopen --all-projects\nopen --limit 5 --json")
-    arguments.add_all_projects(parser)
+    parser = arguments.parser("open", about, "open\nopen --all-projects\nopen --limit 5 --json", has_all=True)
     limit = "at most N (default: %d)" % _LIMIT
     parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
     args = parser.parse_args(argv)
