@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import support
 from commandline import World
+from life import Life
 
 from harness_memory.base import clock
 
@@ -32,17 +33,12 @@ def worked(settled: World, tmp_path: Path) -> World:
     return World(tmp_path / "copy", settled.repo)
 
 
-def begin(world: World, prompt: str = "", **process: Any) -> support.Session:
+def begin(world: World, prompt: str, **process: Any) -> support.Session:
     """A running session."""
-    session = support.Session(world.repo, world.home)
-    env = session.environment(**process)
-    support.run_hook("session_start", session.start(), home=world.home, env=env)
-    if prompt:
-        support.run_hook("user_prompt_submit", session.prompt(prompt), home=world.home, env=env)
-    return session
-
-
-# status --------------------------------------------------------------------------------------------
+    life = Life(world.home, world.repo, **process)
+    life.start()
+    life.prompt(prompt)
+    return life.session
 
 
 def test_status_without_memory_writes_nothing(home: Path, tmp_path: Path) -> None:
@@ -66,29 +62,21 @@ def test_status_shows_counts_work_and_running_sessions(worked: World, client: su
     for text in ("3 sessions, 3 episodes, 1 open thread", "next: The other half", live.id[:8], "Stop "):
         assert text in page
     assert len(page.splitlines()) <= 24
-    if sys.platform == "linux":
-        assert facts["live"][0]["is_alive"] is True
-        client.kill()
-        assert worked.json("status")["live"][0]["is_alive"] is False
 
 
-def test_status_tells_a_waiting_session_from_a_working_one(world: World) -> None:
+def test_status_tells_a_waiting_session_from_a_working_one(world: World, life: Life) -> None:
     def now() -> tuple[bool, str]:
         (live,) = world.json("status")["live"]
         (row,) = [row for row in world.memory("status").stdout.splitlines() if row.startswith("Now")]
         return live["is_at_work"], row.rpartition(": ")[2]
 
-    session = begin(world)
+    life.start()
     assert now() == (False, "waiting for a prompt")
-    support.run_hook("user_prompt_submit", session.prompt("Go"), home=world.home, env=session.environment())
+    life.prompt("Go")
     assert now() == (True, "working")
-    session.transcript().turn("Go", "Gone.")
-    support.run_hook("stop", session.stop("Gone."), home=world.home, env=session.environment())
-    support.run_hook("session_start", session.start("resume"), home=world.home, env=session.environment())
+    life.stop("Gone.")
+    life.start("resume")
     assert now() == (False, "waiting for a prompt")
-
-
-# list ----------------------------------------------------------------------------------------------
 
 
 def test_list_is_newest_first_with_running_sessions(worked: World) -> None:
@@ -119,18 +107,10 @@ def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: 
     assert " DIED " in world.memory("status").stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "number"),
-    [
-        *(((), 2), (("--limit", "1"), 1), (("--status", "completed"), 2), (("--status", "ABANDONED"), 0)),
-        *((("--branch", "main"), 2), (("--branch", "other"), 0), (("--since", "today"), 2), (("--since", "1h"), 2)),
-        *((("--since", "2000-01-01"), 2), (("--since", "2999-01-01"), 0), (("--until", "2000-01-01"), 0)),
-        (("--all-projects",), 2),
-    ],
-)
-def test_list_shows_only_what_its_options_ask_for(settled: World, words: tuple[str, ...], number: int) -> None:
-    assert len(settled.json("list", *words)) == number
-    assert settled.memory("list", *words).code == 0
+@pytest.mark.parametrize(("words", "number"), support.rows("verbs/list_options.jsonl"))
+def test_list_shows_only_what_its_options_ask_for(settled: World, words: str, number: int) -> None:
+    assert len(settled.json(*words.split())) == number
+    assert settled.memory(*words.split()).code == 0
 
 
 def test_another_project_is_chosen_by_its_directory(settled: World, tmp_path: Path) -> None:
@@ -145,9 +125,6 @@ def test_times_are_stored_in_utc_and_shown_in_local_time(settled: World) -> None
     assert clock.parse(settled.json("list")[0]["started"]) is not None
     pages = [settled.memory("list", env={"TZ": zone}, before=[]).stdout for zone in ("UTC-5", "UTC+5")]
     assert pages[0] != pages[1]
-
-
-# show ----------------------------------------------------------------------------------------------
 
 
 def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
@@ -208,9 +185,6 @@ def test_show_of_an_archived_session_names_restore(worked: World) -> None:
     assert (result.code, "harness memory restore %s" % id in result.stderr) == (2, True)
     assert worked.memory("restore", id).code == 0
     assert worked.memory("show", id).code == 0
-
-
-# why and stats -------------------------------------------------------------------------------------
 
 
 def test_why_shows_what_a_session_was_given(settled: World, worked: World) -> None:

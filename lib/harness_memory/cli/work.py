@@ -54,15 +54,14 @@ def open_work(argv: list[str]) -> int:
             fields = {key: getattr(work, key) for key in _FIELDS}
             items.append({**head, "opened": work.opened_at, **fields, "age_days": max(0, int(days))})
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    kinds = [count(sum(item["kind"] == kind for item in items), kind) for kind in ("thread", "task")]
-    lines = ["Still open: " + ", ".join(kinds)]
+    kinds = [item["kind"] for item in items]
+    lines = ["Still open: " + ", ".join(count(kinds.count(kind), kind) for kind in ("thread", "task"))]
     for item in items[: args.limit]:
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
         facts = [arguments.project_name(item["project"])] if args.all_projects else []
         facts += ["%s %s" % (item["kind"], item["id"]), age, item["branch"]]
-        blocked = "BLOCKED  " if item["blockers"] else ""
-        lines += ["", "* " + blocked + cut(line(item["title"]), columns() - 12)]
-        lines.append("    " + line(" · ".join(filter(None, facts))))
+        title = ("BLOCKED  " if item["blockers"] else "") + cut(line(item["title"]), columns() - 12)
+        lines += ["", "* " + title, "    " + line(" · ".join(filter(None, facts)))]
         lines += ["    blocked: " + cut(line(text), columns() - 14) for text in item["blockers"]]
         steps = ["    next: " + cut(line(text), columns() - 12) for text in item["next_steps"]]
         lines += some(steps, _STEPS_SHOWN, "    ")
@@ -156,29 +155,27 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
 
 def _texts(texts: list[str] | None) -> list[str] | None:
     items = [brief(text, settings.ITEM_CHARS) for text in texts or ()]
-    return (
-        None
-        if texts is None
-        else [item for item in items if item.lower() not in ("", "none")][: settings.REMAINS_ITEMS]
-    )
+    items = [item for item in items if item.lower() not in ("", "none")][: settings.REMAINS_ITEMS]
+    return None if texts is None else items
 
 
 def _new_id(project_dir: str, args: argparse.Namespace) -> str:
     name = brief(args.id, settings.SKILL_CHARS) if args.id else redact(args.name)
     stem = name if args.id and sessions.safe_id(name) == name else tasks.slug(name)
     ids = [stem, *("%s-%d" % (stem, number) for number in range(2, 1000) if not args.id)]
-    free = [each for each in ids if not files.exists(tasks.path_of(project_dir, each))]
+    free = next((each for each in ids if not files.exists(tasks.path_of(project_dir, each))), "")
     if not free:
         raise Refusal("there is a task %s already. See: harness memory task list --all" % stem)
-    return free[0]
+    return free
 
 
 def _find(items: Iterable[Work], word: str, what: str) -> Work:
     """The task that is meant by its id, or the thread by its own or that of one of its sessions."""
-    shown, see = "{0.id}  {0.title}".format, what + " list --all"
-    return resolve.one(
-        word, items, lambda each: (each.id, *(each.sessions if what == "thread" else ())), what, shown, see
-    )
+
+    def ids(each: Work) -> list[str]:
+        return [each.id, *(each.sessions if what == "thread" else ())]
+
+    return resolve.one(word, items, ids, what, "{0.id}  {0.title}".format, what + " list --all")
 
 
 def _table(head: list[str], shown: Sequence[Task | Thread], counted: str) -> list[str]:
