@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -32,6 +33,13 @@ class Life:
         result = support.run_hook(script, payload, home=self.home, env=env, fresh=self.fresh, under=self.under)
         assert (result.code, result.stderr) == (0, ""), result
         return result
+
+    def modules_loaded(self, script: str, payload: Any) -> set[str]:
+        """The modules that a hook loads."""
+        command = [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))]
+        env = support.clean_environment(self.home, self.session.environment(pid=self.pid))
+        report = support.run(command, support.encode(payload), env, self.cwd).stderr
+        return {line.rpartition("|")[2].strip() for line in report.splitlines()}
 
     def start(self, source: str = "startup", **extra: Any) -> support.Result:
         return self.run("session_start", self.session.start(source, **extra))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import subprocess
 import sys
 import time
 from pathlib import Path
@@ -175,15 +174,6 @@ def test_own_rules_reach_the_hook(guard: Guard) -> None:
 
 
 # Payloads that cannot be judged ------------------------------------------------------------------
-BAD = {
-    "empty": b"",
-    "not JSON": b"rm -rf /\n",
-    "cut off": b'{"tool_name": "Bash", "tool_input": {"comm',
-    "a list": b"[]",
-    "bytes": b"\xff\xfe\x00",
-}
-
-
 @pytest.mark.parametrize(
     "fields",
     [
@@ -237,14 +227,11 @@ class Installation:
 
     def answer(self, tool: str, given: dict[str, Any], deadline: str = "") -> tuple[str, str]:
         script = ["-c", RUN % deadline, str(self.tree)] if deadline else [str(self.tree / "hooks" / "pre_tool_use.py")]
-        done = subprocess.run(
-            [sys.executable, *support.FLAGS, *script],
-            input=support.encode(self.guard.session.tool_call(tool, given)),
-            capture_output=True,
-            env=support.clean_environment(self.guard.home, self.guard.env),
-        )
-        assert (done.returncode, done.stderr) == (0, b"")
-        return answer_of(done.stdout.decode())
+        data, env = support.encode(self.guard.session.tool_call(tool, given)), self.guard.env
+        command = [sys.executable, *support.FLAGS, *script]
+        result = support.run(command, data, support.clean_environment(self.guard.home, env), self.guard.home)
+        assert (result.code, result.stderr) == (0, "")
+        return answer_of(result.stdout)
 
 
 @pytest.fixture

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import ast
-import re
-import sys
 from pathlib import Path
 from typing import Iterator
 
@@ -100,8 +98,9 @@ def test_a_hook_loads_no_more_than_its_number(life: Life) -> None:
     life.turn("Why does the parser fail on empty input?", "The parser handles empty input now.", "parser.py")
     life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "git status"}))  # leaves a stamp
     life.end()
-    session = support.Session(life.cwd, life.home)
-    session.transcript().turn("Fix the parser for empty input", "Fixed the parser; a test covers the empty case.")
+    next_life = Life(life.home, life.cwd, pid=life.pid)
+    session = next_life.session
+    next_life.transcript.turn("Fix the parser for empty input", "Fixed the parser; a test covers the empty case.")
     payloads = {
         "session_start": session.start(),
         "user_prompt_submit": session.prompt("Why does the parser fail on empty input?"),
@@ -109,10 +108,7 @@ def test_a_hook_loads_no_more_than_its_number(life: Life) -> None:
         "stop": session.stop("Fixed the parser; a test covers the empty case."),
     }
     for script, payload in payloads.items():
-        command = [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))]
-        env = support.clean_environment(life.home, session.environment(pid=life.pid))
-        report = support.run(command, support.encode(payload), env, life.cwd).stderr
-        names = {*re.findall(r"\|\s+(harness_memory[\w.]*)", report)}
+        names = [name for name in next_life.modules_loaded(script, payload) if name.startswith("harness_memory")]
         stems = [support.LIB.joinpath(*name.split(".")) for name in names]
         paths = [path for stem in stems for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.is_file()]
         assert 0 < lines(*paths) <= LOADED[script], script

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -95,15 +93,7 @@ def test_quiet_hook_loads_no_slow_module(life: Life, case: str) -> None:
     payloads["session_start"] = life.session.start("resume")
     payloads["pre_tool_use"] = life.session.tool_call(case.partition(",")[0], CALLS.get(case, {}))
     script = case if case in payloads else "pre_tool_use"
-    done = subprocess.run(
-        [sys.executable, *support.FLAGS, "-X", "importtime", str(support.HOOKS / (script + ".py"))],
-        input=support.encode(payloads[script]),
-        env=support.clean_environment(life.home, life.session.environment(pid=life.pid)),
-        cwd=life.cwd,
-        capture_output=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.decode().splitlines()}
+    loaded = life.modules_loaded(script, payloads[script])
     assert "harness_memory" in loaded
     assert not loaded & SLOW
     if case in ("Bash", "Bash, quoted", "Write"):
