@@ -97,7 +97,8 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
     """Remove temporary files of killed writers, and lock files of sessions that ended."""
     root, project, before = context.store_root, context.project_dir, now - settings.STRAY_FILE_SECONDS
     state, work = (os.path.join(project, name) for name in (settings.STATE_DIR, settings.WORK_DIR))
-    homes = [project, os.path.join(root, settings.USER_DIR), os.path.join(root, settings.ARCHIVE_DIR)]
+    names = (settings.USER_DIR, settings.ARCHIVE_DIR, settings.HEALTH_DIR)
+    homes = [project, *(os.path.join(root, name) for name in names)]
     notes = [os.path.join(home, name) for home in homes[:2] for name in (settings.LEARNING_DIR, settings.ARCHIVE_DIR)]
     recent = [path for day in files.names(work)[-2:] for path in files.folders(os.path.join(work, day))]
     parts = [path for folder in (*homes, state, *notes) for path in files.folders(folder)]
