@@ -188,8 +188,6 @@ class Store:
         searched = cache.open_source(
             str(self.root), str(self.project), time.time(), ends, own=frozenset(own), is_whole=is_whole
         )
-        if searched is None:
-            return []
         scores = ranking.score(searched, ranking.Query(query), NOW)
         records = [searched.record(number) for number in ranking.best(searched, scores, 99)]
         return [record.id.rpartition("Z-")[2][:8] for record in records]

@@ -66,8 +66,6 @@ def _search(context: HookContext, session: Session, state: Capture, injected: Re
     own = frozenset((session.id, *injected.own, state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + settings.RECALL_REFRESH_SECONDS)
     source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False)
-    if source is None:
-        return []
 
     def is_unwanted(number: int) -> bool:
         record = source.record(number)

@@ -16,13 +16,13 @@ import time
 from zlib import crc32
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Segment, Source, from_row
+from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .index import Document, Record
+    from .index import Record
 
 _LOCK = "recall.lock"
 _ARCHIVE_ENDING = ".tar.gz"
@@ -60,7 +60,7 @@ class _Cache:
                 self.removed.add(row[0])
                 self.recent.pop(row[0], None)
             else:
-                document = from_row(row)
+                document = Document(*row)
                 self.recent[document.record.id] = document
                 self.removed.discard(document.record.id)
         if is_whole and self.base and len(self.dead()) * 2 > self.base.count:
@@ -89,7 +89,7 @@ class _Cache:
         is_due = self.log_bytes > settings.RECALL_LOG_BYTES * (1 if self.is_whole else 4)
         is_due = is_due or len(self.added) > settings.RECALL_TAKEN_AT_PROMPT
         is_due = is_due or (self.is_whole and bool(self.recent) and not self.base)
-        if is_due or self.added or self.gone or self.state != before:
+        if os.path.isdir(self.project_dir) and (is_due or self.added or self.gone or self.state != before):
             self._save(is_due=is_due)
 
     def _take_episodes(self, now: float, ends: float, own: frozenset[str]) -> None:
@@ -150,15 +150,19 @@ class _Cache:
         before = self.state.get("archives", {})
         if stamps == before:
             return
-        from .writer import of_archive
+        from ..memory import archive
+        from .documents import index_text
 
-        changed = [name for name in names if stamps[name] != before.get(name)]
-        current = {name for name in names if name not in changed}
+        current = {name for name in names if stamps[name] == before.get(name)}
         ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
         self.gone.update(id for id in ids if id.split("/")[1] + _ARCHIVE_ENDING not in current)
-        for name in changed:
-            for document in of_archive(os.path.join(directory, name)):
-                self._add(document, 0)
+        for name in [name for name in names if name not in current]:
+            try:
+                for each in archive.load(os.path.join(directory, name)):
+                    id, started = "%s/%s/%s" % (ARCHIVED, each.archive, each.id), clock.parse(each.started) or 0.0
+                    self._add(index_text(id, ARCHIVED, each.headline, time=started), 0)
+            except files.Unreadable:
+                pass  # `verify` names it
         self.state["archives"] = stamps
 
     def _add(self, document: Document, stamp: int) -> None:
@@ -203,8 +207,8 @@ class _Cache:
 
 def open_source(
     store_root: str, project_dir: str, now: float, ends: float, *, own: frozenset[str] = frozenset(), is_whole: bool
-) -> Source | None:
-    """Everything in reach of a project, brought up to date until `ends`; None when there is nothing.
+) -> Source:
+    """Everything in reach of a project, brought up to date until `ends`.
 
     A prompt takes in a few documents, without those of its `own` sessions. `is_whole` takes in all, compares every
     file and drops what is gone. A damaged cache is replaced.
@@ -216,8 +220,7 @@ def open_source(
         drop(project_dir)
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
         cache.refresh(now, ends, own)
-    source = Source(cache.base, [*cache.recent.values()], cache.dead())
-    return source if source.count else None
+    return Source(cache.base, [*cache.recent.values()], cache.dead())
 
 
 def drop(project_dir: str) -> None:

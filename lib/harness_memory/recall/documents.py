@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base import clock
-from .index import NOTE, SESSION, Document, Record
+from .index import NOTE, SESSION, Document
 from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
@@ -28,8 +28,7 @@ def index_text(
     for word in words:
         counts[word] = counts.get(word, 0) + 1
     counts.update((path_term(path), len(paths)) for path in paths)
-    record = Record(id, kind, clock.iso(time)[:10], title, paths[:12])
-    return Document(counts, pairs, len(words), time, record)
+    return Document(counts, pairs, len(words), time, [id, kind, clock.iso(time)[:10], title, paths[:12]])
 
 
 def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:

@@ -47,18 +47,13 @@ class Document:
     __slots__ = ("counts", "length", "pairs", "record", "stamp", "time")
 
     def __init__(
-        self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: Record, stamp: int = 0
+        self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: list[Any], stamp: int = 0
     ) -> None:
         self.counts, self.pairs, self.length, self.time = counts, pairs, length, time
-        self.record, self.stamp = record, stamp
+        self.record, self.stamp = Record(*record), stamp
 
     def to_row(self) -> list[Any]:
         return [self.counts, self.pairs, self.length, self.time, self.record.to_row(), self.stamp]
-
-
-def from_row(row: list[Any]) -> Document:
-    counts, pairs, length, time, record, stamp = row
-    return Document(counts, pairs, length, time, Record(*record), stamp)
 
 
 class Segment:
@@ -131,7 +126,8 @@ class Source:
         self._base, self._recent, self._dead = base, recent, dead
         self._first = base.count if base else 0
         self._lists: dict[str, dict[int, int]] = {}
-        self._numbers: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}  # of terms in the segment
+        self._holders: dict[str, int] = {}
         columns = base.columns if base else {name: memoryview(b"") for name, _ in COLUMNS}
         self.lengths: list[int] = columns["lengths"].tolist() + [each.length for each in recent]
         self.times: list[float] = columns["times"].tolist() + [each.time for each in recent]
@@ -139,29 +135,25 @@ class Source:
         self.count = len(self.lengths)
         self.average = sum(self.lengths) / self.count if self.count else 1.0
 
-    def _find(self, term: str) -> int:
-        if term not in self._numbers:
-            self._numbers[term] = self._base.find(term) if self._base else -1
-        return self._numbers[term]
-
     def holders(self, term: str) -> int:
-        number = self._find(term)
-        in_base = self._base.holders(number) if self._base and number >= 0 else 0
-        return in_base + sum([term in each.counts for each in self._recent])
+        if term not in self._holders:
+            number = self._numbers[term] = self._base.find(term) if self._base else -1
+            in_base = self._base.holders(number) if self._base and number >= 0 else 0
+            self._holders[term] = in_base + sum([term in each.counts for each in self._recent])
+        return self._holders[term]
 
     def postings(self, term: str) -> dict[int, int]:
         """How often each document has the term, by its number."""
-        result = self._lists.get(term)
-        if result is None:
-            number = self._find(term)
-            result = dict(zip(*self._base.postings(number))) if self._base and number >= 0 else {}
+        if term not in self._lists:
+            is_in_base = self.holders(term) and self._numbers[term] >= 0
+            result = dict(zip(*self._base.postings(self._numbers[term]))) if self._base and is_in_base else {}
             for number in self._dead.intersection(result):
                 del result[number]
-            for number, each in enumerate(self._recent, self._first):
-                if term in each.counts:
-                    result[number] = each.counts[term]
+            result.update(
+                (n, each.counts[term]) for n, each in enumerate(self._recent, self._first) if term in each.counts
+            )
             self._lists[term] = result
-        return result
+        return self._lists[term]
 
     def pairs(self, number: int) -> Iterable[int]:
         if self._base and number < self._first:

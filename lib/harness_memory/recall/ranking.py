@@ -84,33 +84,31 @@ def pick(
     source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool], limit: int = _PICK_MAX
 ) -> list[int]:
     """The few documents that a prompt calls for, best first; none when nothing does."""
-    scores, asked = score(source, query, now), asked_of(source, query)
-    picked: list[int] = []
-    for number in best(source, scores, _PICK_EXAMINED):
-        is_worth = worth(source, asked, number, scores[number]) >= _WORTH_MIN
-        if is_worth and len(picked) < limit and not is_unwanted(number):
-            picked.append(number)
-    return picked
+    scores = score(source, query, now)
+    leading = best(source, scores, _PICK_EXAMINED)
+    worthy = [number for number in leading if worth(source, query, number, scores[number]) >= _WORTH_MIN]
+    return [number for number in worthy if not is_unwanted(number)][:limit]
 
 
-def asked_of(source: Source, query: Query) -> dict[str, tuple[float, float]]:
-    """(weight, rarity) of each term and path of a query."""
-    weights = {**query.weights, **dict.fromkeys(map(path_term, query.paths), 1.0)}
-    return {term: (weight, rarity_of(source, term)) for term, weight in weights.items()}
-
-
-def worth(source: Source, asked: Mapping[str, tuple[float, float]], number: int, score: float) -> float:
+def worth(source: Source, query: Query, number: int, score: float) -> float:
     """A score on an absolute scale: weighed by how much of the query the document holds."""
     unknown = log(1 + (source.count + 0.5) / 0.5)  # of a term without documents: unrelated prompts are full of them
     total = matched = together = 0.0
-    for term, (weight, rarity) in asked.items():
-        total += weight * (rarity or unknown)
-        if rarity and number in source.postings(term):
-            matched += weight * rarity
+    for term, weight in (*query.weights.items(), *((path_term(path), 1.0) for path in query.paths)):
+        known = rarity(source, term)
+        total += weight * (known or unknown)
+        if known and number in source.postings(term):
+            matched += weight * known
             together += 1 if term.isalpha() else 2
     # One plain word in common is chance; so is the best of very many documents.
     chance = (_WORTH_SCALE / unknown) ** 3
     return score * chance * matched / total * (together - 1) / together if together else 0.0
+
+
+def rarity(source: Source, term: str) -> float:
+    """BM25's inverse document frequency; 0 for a term of no document."""
+    holders = source.holders(term)
+    return log(1 + (source.count - holders + 0.5) / (holders + 0.5)) if holders else 0.0
 
 
 def best(source: Source, scores: Scores, limit: int) -> list[int]:
@@ -129,7 +127,14 @@ def score(source: Source, query: Query, now: float) -> Scores:
 
 def steps(source: Source, query: Query, now: float) -> Iterator[tuple[str, Scores]]:
     """The scores after each step of the ranking, with the name of the step."""
-    rarities = _rarities(source, query)
+    # The rarest terms first, up to a number of postings.
+    holders = {term: source.holders(term) for term in query.weights}
+    rarities: dict[str, float] = {}
+    left = _POSTINGS_MAX
+    for term in sorted(filter(holders.get, holders), key=lambda term: (holders[term], term)):
+        left -= holders[term]
+        if left >= 0 or len(rarities) < _TERMS_MIN:
+            rarities[term] = rarity(source, term)
     scores = _by_words(source, query.weights, rarities)
     yield "words", scores
     _add_pairs(source, scores, query, rarities)
@@ -138,25 +143,6 @@ def steps(source: Source, query: Query, now: float) -> Iterator[tuple[str, Score
     yield "newness", scores
     _follow_files(source, scores, query)
     yield "files", scores
-
-
-def rarity_of(source: Source, term: str) -> float:
-    """BM25's inverse document frequency; 0 for a term of no document."""
-    holders = source.holders(term)
-    return log(1 + (source.count - holders + 0.5) / (holders + 0.5)) if holders else 0.0
-
-
-def _rarities(source: Source, query: Query) -> dict[str, float]:
-    """The terms to read with their rarity: the rarest first, up to a number of postings."""
-    holders = {term: source.holders(term) for term in query.weights}
-    rarities: dict[str, float] = {}
-    left = _POSTINGS_MAX
-    for term in sorted((term for term in holders if holders[term]), key=lambda term: (holders[term], term)):
-        left -= holders[term]
-        if left < 0 and len(rarities) >= _TERMS_MIN:
-            break
-        rarities[term] = rarity_of(source, term)
-    return rarities
 
 
 def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:
@@ -210,14 +196,12 @@ def _follow_files(source: Source, scores: Scores, query: Query) -> None:
         if not paths:  # a note without files must not fall behind
             scores[number] += _FILE_FEEDBACK * top * share
     most = max(weights.values(), default=1.0)
-    _add_files(source, scores, {path: weight / most for path, weight in weights.items()}, _FILE_FEEDBACK * top)
-    _add_files(source, scores, dict.fromkeys(query.paths, 1.0), _CONTEXT_FILE_WEIGHT * (top or 1.0))
-
-
-def _add_files(source: Source, scores: Scores, shares: Mapping[str, float], weight: float) -> None:
-    additions: Scores = {}
-    for path, share in shares.items():
-        for number, breadth in source.postings(path_term(path)).items():
-            additions[number] = additions.get(number, 0.0) + share / sqrt(breadth)
-    for number, value in additions.items():
-        scores[number] = scores.get(number, 0.0) + weight * min(1.0, value)
+    shares = {path: weight / most for path, weight in weights.items()}
+    context = dict.fromkeys(query.paths, 1.0)
+    for by_path, weight in ((shares, _FILE_FEEDBACK * top), (context, _CONTEXT_FILE_WEIGHT * (top or 1.0))):
+        additions: Scores = {}
+        for path, share in by_path.items():
+            for number, breadth in source.postings(path_term(path)).items():
+                additions[number] = additions.get(number, 0.0) + share / sqrt(breadth)
+        for number, value in additions.items():
+            scores[number] = scores.get(number, 0.0) + weight * min(1.0, value)

@@ -1,4 +1,4 @@
-"""What a prompt never does: index the titles of archives, and write the index that `index` describes."""
+"""Writing the index that `index` describes: a prompt rarely does."""
 
 from __future__ import annotations
 
@@ -7,11 +7,8 @@ from array import array
 from itertools import accumulate
 from zlib import crc32
 
-from ..base import clock, jsontext
-from ..base.files import Unreadable
-from ..memory import archive
-from .documents import index_text
-from .index import ARCHIVED, BLOBS, COLUMNS, KINDS, MAGIC
+from ..base import jsontext
+from .index import BLOBS, COLUMNS, KINDS, MAGIC
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,15 +54,3 @@ def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int
     body = b"".join(sections)
     header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
     return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])
-
-
-def of_archive(path: str) -> list[Document]:
-    """The titles of archived sessions; none when the archive is damaged, which `verify` names."""
-    documents = []
-    try:
-        for session in archive.load(path):
-            id, started = "%s/%s/%s" % (ARCHIVED, session.archive, session.id), clock.parse(session.started) or 0.0
-            documents.append(index_text(id, ARCHIVED, session.headline, time=started))
-    except Unreadable:
-        pass
-    return documents
