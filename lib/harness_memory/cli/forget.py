@@ -39,8 +39,13 @@ _EXAMPLES = """\
 forget a1b2c3d4 --dry-run
 forget cart-totals --yes
 forget --text "Acme Corp" --yes
-forget --since 2026-11-01 --until 2026-11-08
-forget --scope user --type feedback"""
+forget --since 2026-11-01 --until 2026-11-08"""
+_HEADS = {
+    "sessions": ("%s, with episode, record, receipts and artifacts:", "session"),
+    "notes": ("%s, with former versions:", "note"),
+    "archived": ("%s:", "archived session"),
+    "files": ("In %s:", "file"),
+}
 _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
@@ -78,13 +83,8 @@ def forget(argv: list[str]) -> int:
     with archive.lock(at.project.dir) if args.yes else contextlib.nullcontext():
         selection = _choose(at, args, tops)
         is_hit, left, in_trail = selection.is_hit, [], []
-        report = {  # while the sessions can still be read
-            "sessions": [record.brief() for record in selection.sessions],
-            "notes": [described(note) for note in selection.notes],
-            "archived": sorted(each.id for each in selection.archived),
-            "files": selection.files,
-        }
-        lines, is_any = _preview(selection, at.root), any(report.values())
+        report, lines = _shown(selection, at.root)  # while the sessions can still be read
+        is_any = any(report.values())
         if is_hit:
             in_trail = [*forgetting.holding([os.path.join(at.project.dir, settings.SECURITY_DIR)], is_hit)]
         if args.yes and (is_any or is_hit):
@@ -144,20 +144,21 @@ def _removed_note(at: Scopes, word: str) -> Note | None:
     return None
 
 
-def _preview(selection: Selection, root: str) -> list[str]:
-    sessions, archived = ([*map(resolve.shown, each)] for each in (selection.sessions, selection.archived))
+def _shown(selection: Selection, root: str) -> tuple[dict[str, list[Any]], list[str]]:
+    """What goes: for scripts, and for a person."""
     names = [os.path.relpath(each["file"], root) + "  (the whole file)" * each["removed"] for each in selection.files]
-    groups = [
-        ("%s, with episode, record, receipts and artifacts:", "session", [[text] for text in sessions]),
-        ("%s, with former versions:", "note", [["%s  %s" % (note.ref, note.description)] for note in selection.notes]),
-        ("%s:", "archived session", [[text] for text in archived]),
-        ("In %s:", "file", [[name, *each["passages"][:3]] for name, each in zip(names, selection.files)]),
-    ]
+    groups: dict[str, list[tuple[Any, list[str]]]] = {
+        "sessions": [(each.brief(), [resolve.shown(each)]) for each in selection.sessions],
+        "notes": [(described(note), ["%s  %s" % (note.ref, note.description)]) for note in selection.notes],
+        "archived": [(each.id, [resolve.shown(each)]) for each in selection.archived],
+        "files": [(each, [name, *each["passages"][:3]]) for name, each in zip(names, selection.files)],
+    }
     lines = []
-    for head, noun, rows in groups:
-        texts = ["  " + "\n    ".join([cut(line(text), 100) for text in row]) for row in rows]
+    for key, rows in groups.items():
+        texts = ["  " + "\n    ".join([cut(line(text), 100) for text in row]) for _, row in rows]
+        head, noun = _HEADS[key]
         lines += [head % count(len(rows), noun), *some(texts, _SHOWN, "  ")] if rows else []
-    return lines
+    return {key: [value for value, _ in rows] for key, rows in groups.items()}, lines
 
 
 def _carry_out(at: Scopes, selection: Selection, tops: list[str]) -> None:

@@ -122,10 +122,10 @@ def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
             elif is_running or any(each.id == session.id and each.started != session.started for each in present):
                 kind = WENT_ON
             # The episode comes last: a session that has one is whole.
-            for path in sorted(session.files, key=lambda path: (path.startswith(settings.EPISODES_DIR), path)):
+            by_kind = sorted(session.files, key=lambda path: (path.startswith(settings.EPISODES_DIR), path))
+            for path in by_kind if kind == PRESENT else ():
                 target = os.path.join(project_dir, *path.split("/"))
-                is_there = files.read_part(target, 1) or files.is_same(target, session.files[path])
-                if kind in (PRESENT, RESTORED) and not is_there:
+                if not files.read_part(target, 1) and not files.is_same(target, session.files[path]):
                     files.write(target, session.files[path])
                     kind = RESTORED
             if not is_running:

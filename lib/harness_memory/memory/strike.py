@@ -57,9 +57,14 @@ def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
 
 
 def passages(path: str, data: bytes) -> list[str]:
-    """What a file says, line by line: a matcher that never matches is asked about every text in it."""
+    """What a file says, line by line."""
     texts: list[str] = []
-    strike(path, data, lambda text: bool(texts.append(text)))  # type: ignore[func-returns-value]
+
+    def collect(text: str) -> bool:
+        texts.append(text)
+        return False
+
+    strike(path, data, collect)  # a matcher that never matches is asked about every text
     return [line.strip() for text in dict.fromkeys(texts) for line in text.split("\n")]
 
 
