@@ -75,7 +75,7 @@ PACKAGES = {
     "cli": 3912,
     "setup": 993,
 }
-FOLDERS = {"hooks": 123, "tests": 14889, "bench": 2313}
+FOLDERS = {"hooks": 123, "tests": 13650, "bench": 2313}
 LOADED = {"session_start": 3700, "user_prompt_submit": 4000, "stop": 4050, "pre_tool_use": 895}
 
 
