@@ -102,8 +102,8 @@ def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
 def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title: str = "") -> None:
     """Write that a person closed, reopened or renamed a thread."""
     path = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, safe_id(thread.id) + ".json")
-    fact = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
-    fact.update(files.load_json(path, SPEC) or {})
+    unsaid = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
+    fact = files.load_json(path, SPEC) or unsaid
     if title:
         fact["title"] = title
     else:

@@ -27,10 +27,9 @@ if TYPE_CHECKING:
 
 _BUSY = "another session is updating the views. Try again"
 _INDEX_HEAD = b"# Session Memory Index\n\n## Recent Episodes (newest first)\n"
-_TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
-_CONVERSATION_PATH = os.path.join(settings.STATE_DIR, settings.CONVERSATION_FILE)
-_WORK_PATH = os.path.join(settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-PATHS = (settings.INDEX_FILE, _CONVERSATION_PATH, _WORK_PATH)
+_STATE_FILES = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.PROGRESS_DIR)
+_CONVERSATION_PATH, _WORK_PATH, _TASKS_PATH = (os.path.join(settings.STATE_DIR, name) for name in _STATE_FILES)
+_VIEWS = (settings.INDEX_FILE, _CONVERSATION_PATH, _WORK_PATH)
 
 
 def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, changed: str | None = None) -> bool:
@@ -44,7 +43,7 @@ def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, 
         if is_held:
             cached = threads.load_cache(project_dir)
             rows = threads.load_rows(project_dir, cached, changed)
-            if rows != [*cached.values()] or not all(_is_there(project_dir, path) for path in PATHS):
+            if rows != [*cached.values()] or not all(_is_there(project_dir, path) for path in _VIEWS):
                 update(project_dir, rows)
     return is_held
 
@@ -104,9 +103,9 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     last = chains[0].fields if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
-    lines = b",\n    ".join([thread.text for thread in chains])  # each on one line
-    body = b"\n    %b\n  " % lines if lines else b""
-    texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b]\n}\n' % (head[: -len("\n}\n")], body)
+    lines = b",".join([b"\n    " + thread.text for thread in chains])
+    end = b"\n  ]" if lines else b"]"
+    texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b%b\n}\n' % (head[: -len("\n}\n")], lines, end)
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
     return texts
 
@@ -119,10 +118,9 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
     """What is in progress. "Today" is the user's day of the latest activity: a view does not depend on the clock."""
     work: list[Work] = [*tasks, *chains]
     updated = max([each.finished for each in work], default="")
-    at = time.localtime(clock.parse(updated) or 0.0)
-    day = (time.mktime((at.tm_year, at.tm_mon, at.tm_mday + days, 0, 0, 0, 0, 0, -1)) for days in (0, 1))
-    begins, ends = map(clock.iso, day)
-    completed = [each for each in work if begins <= each.finished < ends and not each.is_open]
+    year, month, day, *_ = time.localtime(clock.parse(updated) or 0.0)
+    midnights = (time.mktime((year, month, day + days, 0, 0, 0, 0, 0, -1)) for days in (0, 1))
+    begins, ends = map(clock.iso, midnights)
     active = [
         {
             "id": each.id,
@@ -136,8 +134,7 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
         }
         for each in open_work(tasks, chains)[: settings.ACTIVE_TASKS_SHOWN]
     ]
-    done = [
-        {"id": each.id, "description": each.title, "completed": each.finished}
-        for each in completed[: settings.ACTIVE_TASKS_SHOWN]
-    ]
+    ended = [each for each in work if begins <= each.finished < ends and not each.is_open]
+    shown = ended[: settings.ACTIVE_TASKS_SHOWN]
+    done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in shown]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
