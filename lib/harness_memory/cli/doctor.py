@@ -83,7 +83,14 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     yield _failures(root)
     reported = [settings.CONFIG_FILE] * bool(problems) + [settings.GUARD_FILE] * bool(guard.problems)
     yield from _files(root, [os.path.join(root, name) for name in reported])
-    yield _audit(project.dir)
+    try:
+        trail = chain.verify(project.dir, episode.audit_heads(project.dir))
+        whole = "%s of this project, the chain is whole" % count(trail.count, "event")
+        whole = whole if trail.count else "nothing recorded in this project yet"
+        broken = "the trail of this project was changed" if trail.problem else ""
+    except OSError as error:
+        whole, broken = "", "the trail cannot be read (%s)" % error.strerror
+    yield Check(FAIL if broken else OK, "audit", broken or whole, "see: harness memory audit verify")
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
     left += glob.glob(os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, "*" + settings.REJECT_SUFFIX))
@@ -125,15 +132,13 @@ def _store(root: str) -> Check:
 
 def _failures(root: str) -> Check:
     """Recent failures, the same ones together, the newest first."""
-    groups: dict[tuple[str, str], list[float]] = {}
+    groups: dict[str, list[float]] = {}
     for record in reversed(health.failures(root)):
         instant = clock.parse(record.get("at")) or 0.0
         if time.time() - instant < installs.RECENT_SECONDS:
-            groups.setdefault((str(record.get("event")), str(record.get("error"))), []).append(instant)
-    details = []
-    for (event, error), instants in groups.items():
-        times = ", %d times" % len(instants) if instants[1:] else ""
-        details.append("%s, %s%s: %s" % (event, ago(instants[0]), times, line(error)[:300]))
+            key = "%s: %s" % (record.get("event"), line(record.get("error"))[:300])
+            groups.setdefault(key, []).append(instant)
+    details = ["%s (%s, %s)" % (key, ago(times[0]), count(len(times), "time")) for key, times in groups.items()]
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
     total = count(sum(map(len, groups.values())), "failed run") if groups else "none"
     text = "%s in the last %d days" % (total, installs.RECENT_SECONDS // 86400)
@@ -154,15 +159,3 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
     details = ["%s: %s (%s)" % (short(each.path), line(each.what), line(each.remedy)) for each in damaged]
     remedy = "as each line says; for all rules: harness memory verify --all-projects"
     yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
-
-
-def _audit(project_dir: str) -> Check:
-    try:
-        trail = chain.verify(project_dir, episode.audit_heads(project_dir))
-    except OSError as error:
-        reason = "the trail cannot be read (%s)" % error.strerror
-        return Check(FAIL, "audit", reason, "make it a file that you may read")
-    if trail.problem:
-        return Check(FAIL, "audit", "the trail of this project was changed", "see: harness memory audit verify")
-    text = "%s of this project, the chain is whole" % count(trail.count, "event")
-    return Check(OK, "audit", text if trail.count else "nothing recorded in this project yet")

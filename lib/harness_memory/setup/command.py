@@ -65,10 +65,10 @@ def _run(args: argparse.Namespace) -> int:
     if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
         raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
-    is_guarded = registry.find(store, path).get("guard") is not False if args.guard is None else args.guard
+    target = Installation(ROOT, args.scope, path, store)
+    is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
     wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
-    target = Installation(ROOT, args.scope, path, store)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 
@@ -105,23 +105,20 @@ def _install(target: Installation, wanted: entries.Entries, python: str, args: a
     _say("  memory:       %s\n  interpreter:  %s", target.store, python)
     _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
     _say("  skills:       %s", os.path.join(target.folders[0], "harness-*"))
-    for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR):
-        if os.environ.get(name):
-            _say("  note: %s is set here; start Claude Code with the same value", name)
+    names = [name for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR) if os.environ.get(name)]
+    notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
     if settingsfile.disables_hooks(text):
-        _say('  note: "disableAllHooks" is on in this file, so Claude Code runs no hook')
+        notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
     if target.scope == "project":
-        _say("  note: the file holds paths of this machine, so do not commit it; --scope local is for you alone")
-    for path in edited:
-        _say("  note: %s has your changes and stays as it is", path)
-    _say("Self-test, each hook run as Claude Code runs it:")
+        notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
+    notes += ["%s has your changes and stays as it is" % path for path in edited]
+    _say("".join("  note: %s\n" % note for note in notes) + "Self-test, each hook run as Claude Code runs it:")
     commands = {hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}
     outcomes = [*selftest.play(commands, os.environ)]
     if wanted.has_guard:
         outcomes += selftest.challenge(commands[entries.GUARD_EVENT], os.environ, selftest.CASES[:1])
-    for outcome in outcomes:
-        result = "FAILED: " + outcome.problem if outcome.problem else "ok, %.0f ms" % outcome.milliseconds
-        _say("  %-17s %s", outcome.event, result)
+    for event, milliseconds, problem, *_ in outcomes:
+        _say("  %-17s %s", event, "FAILED: " + problem if problem else "ok, %.0f ms" % milliseconds)
     undo = "python3 %s --scope %s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), target.scope)
     if any(outcome.problem for outcome in outcomes):
         _say("The self-test failed: this install does not work. Claude Code is not affected.\n  undo:  %s", undo)

@@ -35,7 +35,7 @@ class Installation:
         self.backup = path + ".harness-memory.bak"
         # Those that an install may make, the inner one first.
         self.folders = [os.path.join(os.path.dirname(path), SKILLS_DIR), os.path.dirname(path)]
-        self.record = registry.find(store, path)
+        self.record = next((item for item in registry.load(store) if item["settings"] == path), {})
         self.before, self.text = settingsfile.load(path)
         self.is_ours = bool(settingsfile.hooks(self.text, root))
         try:

@@ -33,10 +33,6 @@ def load(store_root: str) -> list[dict[str, Any]]:
     return list(record["installs"]) if record else []
 
 
-def find(store_root: str, settings_path: str) -> dict[str, Any]:
-    return next((item for item in load(store_root) if item["settings"] == settings_path), {})
-
-
 def put(store_root: str, settings_path: str, install: dict[str, Any] | None) -> None:
     """Record an install, or remove it (None); those whose settings file is gone go too."""
     others = [item for item in load(store_root) if item["settings"] != settings_path]

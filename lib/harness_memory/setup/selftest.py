@@ -70,9 +70,8 @@ def challenge(command: str, env: Mapping[str, str], cases: Sequence[Case]) -> It
         for expected, tool, about in cases:
             path = os.path.expanduser(about) if about[:1] == "~" else os.path.join(folder, "project", about)
             argument = {"command": about} if tool == "Bash" else {"file_path": path}
-            _, milliseconds, problem, got = _run(
-                GUARD_EVENT, command, {"tool_name": tool, "tool_input": argument}, folder, env
-            )[:4]
+            fields = {"tool_name": tool, "tool_input": argument}
+            _, milliseconds, problem, got, *_ = _run(GUARD_EVENT, command, fields, folder, env)
             if not problem and got != expected:
                 problem = "expected %s for `%s`, got %s" % (expected, about, got)
             yield Outcome("guard", milliseconds, problem, got, expected, tool, about)
