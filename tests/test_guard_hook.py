@@ -100,25 +100,12 @@ def test_a_denial_says_why_and_what_instead(guard: Guard) -> None:
     assert [(event["event"], event["rule"]) for event in guard.events()][1:] == [("tool_noted", "delete.inside")]
 
 
-ALONE = {
-    "unattended": ({"CLAUDE_CODE_SESSION_ATTENDED": "0"}, {}, "deny"),
-    "an older client": ({"CLAUDE_CODE_SESSION_ATTENDED": None, "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, {}, "deny"),
-    "dontAsk": ({}, {"permission_mode": "dontAsk"}, "deny"),
-    "a terminal": ({}, {}, "ask"),
-    "an attended SDK": ({"CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, {}, "ask"),
-    "an unknown client": ({"CLAUDE_CODE_SESSION_ATTENDED": None, "CLAUDE_CODE_ENTRYPOINT": None}, {}, "ask"),
-    "bypass": ({}, {"permission_mode": "bypassPermissions"}, "ask"),
-}
-
-
-@pytest.mark.parametrize("case", ALONE)
-def test_a_question_without_a_user_is_a_denial(guard: Guard, case: str) -> None:
-    env, extra, expected = ALONE[case]
-    verdict, text = guard.bash("git push --force origin main", env=env, **extra)
-    assert (verdict, "confirm it in this session" in text) == (expected, expected == "deny")
-    (event,) = guard.events()
-    assert event["event"] == ("tool_blocked" if expected == "deny" else "confirm_prompted")
-    assert event["decision"] == expected
+@pytest.mark.parametrize("row", tables.rows("unattended"), ids=lambda row: row["why"])
+def test_a_question_without_a_user_is_a_denial(guard: Guard, row: Any) -> None:
+    verdict, text = guard.bash("git push --force origin main", env=row["env"], **row["fields"])
+    assert (verdict, "confirm it in this session" in text) == (row["answer"], verdict == "deny")
+    recorded = [(event["event"], event["decision"]) for event in guard.events()]
+    assert recorded == [("tool_blocked" if verdict == "deny" else "confirm_prompted", verdict)]
 
 
 def test_what_an_unattended_question_becomes_is_the_users_choice(guard: Guard) -> None:
@@ -174,19 +161,11 @@ def test_own_rules_reach_the_hook(guard: Guard) -> None:
 
 
 # Payloads that cannot be judged ------------------------------------------------------------------
-@pytest.mark.parametrize(
-    "fields",
-    [
-        {},
-        {"cwd": 7, "session_id": None, "agent_id": []},
-        {"cwd": "\x00", "permission_mode": {}},
-        {"session_id": "\ud800"},
-    ],
-    ids=range(4),
-)
-def test_odd_fields_excuse_nothing(guard: Guard, fields: dict[str, Any]) -> None:
-    payload = {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~ # \ud800" + "é" * 20_000}, **fields}
-    assert guard.send(payload)[0] == "deny"
+def test_odd_fields_excuse_nothing(guard: Guard) -> None:
+    odd: list[Any] = [{}, {"cwd": 7, "session_id": None, "agent_id": []}, {"cwd": "\x00", "permission_mode": {}}]
+    for fields in [*odd, {"session_id": "\ud800"}]:
+        call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~ # \ud800" + "é" * 20_000}}
+        assert guard.send({**call, **fields})[0] == "deny"
 
 
 def test_a_payload_of_megabytes_is_judged_by_what_can_be_read(guard: Guard) -> None:
@@ -331,11 +310,7 @@ def test_a_permission_is_for_one_call_in_one_folder_once(guard: Guard) -> None:
     assert guard.bash(command + " --tags")[0] == "ask"
     assert guard.bash(command) == SILENT
     assert guard.bash(command)[0] == "ask"
-    assert [(event["event"], event["decision"]) for event in guard.events()] == [
-        ("confirm_prompted", "ask"),
-        ("tool_noted", "log"),
-        ("confirm_prompted", "ask"),
-    ]
+    assert [event["event"] for event in guard.events()] == ["confirm_prompted", "tool_noted", "confirm_prompted"]
     allowance.give(str(guard.root), "Read", path, str(guard.repo))
     assert guard.call("Read", path, cwd=str(guard.home))[0] == "deny"
     assert guard.call("Grep", {"pattern": "x", "path": path["file_path"]})[0] == "deny"

@@ -357,17 +357,14 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
 
 
 @POSIX
-@pytest.mark.parametrize(
-    ("command", "problem"),
-    [
-        ("exit 2", "exit code 2, expected 0"),
-        ("echo oops >&2", "unexpected output on standard error: oops"),
-        ("echo '{x'", "the answer is not valid JSON"),
-        ("cat >/dev/null", "the hook left no stamp of its run"),
-    ],
-)
-def test_the_self_test_names_the_problem(command: str, problem: str) -> None:
-    assert [outcome.problem for outcome in selftest.play({"Stop": command}, os.environ)] == [problem]
+def test_the_self_test_names_the_problem() -> None:
+    for command, problem in {
+        "exit 2": "exit code 2, expected 0",
+        "echo oops >&2": "unexpected output on standard error: oops",
+        "echo '{x'": "the answer is not valid JSON",
+        "cat >/dev/null": "the hook left no stamp of its run",
+    }.items():
+        assert [outcome.problem for outcome in selftest.play({"Stop": command}, os.environ)] == [problem]
 
 
 def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
@@ -381,20 +378,17 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
     assert path.read_bytes() == b'{\r\n  "a": 1\r\n}'
 
 
-@pytest.mark.parametrize(
-    ("args", "env", "path"),
-    [
-        ((), {}, ".claude/settings.json"),
-        (("--scope", "user"), {"CLAUDE_CONFIG_DIR": "other"}, "other/settings.json"),
-        (("--scope", "project"), {}, "work/.claude/settings.json"),
-        (("--scope", "local"), {}, "work/.claude/settings.local.json"),
-    ],
-)
-def test_each_scope_has_its_file(home: Path, args: tuple[str, ...], env: dict[str, str], path: str) -> None:
+def test_each_scope_has_its_file(home: Path) -> None:
     (home / "work").mkdir()
-    extra = {name: str(home / value) for name, value in env.items()}
-    page = run(home, *args, "--dry-run", cwd=home / "work", **extra).stdout
-    assert page.startswith("--- %s\n+++ %s\n" % (os.devnull, home / path))
+    for scope, path in {
+        "user": ".claude/settings.json",
+        "project": "work/.claude/settings.json",
+        "local": "work/.claude/settings.local.json",
+    }.items():
+        page = run(home, "--scope", scope, "--dry-run", cwd=home / "work").stdout
+        assert page.startswith("--- %s\n+++ %s\n" % (os.devnull, home / path))
+    page = run(home, "--dry-run", CLAUDE_CONFIG_DIR=str(home / "other")).stdout
+    assert "\n+++ %s\n" % (home / "other" / "settings.json") in page
 
 
 @POSIX
