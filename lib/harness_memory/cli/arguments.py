@@ -5,18 +5,14 @@ from __future__ import annotations
 import argparse
 import os
 import time
+from typing import NoReturn
 
 from ..base import clock, files, settings
 from ..project import identity
 from ..project.context import relative_path
+from ..project.identity import Project
 from . import output
 from .output import Refusal
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
-
-    from ..project.identity import Project
 
 
 class Parser(argparse.ArgumentParser):

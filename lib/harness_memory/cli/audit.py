@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import Counter
+from typing import Any
 
 from ..audit import trail, verify
 from ..base import clock, settings
 from ..session import episode
 from . import arguments
 from .output import count, cut, emit_json, line, local, short, table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
 
 _LIMIT = 20
 _RULES_SHOWN = 15

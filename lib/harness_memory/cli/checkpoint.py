@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import time
+from typing import Any
 
 from ..base import config, jsontext, settings
 from ..base.lock import Busy
@@ -15,15 +17,9 @@ from ..project import identity
 from ..project.context import Context
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
+from ..session.sessions import Session
 from . import arguments, resolve
 from .output import Refusal, answer, line, short
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from ..session.sessions import Session
 
 OUTCOMES = ("completed", "partial", "blocked", "failed")
 _FORMS = """\

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import time
+from typing import Any
 
 from ..audit import trail
 from ..base import clock, files, settings
 from ..memory import archive, backfill, records, strike
 from ..memory import forget as forgetting
+from ..memory.archive import Archived
+from ..memory.records import Record
+from ..memory.strike import Matcher
 from ..notes import note as notes
 from ..notes import shelf as notebook
+from ..notes.note import Note
 from ..project import identity
 from . import arguments, resolve
 from .backfill import config_dir
 from .output import Refusal, answer, complain, count, cut, line, short, some
 from .scopes import Scopes, described
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from ..memory.archive import Archived
-    from ..memory.records import Record
-    from ..memory.strike import Matcher
-    from ..notes.note import Note
 
 _ABOUT = """\
 Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.

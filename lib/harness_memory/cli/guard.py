@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import sys
 import time
+from typing import Any
 
 from ..audit import trail
 from ..base import invocation, settings
 from ..guard import allowance, calls, decision, judge, policy, tools
 from ..guard import rules as tiers
+from ..guard.policy import Policy
 from ..guard.question import Environment, Question, Quiet, findings, repository
 from ..guard.shell import Unreadable, plain
 from ..project import identity
@@ -18,13 +21,6 @@ from ..setup import selftest
 from . import arguments, installs
 from .output import Refusal, answer, columns, confirm, cut, line, table
 from .rules import problem_lines
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from ..guard.policy import Policy
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")

@@ -14,13 +14,10 @@ import shutil
 import sys
 import time
 import unicodedata
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from ..base import clock
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any
 
 COULD_NOT = 2
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import os
 import time
+from typing import Any
 
 from ..base import config, settings
+from ..base.config import Config
 from ..memory import archive as archives
 from ..memory import housekeeping, retention
+from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
 from .output import answer, complain, count, line, local, meter, short, table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from typing import Any
-
-    from ..base.config import Config
-    from ..memory.records import Record
 
 
 def prune(argv: list[str]) -> int:

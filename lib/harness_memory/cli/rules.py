@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from ..guard import policy as policies
 from ..guard import rules as defaults
 from . import arguments
 from .output import Refusal, answer, count, line, short, table
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 
 def rules(argv: list[str]) -> int:

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..base import clock, invocation, settings
 from ..memory import archive
 from ..notes import shelf as notebook
+from ..notes.note import Note
 from ..project import identity
 from ..recall import cache, ranking
-from ..recall.index import ARCHIVED, NOTE, SESSION
+from ..recall.index import ARCHIVED, NOTE, SESSION, Source
 from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from . import arguments
 from .output import Refusal, complain, cut, emit_json, line, short, table
 from .scopes import Scopes
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
-    from ..notes.note import Note
-    from ..recall.index import Source
 
 _LIMIT = 10
 _EXAMINED = 500  # of the best matches

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 from ..base import redact, settings
 from ..base.text import clean
 from ..memory import records
@@ -9,11 +12,6 @@ from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import arguments, resolve
 from .output import Refusal, answer, count, cut, line, local, passage, short
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
 
 _SAID_CHARS = 2000
 _TOOL_CHARS = 160

@@ -17,16 +17,13 @@ import os
 import tarfile
 import time
 import zlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..base import clock, files, jsontext, settings, yaml
 from ..base.lock import Lock
 from ..base.sha256 import hexdigest
 from ..session import episode, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
 
 ENDING = ".tar.gz"
 

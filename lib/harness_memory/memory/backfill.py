@@ -10,20 +10,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Iterator
+from typing import Any
 
 from ..base import clock, files, jsontext, settings, shape
+from ..base.config import Config
 from ..project import identity
 from ..project.context import Context
+from ..project.identity import Project
 from ..session import capture, episode, record, sessions, tombstones
 from . import archive
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
-
-    from ..base.config import Config
-    from ..project.identity import Project
 
 PROJECTS_DIR = "projects"
 REASON = "recorded from its transcript afterwards"

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
 
 from ..audit import verify as chain
@@ -18,11 +19,7 @@ from ..project import identity
 from ..session import capture, episode, sessions, tombstones
 from . import archive, rebuild, tasks, threads, views
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
+Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
 DAMAGED, MODE, STRAY, VIEW = "damaged", "mode", "stray", "view"
 REBUILD = "run: harness memory rebuild"

@@ -8,25 +8,21 @@ from __future__ import annotations
 
 import contextlib
 import os
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 from ..base import files, jsontext, settings
 from ..base.lock import Lock
 from ..notes import shelf as notebook
+from ..notes.note import Note
+from ..notes.shelf import Shelf
 from ..session import episode, sessions, tombstones
 from . import archive, strike, views
+from .archive import Archived
+from .records import Record
+from .strike import Matcher
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
-    from typing import Any
-
-    from ..notes.note import Note
-    from ..notes.shelf import Shelf
-    from .archive import Archived
-    from .records import Record
-    from .strike import Matcher
-
-    Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
+Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
 
 _WAIT_SECONDS = 3.0
 _BUSY = "a session is writing there. Run this again"

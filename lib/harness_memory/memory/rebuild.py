@@ -8,11 +8,8 @@ from ..base import clock, config, files, settings
 from ..project import identity
 from ..project.context import Context
 from ..session import capture, episode, record, sessions, tombstones
+from ..session.sessions import Session
 from . import archive
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from ..session.sessions import Session
 
 
 def lost(project_dir: str, now: float) -> list[Session]:

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 from functools import cached_property
+from typing import Any
 
 from ..base import clock, files, settings
 from ..base.text import first_sentence
 from ..session import capture, episode, liveness, sessions
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-    from ..session.sessions import Session
+from ..session.sessions import Session
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
 

@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import os
 import unicodedata
+from collections.abc import Callable
+from typing import Any
 
 from ..base import jsontext, neutral, settings, yaml
 from ..base.text import one_line
 from ..notes import note as notes
 from ..session import episode
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
-
-    Matcher = Callable[[str], bool]
+Matcher = Callable[[str], bool]
 
 _SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
 _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)

@@ -15,10 +15,7 @@ from ..base import clock, files, invocation, settings
 from ..base.sha256 import hexdigest
 from ..cli.output import Refusal
 from . import registry, settingsfile
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .entries import Entries
+from .entries import Entries
 
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
 PLUGIN_COMMAND = 'python3 "${CLAUDE_SKILL_DIR}/../../harness" memory'  # in the tree itself, for use as a plugin

@@ -9,10 +9,7 @@ from __future__ import annotations
 import json
 import re
 from functools import lru_cache
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from typing import Any
 
 BOM = "\ufeff"
 _NEWLINE = re.compile(r"\r\n|\n|\r")

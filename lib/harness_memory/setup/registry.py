@@ -12,13 +12,10 @@ from __future__ import annotations
 
 import os
 import re
+from typing import Any
 
 from ..base import files, settings
 from ..cli.output import count
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}

@@ -9,11 +9,8 @@ from typing import Mapping, NamedTuple
 from ..base import files, settings
 from ..cli.output import Refusal
 from . import entries, jsonedit
+from .entries import Entries
 from .jsonedit import Node, parse
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .entries import Entries
 
 SCOPES = ("user", "project", "local")
 _ALLOW = ("permissions", "allow")
