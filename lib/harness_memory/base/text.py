@@ -19,7 +19,8 @@ def clean(value: object, limit: int) -> str:
 
 
 def one_line(value: str) -> str:
-    return " ".join(_visible(value).translate(_CONTROLS).split())
+    value = _visible(value)
+    return " ".join((value if value.isprintable() else value.translate(_CONTROLS)).split())
 
 
 def block(value: str) -> str:

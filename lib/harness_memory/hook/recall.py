@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import config, invocation, neutral, settings
+from ..base import config, neutral, settings
 from ..base.text import cut
 from ..inject.injection import Part, compose, load_receipt
 from ..recall import cache, ranking
@@ -46,8 +46,15 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
         return None
     part, injection = Part("recall", "Possibly related earlier work", []), None
     for record in records:
-        count = len(part.lines)
-        _add(part, record)
+        count, is_session = len(part.lines), record.kind == SESSION
+        name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
+        text = ("" if is_session else record.kind + ": ") + cut(record.line, 200)
+        label = "user " if record.id.startswith("user/") else ""
+        part.add(neutral.line("- [%s%s] %s" % (label, record.day, text)), record.id, record.kind, record.files)
+        more = len(record.files) - settings.RECALL_FILES_SHOWN
+        files = ", ".join(record.files[: settings.RECALL_FILES_SHOWN]) + (", +%d" % more if more > 0 else "")
+        part.lines += ["  files: " + neutral.line(files)] if files else []
+        part.add_command("restore" if record.kind == ARCHIVED else "show", name)
         trial = compose([part], settings.RECALL_UNITS, context.project.name)
         if not trial.shown or trial.shown[0][1] < len(part.lines):
             del part.lines[count:]  # only whole items
@@ -78,17 +85,3 @@ def _search(context: HookContext, session: Session, state: Capture, injected: Re
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
     query = ranking.Query(prompt, prompts=prompts, branch=context.project.branch, files=state.files)
     return [source.record(number) for number in ranking.pick(source, query, run.now, is_unwanted, most)]
-
-
-def _add(part: Part, record: Record) -> None:
-    is_session = record.kind == SESSION
-    name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
-    text = ("" if is_session else record.kind + ": ") + cut(record.line, 200)
-    label = "user " if record.id.startswith("user/") else ""
-    part.add(neutral.line("- [%s%s] %s" % (label, record.day, text)), record.id, record.kind, record.files)
-    more = len(record.files) - settings.RECALL_FILES_SHOWN
-    files = ", ".join(record.files[: settings.RECALL_FILES_SHOWN]) + (", +%d" % more if more > 0 else "")
-    verb = "restore" if record.kind == ARCHIVED else "show"
-    command = "%s %s %s" % (invocation.own_command(), verb, invocation.quote(name))
-    part.lines += ["  files: " + neutral.line(files)] if files else []
-    part.lines.append(neutral.one_line_of("  whole: " + command))

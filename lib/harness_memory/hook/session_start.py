@@ -43,8 +43,12 @@ def handle(run: Run) -> dict[str, Any] | None:
             capture.save(session.dir, state)
         housekeeping.housekeep(context, event.session_id, process, run.now, options)
         _refresh_recall(context)
-        problems = [*options.problems, *_guard_problems(context), *_failures(run.root)]
-        message = [_health_line(problems)] if problems else []
+        problems = [*options.problems, *_problems(context)]
+        message = []
+        if problems:
+            shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
+            shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
+            message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
         if not is_compacted:
             message.append(briefing.consolidation_due(context.project_dir, run.now, options))
         text = _inject(context, session, is_fork, problems, int(options["injection_units"]))
@@ -69,29 +73,21 @@ def _refresh_recall(context: HookContext) -> None:
             cache.open_source(root, project_dir, context.run.now, context.ends, is_whole=True)
 
 
-def _guard_problems(context: HookContext) -> list[str]:
+def _problems(context: HookContext) -> list[str]:
+    """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch, run = context.store_root, context.launch, context.run
+    problems = []
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
-    if not any(map(os.path.lexists, rules)):
-        return []
-    from ..guard import degraded
+    if any(map(os.path.lexists, rules)):
+        from ..guard import degraded
 
-    return degraded.note(root, launch, context.project_dir, run.event.session_id, run.now)
+        problems += degraded.note(root, launch, context.project_dir, run.event.session_id, run.now)
+    if files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
+        from ..base import health
 
-
-def _failures(root: str) -> list[str]:
-    if not files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
-        return []
-    from ..base import health
-
-    count = health.unmentioned(root)
-    return ["%d hook run%s failed" % (count, "" if count == 1 else "s")] if count else []
-
-
-def _health_line(problems: list[str]) -> str:
-    shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
-    shown += ["%d more" % (len(problems) - len(shown))] if len(problems) > len(shown) else []
-    return "Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command())
+        count = health.unmentioned(root)
+        problems += ["%d hook run%s failed" % (count, "" if count == 1 else "s")] if count else []
+    return problems
 
 
 def _inject(context: HookContext, session: Session, is_fork: bool, problems: list[str], cap: int) -> str:

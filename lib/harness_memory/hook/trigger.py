@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..base import invocation, neutral, settings
+from ..base import neutral, settings
 from ..inject.injection import Part, compose, load_receipt
 from ..project.context import relative_path
 from .context import HookContext
@@ -59,8 +59,7 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
     for each in news:
         scope, _, slug = each["note"].partition("/")
         part.add(neutral.line("- [%s] %s" % (scope, each["line"])), each["note"], "note")
-        command = "%s show %s" % (invocation.own_command(), invocation.quote(slug))
-        part.lines.append(neutral.one_line_of("  whole: " + command))
+        part.add_command("show", slug)
     injection = compose([part], settings.RECALL_UNITS, context.project.name)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, event.name, "trigger " + news[0]["pattern"], run.now)

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, invocation, jsontext, neutral, settings
 from ..base.sha256 import hexdigest
 
 TYPE_CHECKING = False
@@ -61,17 +61,19 @@ class Part:
         if item:
             self.items[line] = {"item": item, "kind": kind, "files": files or []}
 
+    def add_command(self, verb: str, name: str) -> None:
+        command = "%s %s %s" % (invocation.own_command(), verb, invocation.quote(name))
+        self.lines.append(neutral.one_line_of("  whole: " + command))
+
     def left_out(self, count: int) -> int:
         return len(self.lines) - count + self.missing
 
     def text(self, count: int) -> str:
         """The part with so many of its lines."""
-        left, trailer = self.left_out(count), ""
-        if left:
-            from ..base import neutral
-
-            # A path may be named like the end of the frame.
-            trailer = "(%d more line%s; %s)\n" % (left, "" if left == 1 else "s", neutral.one_line_of(self.rest))
+        left = self.left_out(count)
+        # A path may be named like the end of the frame.
+        rest = neutral.one_line_of(self.rest) if left else ""
+        trailer = "(%d more line%s; %s)\n" % (left, "" if left == 1 else "s", rest) if left else ""
         title = ["", "## " + self.title] if self.title else [""]
         return "\n".join([*title, *self.lines[:count], trailer])
 

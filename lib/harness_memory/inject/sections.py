@@ -50,6 +50,10 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
 
         local = [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
         indexes.insert(0, ("local", pages.Curated("", local)))
+    if not any(page.lines or page.problem for _, page in indexes):
+        return part
+    from ..notes.index import read_line
+
     hidden: set[str] = set()
     for scope, page in indexes:
         page_part = _page_part("notes", "", page, 200, problems)
@@ -57,7 +61,7 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
         label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
         for text in page_part.lines:
-            slug, replaced = _pointer(text) if "](" in text else ("", [])
+            slug, replaced = read_line(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
@@ -68,18 +72,11 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
     return part
 
 
-def _pointer(line: str) -> tuple[str, list[str]]:
-    """The note that a line of an index points to, and those it replaces."""
-    from ..notes.index import read_line
-
-    return read_line(line)
-
-
 def still_open(project: Project, own_ids: set[str]) -> Part:
     """Open threads and tasks, without those of the session itself."""
     path = os.path.join(project.dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
-    tasks = (files.load_json(path, _TASKS) or {"active_tasks": []})["active_tasks"]
-    tasks = [task for task in tasks if task["id"] not in own_ids]
+    current = files.load_json(path, _TASKS) or {"active_tasks": []}
+    tasks = [task for task in current["active_tasks"] if task["id"] not in own_ids]
     part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
     for task in tasks[: settings.OPEN_SHOWN]:
         part.lines.append(neutral.line("- [%s] %s" % (task["started"][:10], task["description"])))
