@@ -13,6 +13,7 @@ from . import arguments, resolve
 from .output import Refusal, answer, count, line, sparkline, table
 
 _CHARTED = 20
+_TREND_RATINGS = 4  # fewer show no trend
 _NOTES_SHOWN = 10
 _ABOUT_RATE = """\
 Say how well a skill did, from 1 (badly) to 5 (very well). Its next sessions are shown poor ratings.
@@ -54,10 +55,15 @@ def signals(argv: list[str]) -> int:
         raise Refusal('no ratings of "%s" here. See: harness memory signals' % line(args.skill))
     if not groups:
         return answer(args.json, [], ["No ratings here yet. Give one: harness memory rate SKILL 1-5"])
+    most = settings.RECENT_RATINGS
     summaries, rows = [], [["SKILL", "RATINGS", "MEAN", "RECENT", "TREND", "LAST %d" % _CHARTED]]
     for name, group in sorted(groups.items()) if not skill else [(skill, groups[skill])]:
         numbers = [each["rating"] for each in group]
-        means, trend = [mean(numbers), mean(numbers[-settings.RECENT_RATINGS :])], _trend(numbers)
+        means, trend = [mean(numbers), mean(numbers[-most:])], ""
+        if len(numbers) >= _TREND_RATINGS:
+            recent = most if len(numbers) > most else (len(numbers) + 1) // 2
+            change = mean(numbers[-recent:]) - mean(numbers[:-recent])
+            trend = "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"
         summary = {"skill": name, "ratings": numbers, "mean": round(means[0], 2), "recent_mean": round(means[1], 2)}
         kinds = {kind: sum(each.get("signal") == kind for each in group) for kind in ratings.SIGNALS}
         summaries.append({**summary, "trend": trend, "signals": kinds, "last": group[-1]})
@@ -67,10 +73,3 @@ def signals(argv: list[str]) -> int:
     lines = table(rows, right=(1, 2, 3)) + (["", "%s, newest first" % count(len(notes), "note")] if notes else [])
     lines += ["  " + line("%s  %s  %s" % (each.get("date"), each["rating"], each["note"])) for each in notes]
     return answer(args.json, summaries, lines)
-
-
-def _trend(numbers: list[float]) -> str:
-    """Whether the latest ratings are better or worse than those before; "" when there are too few."""
-    recent = settings.RECENT_RATINGS if len(numbers) > settings.RECENT_RATINGS else (len(numbers) + 1) // 2
-    change = mean(numbers[-recent:]) - mean(numbers[:-recent]) if len(numbers) >= 4 else 0.0
-    return "" if len(numbers) < 4 else "steady" if abs(change) < 0.5 else "better" if change > 0 else "worse"

@@ -143,8 +143,14 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
     arguments.private_root(project)
     with views.lock(project.dir):
         if args.action == "start":
+            name = brief(args.id, settings.SKILL_CHARS) if args.id else redact(args.name)
+            stem = name if args.id and sessions.safe_id(name) == name else tasks.slug(name)
+            ids = [stem, *("%s-%d" % (stem, number) for number in range(2, 1000) if not args.id)]
+            free = next((each for each in ids if not files.exists(tasks.path_of(project.dir, each))), "")
+            if not free:
+                raise Refusal("there is a task %s already. See: harness memory task list --all" % stem)
             title = brief(args.name, settings.SUMMARY_LINE_CHARS)
-            changed = Task({"task_id": _new_id(project.dir, args), "title": title, "branch": project.branch})
+            changed = Task({"task_id": free, "title": title, "branch": project.branch})
         else:
             changed = _find(tasks.load(project.dir).values(), args.name, "task")
         changed.add(entry, resolve.present(project.dir), clock.iso(now))
@@ -157,16 +163,6 @@ def _texts(texts: list[str] | None) -> list[str] | None:
     items = [brief(text, settings.ITEM_CHARS) for text in texts or ()]
     items = [item for item in items if item.lower() not in ("", "none")][: settings.REMAINS_ITEMS]
     return None if texts is None else items
-
-
-def _new_id(project_dir: str, args: argparse.Namespace) -> str:
-    name = brief(args.id, settings.SKILL_CHARS) if args.id else redact(args.name)
-    stem = name if args.id and sessions.safe_id(name) == name else tasks.slug(name)
-    ids = [stem, *("%s-%d" % (stem, number) for number in range(2, 1000) if not args.id)]
-    free = next((each for each in ids if not files.exists(tasks.path_of(project_dir, each))), "")
-    if not free:
-        raise Refusal("there is a task %s already. See: harness memory task list --all" % stem)
-    return free
 
 
 def _find(items: Iterable[Work], word: str, what: str) -> Work:
