@@ -8,8 +8,9 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from typing import Callable
 
 from ..audit import verify as chain
 from ..base import files, jsontext, settings, shape, yaml

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import os
 import unicodedata
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Callable
 
 from ..base import jsontext, neutral, settings, yaml
 from ..base.text import one_line
