@@ -13,7 +13,7 @@ import support
 
 from harness_memory import cli
 from harness_memory.base import invocation
-from harness_memory.base.sha256 import hexdigest
+from harness_memory.base.text import hexdigest
 from harness_memory.setup import entries
 from harness_memory.setup.installation import PLUGIN_COMMAND, Installation
 

@@ -24,8 +24,7 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
-from ..base.sha256 import hexdigest
-from ..base.text import brief_of, clean, passage
+from ..base.text import brief_of, clean, hexdigest, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 from . import settings
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
@@ -76,6 +78,18 @@ def identifier(value: object) -> str:
     """An id as programs make them; "" for anything else."""
     text = value if isinstance(value, str) and len(value) <= 64 and value.isascii() else ""
     return text if text.replace("-", "").replace("_", "").isalnum() else ""
+
+
+def hexdigest(data: bytes | str) -> str:
+    """SHA-256 from the interpreter's own small module: `hashlib` would load all of OpenSSL."""
+    try:
+        if sys.version_info >= (3, 12):
+            from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
+        else:
+            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
+    except ImportError:
+        from hashlib import sha256  # type: ignore[assignment,no-redef,unused-ignore]
+    return str(sha256(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data).hexdigest())
 
 
 def _redacted(value: str, limit: int) -> str:

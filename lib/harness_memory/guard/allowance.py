@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import files, jsontext, settings, sha256
+from ..base import files, jsontext, settings
+from ..base.text import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,5 +41,5 @@ def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> b
 
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     about = given.get("command") if isinstance(given.get("command"), str) else jsontext.compact(given)
-    name = sha256.hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
+    name = hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
     return os.path.join(root, settings.GUARD_DIR, "allowed", name)

@@ -9,7 +9,7 @@ import os
 
 from ..audit import trail
 from ..base import files, health, settings
-from ..base.sha256 import hexdigest
+from ..base.text import hexdigest
 from . import policy
 
 

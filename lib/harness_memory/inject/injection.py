@@ -19,7 +19,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, invocation, jsontext, neutral, settings
-from ..base.sha256 import hexdigest
+from ..base.text import hexdigest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

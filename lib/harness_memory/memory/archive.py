@@ -22,7 +22,7 @@ from typing import Any
 
 from ..base import clock, files, jsontext, settings, yaml
 from ..base.lock import Lock
-from ..base.sha256 import hexdigest
+from ..base.text import hexdigest
 from ..session import episode, sessions
 
 ENDING = ".tar.gz"

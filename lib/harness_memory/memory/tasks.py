@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, jsontext, settings
-from ..base.sha256 import hexdigest
+from ..base.text import hexdigest
 from ..session.sessions import safe_id
 
 TYPE_CHECKING = False

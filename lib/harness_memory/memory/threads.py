@@ -16,8 +16,7 @@ from __future__ import annotations
 import os
 
 from ..base import files, jsontext, settings
-from ..base.sha256 import hexdigest
-from ..base.text import cut, first_sentence, one_line
+from ..base.text import cut, first_sentence, hexdigest, one_line
 from ..session import episode
 from ..session.sessions import safe_id
 

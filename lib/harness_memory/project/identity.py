@@ -28,7 +28,8 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, lock, settings, sha256
+from ..base import files, lock, settings
+from ..base.text import hexdigest
 from . import git
 from .context import Project as Project
 
@@ -113,7 +114,7 @@ def last_seen(project_dir: str) -> tuple[str, str]:
 
 
 def project_id(identity: str) -> str:
-    return _slug(identity) + "-" + sha256.hexdigest(identity)[: settings.ID_HASH_CHARS]
+    return _slug(identity) + "-" + hexdigest(identity)[: settings.ID_HASH_CHARS]
 
 
 def is_project_id(value: object) -> bool:

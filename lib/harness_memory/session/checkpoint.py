@@ -22,8 +22,7 @@ import time
 
 from ..base import clock, files, health, jsontext, settings
 from ..base.redact import redact, redact_tree
-from ..base.sha256 import hexdigest
-from ..base.text import brief, clean, passage
+from ..base.text import brief, clean, hexdigest, passage
 from . import liveness, sessions
 
 TYPE_CHECKING = False

@@ -72,7 +72,7 @@ def safe_id(claude_id: str) -> str:
     """Claude's id if it can name a file on any system, else a hash of it."""
     if 0 < len(claude_id) <= 64 and _ID_CHARS.issuperset(claude_id) and claude_id.lower() not in DEVICE_NAMES:
         return claude_id
-    from ..base.sha256 import hexdigest
+    from ..base.text import hexdigest
 
     return "x" + hexdigest(claude_id)[:31]
 

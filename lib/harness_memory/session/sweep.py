@@ -75,7 +75,7 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str
 
 def _adopt(context: Context, path: str, now: float) -> None:
     """Archive a checkpoint file, or a claim, that no living session will take, to its owner or a record of its own."""
-    from ..base.sha256 import hexdigest
+    from ..base.text import hexdigest
     from . import checkpoint, record, tombstones
 
     name, written, project_dir = os.path.basename(path), min(files.modified(path), now), context.project_dir

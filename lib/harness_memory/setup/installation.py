@@ -12,7 +12,7 @@ import time
 
 from .. import __version__
 from ..base import clock, files, invocation, settings
-from ..base.sha256 import hexdigest
+from ..base.text import hexdigest
 from ..cli.output import Refusal
 from . import registry, settingsfile
 from .entries import Entries
