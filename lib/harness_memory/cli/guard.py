@@ -151,7 +151,7 @@ def _facts(question: Question) -> dict[str, Any]:
         facts["told"] = decision.sentence(best, here) if best.tier in (tiers.ASK, tiers.DENY) else None
     steps, unread = _steps(question, here)
     call = {"tool": question.tool, "input": question.given, "cwd": question.cwd, "project": question.project}
-    broken = [{"call": call, **_finding(rule, about, here)} for rule, call, about in against]
+    broken = [{"call": text, **_finding(rule, about, here)} for rule, text, about in against]
     return {**facts, **call, "steps": steps, "unread": unread, "findings": broken, "problems": here.problems}
 
 
