@@ -62,16 +62,16 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2038,
-    "project": 609,
+    "base": 2025,
+    "project": 608,
     "audit": 215,
     "session": 1512,
     "notes": 995,
     "memory": 2122,
-    "recall": 953,
-    "inject": 441,
+    "recall": 916,
+    "inject": 440,
     "guard": 7346,
-    "hook": 773,
+    "hook": 760,
     "cli": 3912,
     "setup": 993,
 }

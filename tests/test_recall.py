@@ -61,32 +61,12 @@ def test_a_text_is_split_into_terms(line: str) -> None:
 
 # Ranking ---------------------------------------------------------------------------------------
 
-SESSIONS = [
-    {"id": "pay", "text": "Double charge at checkout: added an idempotency key", "files": ["api/payments.ts"]},
-    {"id": "auth", "text": "Login loops in Safari because of the SameSite cookie", "files": ["api/session.ts"]},
-    {"id": "de", "text": "Umlaute auf der Produktseite waren falsch kodiert", "files": ["web/page.tsx"]},
-    {"id": "ru", "text": "Исправлена миграция базы данных", "files": ["db/migrate.sql"]},
-    {"id": "zh", "text": "修复了登录页面的错误", "files": ["web/login.tsx"]},
-    {"id": "ja", "text": "監査ログの保存期間を変更した", "files": ["audit/log.go"]},
-    {"id": "go", "text": "Fixed: panic: assignment to entry in nil map", "files": ["internal/plan/diff.go"]},
-]
+SESSIONS = [json.loads(line) for line in (DATA / "sessions.jsonl").read_text("utf-8").splitlines()]
 
 
-@pytest.mark.parametrize(
-    ("query", "expected"),
-    [
-        ("customers were charged twice in the checkout", "pay"),
-        ("cookies in safari", "auth"),
-        ("Warum ist der Umlaut auf der Seite falsch?", "de"),
-        ("ошибка при миграции", "ru"),
-        ("登录页面打不开", "zh"),
-        ("監査ログは何年保存しますか", "ja"),
-        ("panic: assignment to entry in nil map\n\ngoroutine 1 [running]:\n\tinternal/plan/diff.go:88 +0x1d", "go"),
-        ("what happened to session.ts", "auth"),
-        ("look at /home/me/shop/api/payments.ts", "pay"),
-    ],
-)
-def test_a_query_finds_its_own_words(query: str, expected: str) -> None:
+@pytest.mark.parametrize("line", (DATA / "queries.jsonl").read_text("utf-8").splitlines())
+def test_a_query_finds_its_own_words(line: str) -> None:
+    query, expected = json.loads(line)
     assert found(SESSIONS, query)[0] == expected
 
 

@@ -20,25 +20,7 @@ from harness_memory.project import identity
 from harness_memory.session import capture, digest, episode, sessions
 
 CART = "cart totals rounded at the end, off by a cent"
-SHOP = [
-    (
-        "Totals in the cart are off by a cent for guest checkouts",
-        "Cart totals are rounded once at the end; the per-line rounding in the tax helper is gone.",
-        "cart/totals.py",
-    ),
-    (
-        "The websocket reconnect loop hammers the gateway after a deploy",
-        "Reconnects now back off with jitter; the gateway closes idle sockets after thirty seconds.",
-        "net/reconnect.py",
-    ),
-    (
-        "Import of supplier spreadsheets fails on umlauts",
-        "Spreadsheets are decoded as cp1252 when utf-8 fails; a fixture with umlauts guards it.",
-        "imports/spreadsheet.py",
-    ),
-    ("Добавь кэш для парсера накладных", "Парсер накладных кэширует разобранные строки в памяти.", "docs/nakladnye.py"),
-    ("购物车里的优惠券会被重复使用", "优惠券在下单时加锁,重复使用的请求会被拒绝。", "coupon/lock.py"),
-]
+SHOP = Path(__file__).parent / "data" / "recollection" / "shop.jsonl"
 FILLER = ["rename helper %d", "bump dependency %d", "tidy module %d", "format file %d", "document endpoint %d"]
 
 
@@ -48,7 +30,7 @@ def shop(life: Life) -> Life:
     for number in range(12):
         topic = FILLER[number % len(FILLER)] % number
         past(life, "Please " + topic, "Did it: %s. Nothing else changed." % topic, "misc/part%d.py" % number)
-    for ask, answer, file in SHOP:
+    for ask, answer, file in map(json.loads, SHOP.read_text("utf-8").splitlines()):
         past(life, ask, answer, file)
     identity.record(identity.locate(str(life.store), str(life.cwd), str(life.cwd)), clock.iso(time.time()))
     return life

@@ -32,13 +32,8 @@ def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
     assert re.findall(r"^name: (.+)$", head, re.M) == [name]
     assert len(re.findall(r"^description: .{40,}$", head, re.M)) == 1
     spans = re.findall(r"`([a-z]+)(?: [^`]*)?`", body)
-    verbs = {*spans, *re.findall(r"harness\" memory ([a-z]+)", text)} - {
-        "feedback",
-        "project",
-        "user",
-        "reference",
-        "local",
-    }
+    types = {"feedback", "project", "user", "reference", "local"}
+    verbs = {*spans, *re.findall(r"harness\" memory ([a-z]+)", text)} - types
     assert verbs
     assert verbs <= {row[0] for row in cli.VERBS}
     assert text.count('harness" memory') == text.count(PLUGIN_COMMAND) > 0
@@ -118,9 +113,7 @@ def test_a_folder_that_was_there_before_stays(config: Config, tmp_path: Path, fo
 def run(home: Path, *words: str) -> subprocess.CompletedProcess[bytes]:
     command = [sys.executable, str(support.ROOT / "install.py"), *words]
     env = support.clean_environment(home)
-    return subprocess.run(
-        command, env=env, cwd=str(home), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False
-    )
+    return subprocess.run(command, env=env, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
 
 
 def test_install_py_there_and_back(home: Path, repo: Path) -> None:

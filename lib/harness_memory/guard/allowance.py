@@ -8,8 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import files, jsontext, settings
-from ..base.text import hexdigest
+from ..base import files, jsontext, settings, text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,5 +40,5 @@ def take(root: str, tool: str, given: dict[str, Any], cwd: str, now: float) -> b
 
 def _path(root: str, tool: str, given: dict[str, Any], cwd: str) -> str:
     about = given.get("command") if isinstance(given.get("command"), str) else jsontext.compact(given)
-    name = hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
+    name = text.hexdigest("\n".join([tool, os.path.normpath(cwd), str(about).strip()]))
     return os.path.join(root, settings.GUARD_DIR, "allowed", name)

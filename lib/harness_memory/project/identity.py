@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, lock, settings
+from ..base import files, settings
 from ..base.text import hexdigest
 from . import git
 from .context import Project as Project
@@ -88,12 +88,10 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
 def record(project: Project, now_iso: str) -> None:
     """Keep project.json true to what `locate` saw; a file that is damaged or newer stays as it is."""
     path = os.path.join(project.dir, settings.PROJECT_FILE)
-    with lock.Lock(path + settings.LOCK_SUFFIX) as held:
-        facts, problem = files.read_json(path, _SPEC)
-        if held and not problem:
-            updated = _updated(facts or {}, project, now_iso)
-            if updated != facts:
-                files.write_json(path, updated)
+    facts, problem = files.read_json(path, _SPEC)
+    updated = facts if problem else _updated(facts or {}, project, now_iso)
+    if updated != facts:  # of two starts at once the last one wins, and the next one adds what it lost
+        files.write_json(path, updated)
     own = project_id(project.identity)
     alias = os.path.join(os.path.dirname(project.dir), own, settings.PROJECT_FILE)
     if own != project.id and not os.path.lexists(alias):
