@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
@@ -104,14 +102,6 @@ def test_a_session_is_not_recalled_to_itself(life: Life) -> None:
     life.start()
     life.turn("Totals in the cart are off by a cent", "Cart totals are rounded once at the end.", "cart/totals.py")
     assert life.prompt(CART).stdout == ""
-
-
-def test_the_injected_command_shows_the_whole_session(shop: Life) -> None:
-    shop.start()
-    command = shop.prompt(CART).context.partition("whole: ")[2].partition("\n")[0]
-    env = support.clean_environment(shop.home)
-    done = subprocess.run(shlex.split(command), cwd=shop.cwd, env=env, stdout=subprocess.PIPE, check=True)
-    assert "Cart totals are rounded once" in done.stdout.decode()
 
 
 def test_a_forgotten_or_deleted_session_stays_away(shop: Life, home: Path, repo: Path) -> None:

@@ -131,9 +131,8 @@ def _receipt_of_fork(context: HookContext) -> Receipt | None:
     from ..session import capture
 
     ended = context.run.now - context.run.event.silent_seconds
-    best, distance = "", settings.FORK_TOLERANCE_SECONDS
-    for directory in sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]:
-        last = capture.load(directory).last
-        if last and abs(ended - last) < distance:
-            best, distance = directory, abs(ended - last)
-    return load_receipt(best).fork(os.path.basename(best)) if best else None
+    directories = sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]
+    distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
+    distance, parent = min(distances, default=(ended, ""))
+    is_parent = distance < settings.FORK_TOLERANCE_SECONDS
+    return load_receipt(parent).fork(os.path.basename(parent)) if is_parent else None

@@ -45,6 +45,8 @@ PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
 _PATH_MARK = "="  # no term of a text starts with it
 _WHOLE_MAX_CHARS = 64
+# Scripts without spaces between words: each two neighbours are a term.
+_DENSE = ((0x0E00, 0x0F00), (0x3005, 0xD7B0), (0xF900, 0xFB00), (0x20000, 0x110000))
 _ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
 _ASCII.update({ord("\\"): "/", ord("'"): ""})
 _beyond_ascii: dict[int, str] = {}
@@ -115,11 +117,7 @@ def _foreign(pieces: list[str]) -> list[str]:
         word = run = ""
         for letter in piece.lower().translate(_folded) + " ":
             code = ord(letter)
-            # A script without spaces between words: each two neighbours are a term.
-            is_dense = code >= 0x0E00 and (
-                code < 0x0F00 or 0x3005 <= code < 0xD7B0 or 0xF900 <= code < 0xFB00 or code >= 0x20000
-            )
-            if is_dense:
+            if any(first <= code < end for first, end in _DENSE):
                 parts += [word] if word else []
                 word = ""
                 run += letter
@@ -139,12 +137,8 @@ def _learn_beyond_ascii() -> None:
         *(*range(0xFF00, 0xFF10), *range(0xFF1A, 0xFF21), *range(0xFF3B, 0xFF41), *range(0xFF5B, 0xFF66)),
     )
     wide = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
-    _folded.update(
-        zip(
-            map(ord, "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿāăąćčďđēęěğīıłńňōőřśşšţťūůűźżž"),
-            "aaaaaaceeeeiiiinoooooouuuuyyaaaccddeeegiilnnoorsssttuuuzzz",
-        )
-    )
+    accented = map(ord, "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿāăąćčďđēęěğīıłńňōőřśşšţťūůűźżž")
+    _folded.update(zip(accented, "aaaaaaceeeeiiiinoooooouuuuyyaaaccddeeegiilnnoorsssttuuuzzz"))
     _folded.update({ord("ß"): "ss", ord("æ"): "ae", ord("œ"): "oe", ord("ё"): "е"})
     _beyond_ascii.update(dict.fromkeys(signs, " "))
     _beyond_ascii.update((code, chr(code - 0xFEE0)) for code in wide)
