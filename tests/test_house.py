@@ -71,7 +71,7 @@ PACKAGES = {
     "recall": 916,
     "inject": 440,
     "guard": 7346,
-    "hook": 760,
+    "hook": 723,
     "cli": 3912,
     "setup": 993,
 }

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..recall.index import Record
     from ..session.capture import Capture
     from ..session.sessions import Session
-    from .context import HookContext
+    from .runner import Run
 
 # Stems of what people say to keep work going.
 _WORDS = (
@@ -31,18 +31,17 @@ _WORDS = (
 _GO_AHEAD = frozenset(_WORDS.split())
 
 
-def begin(context: HookContext, session: Session, state: Capture) -> dict[str, Any] | None:
+def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
     """The caller holds the session's lock."""
-    run = context.run
-    most = int(config.load(run.root)["recall_items"])
+    most = int(config.load(run.store_root)["recall_items"])
     is_asking = any(word not in _GO_AHEAD for word in terms(run.event.prompt[: settings.ASK_CHARS]))
     if not most or not is_asking or run.left() < settings.RECALL_RESERVE_SECONDS:
         return None
     injected = load_receipt(session.dir)
     try:
-        records = _search(context, session, state, injected, most)
+        records = _search(run, session, state, injected, most)
     except cache.DAMAGE:
-        cache.drop(context.project_dir)
+        cache.drop(run.project_dir)
         return None
     part, injection = Part("recall", "Possibly related earlier work", []), None
     for record in records:
@@ -55,7 +54,7 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
         files = ", ".join(record.files[: settings.RECALL_FILES_SHOWN]) + (", +%d" % more if more > 0 else "")
         part.lines += ["  files: " + neutral.line(files)] if files else []
         part.add_command("restore" if record.kind == ARCHIVED else "show", name)
-        trial = compose([part], settings.RECALL_UNITS, context.project.name)
+        trial = compose([part], settings.RECALL_UNITS, run.project.name)
         if not trial.shown or trial.shown[0][1] < len(part.lines):
             del part.lines[count:]  # only whole items
             break
@@ -67,9 +66,9 @@ def begin(context: HookContext, session: Session, state: Capture) -> dict[str, A
     return run.reply(injection.text)
 
 
-def _search(context: HookContext, session: Session, state: Capture, injected: Receipt, most: int) -> list[Record]:
+def _search(run: Run, session: Session, state: Capture, injected: Receipt, most: int) -> list[Record]:
     """What is worth injecting, best first."""
-    run, root, project_dir, prompt = context.run, context.store_root, context.project_dir, context.run.event.prompt
+    root, project_dir, prompt = run.store_root, run.project_dir, run.event.prompt
     own = frozenset((session.id, *injected.own, state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + settings.RECALL_REFRESH_SECONDS)
     source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False)
@@ -83,5 +82,5 @@ def _search(context: HookContext, session: Session, state: Capture, injected: Re
         return is_overridden or not os.path.isfile(cache.path_of(root, project_dir, record))
 
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
-    query = ranking.Query(prompt, prompts=prompts, branch=context.project.branch, files=state.files)
+    query = ranking.Query(prompt, prompts=prompts, branch=run.project.branch, files=state.files)
     return [source.record(number) for number in ranking.pick(source, query, run.now, is_unwanted, most)]

@@ -15,11 +15,15 @@ import time
 from ..base import files, jsontext, settings
 from ..base.process import BadPayload, attempt, leave, read_payload, watch
 from ..base.text import brief, brief_of, clean, identifier
+from ..project.context import Context, Project
+from ..session import sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from ..session.sessions import Session
 
 HANDLERS = {
     "SessionStart": "session_start",
@@ -84,20 +88,57 @@ def _path(value: object) -> str:
     return "" if "\0" in path else path
 
 
-class Run:
-    """The event, the store, the time now and the time by which to be done."""
+class Run(Context):
+    """An event in its project. `with run as session:` opens the session under its lock, or raises Busy."""
 
-    __slots__ = ("ends", "event", "now", "root")
+    __slots__ = ("_lock", "_marker", "event", "launch", "now", "project")
 
-    def __init__(self, event: Event, root: str, now: float, ends: float) -> None:
-        self.event = event
-        self.root = root
-        self.now = now
-        self.ends = ends
+    def __init__(self, event: Event, store_root: str, now: float, ends: float) -> None:
+        self.event, self.now = event, now
+        self.launch = event.launch_dir or event.cwd
+        # A session stays in the project that it was launched in: its marker knows which. A start looks for itself.
+        is_start = event.name == "SessionStart"
+        directory, self._marker = ("", {}) if is_start else sessions.find_marker(store_root, event.session_id)
+        if self.launch and self._marker.get("launch") == self.launch:
+            name, root, remote = (str(self._marker.get(key) or "") for key in ("name", "root", "remote"))
+            self.project = project = Project(directory, name, root, remote, branch="")
+        else:
+            from ..project import identity
 
-    def left(self) -> float:
-        """Seconds until this run should be over."""
-        return self.ends - time.monotonic()
+            self.project = project = identity.locate(store_root, event.launch_dir, event.cwd)
+        ends -= settings.WRITE_RESERVE_SECONDS
+        super().__init__(store_root, project.dir, project.root, project.remote, ends, (self.launch,))
+        self._lock = sessions.lock(project.dir, event.session_id, self.patience(), is_needed=True)
+
+    def __enter__(self) -> Session:
+        self._lock.__enter__()
+        claude_id, project = self.event.session_id, self.project
+        session = sessions.at_marker(project.dir, self._marker)
+        session = session or sessions.open_session(project.dir, claude_id, self.now, project.name)
+        project.branch = project.branch or str(session.meta.get("branch") or "")
+        return session
+
+    def __exit__(self, *exc: object) -> None:
+        self._lock.__exit__(*exc)
+
+    def activate(self, session: Session, process: dict[str, Any] | None = None) -> None:
+        """Make the session ACTIVE, run by `process`, else as marked before while the client's number is the same."""
+        event, marker = self.event, sessions.read_marker(self.project_dir, session.claude_id)
+        process = process or marker.get("process") or {}
+        if not process or event.client_pid not in (0, process.get("pid")):
+            from ..session import liveness
+
+            process = liveness.client_process(event.client_pid)
+        branch = brief(self.project.branch, settings.NAME_CHARS)
+        facts = {"transcript": event.transcript_path, "branch": branch, "model": event.model, "channel": event.channel}
+        sessions.activate(self.project, session, process, self.launch, marker, **facts)
+
+    def close(self, session: Session) -> None:
+        sessions.close(self.project_dir, session)
+        self._lock.discard()
+
+    def patience(self) -> float:
+        return min(settings.LOCK_WAIT_SECONDS, max(0.0, self.left() / 2))
 
     def reply(self, text: str, message: str = "") -> dict[str, Any] | None:
         """Text for the model, and a line that only the user sees; None when there is neither."""

@@ -12,7 +12,6 @@ from ..memory import briefing, housekeeping
 from ..project import identity
 from ..project.context import relative_path
 from ..session import liveness, sessions
-from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,40 +23,40 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    context, event = HookContext(run), run.event
-    options = config.load(run.root)
-    identity.record(context.project, clock.iso(run.now))
+    event = run.event
+    options = config.load(run.store_root)
+    identity.record(run.project, clock.iso(run.now))
     is_compacted = event.source == "compact"
     # Clients before 2.1.214 call a fork "resume"; its own transcript does not exist yet.
     is_fork = event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
-    with context as session:
+    with run as session:
         # A start is a new process: a recycled pid must not pass for the one marked before.
         process = liveness.client_process(event.client_pid)
         if session.is_new or not is_compacted:
-            context.activate(session, process)
+            run.activate(session, process)
         if session.is_new and is_fork:
             from ..session import capture
 
             state = capture.load(session.dir, is_owner=True)
             state.since = run.now
             capture.save(session.dir, state)
-        housekeeping.housekeep(context, event.session_id, process, run.now, options)
-        _refresh_recall(context)
-        problems = [*options.problems, *_problems(context)]
+        housekeeping.housekeep(run, event.session_id, process, run.now, options)
+        _refresh_recall(run)
+        problems = [*options.problems, *_problems(run)]
         message = []
         if problems:
             shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
             shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
         if not is_compacted:
-            message.append(briefing.consolidation_due(context.project_dir, run.now, options))
-        text = _inject(context, session, is_fork, problems, int(options["injection_units"]))
+            message.append(briefing.consolidation_due(run.project_dir, run.now, options))
+        text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
 
 
-def _refresh_recall(context: HookContext) -> None:
+def _refresh_recall(run: Run) -> None:
     """Bring recall's index up to date when a prompt cannot: its log is long, or it is missing with much to read."""
-    root, project_dir = context.store_root, context.project_dir
+    root, project_dir = run.store_root, run.project_dir
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     log = os.path.join(folder, settings.RECALL_LOG)
     is_due = os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
@@ -70,18 +69,18 @@ def _refresh_recall(context: HookContext) -> None:
         from ..recall import cache
 
         with health.noted(root, "recall"):
-            cache.open_source(root, project_dir, context.run.now, context.ends, is_whole=True)
+            cache.open_source(root, project_dir, run.now, run.ends, is_whole=True)
 
 
-def _problems(context: HookContext) -> list[str]:
+def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
-    root, launch, run = context.store_root, context.launch, context.run
+    root, launch = run.store_root, run.launch
     problems = []
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import degraded
 
-        problems += degraded.note(root, launch, context.project_dir, run.event.session_id, run.now)
+        problems += degraded.note(root, launch, run.project_dir, run.event.session_id, run.now)
     if files.names(os.path.join(root, settings.HEALTH_DIR, settings.FAILURES_DIR)):
         from ..base import health
 
@@ -90,14 +89,14 @@ def _problems(context: HookContext) -> list[str]:
     return problems
 
 
-def _inject(context: HookContext, session: Session, is_fork: bool, problems: list[str], cap: int) -> str:
+def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap: int) -> str:
     """What this session should know and does not have yet."""
-    event, project = context.run.event, context.project
+    event, project = run.event, run.project
     injected = load_receipt(session.dir)
     if event.source not in ("resume", "fork"):
         injected.restart()
     elif is_fork and not injected.log:
-        injected = _receipt_of_fork(context) or injected
+        injected = _receipt_of_fork(run) or injected
     own_ids, parts = {session.id, *injected.own}, []
     if not session.is_new:
         from ..session import capture
@@ -108,7 +107,7 @@ def _inject(context: HookContext, session: Session, is_fork: bool, problems: lis
     parts += [
         sections.briefing(project, problems),
         sections.still_open(project, own_ids),
-        sections.notes(project, context.store_root, event.transcript_path, problems, session.dir),
+        sections.notes(project, run.store_root, event.transcript_path, problems, session.dir),
         sections.menu(project, relative_path(event.cwd, (project.root,)), own_ids),
         sections.usage(),
     ]
@@ -119,19 +118,19 @@ def _inject(context: HookContext, session: Session, is_fork: bool, problems: lis
         return ""
     injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), project.name)
     injected.offer(parts)
-    injected.record(session.dir, injection, event.name, event.source or "start", context.run.now)
+    injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text
 
 
-def _receipt_of_fork(context: HookContext) -> Receipt | None:
+def _receipt_of_fork(run: Run) -> Receipt | None:
     """A fork has what its parent has; None when the parent is unknown.
 
     The client only says how long the parent was silent: it is the session whose transcript ended just then.
     """
     from ..session import capture
 
-    ended = context.run.now - context.run.event.silent_seconds
-    directories = sessions.all_directories(context.project_dir)[-settings.ADOPTION_SESSIONS :]
+    ended = run.now - run.event.silent_seconds
+    directories = sessions.all_directories(run.project_dir)[-settings.ADOPTION_SESSIONS :]
     distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
     distance, parent = min(distances, default=(ended, ""))
     is_parent = distance < settings.FORK_TOLERANCE_SECONDS

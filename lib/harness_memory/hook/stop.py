@@ -9,7 +9,6 @@ import os
 
 from ..base import clock, files, settings
 from ..session import record
-from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,25 +21,25 @@ _KEEP = (
 
 
 def handle(run: Run) -> str | None:
-    context, event = HookContext(run), run.event
+    event = run.event
     is_over, is_pause = event.name == "SessionEnd", event.name == "PreCompact"
-    with context as session:
+    with run as session:
         if session.is_new:  # its start was missed
-            context.activate(session)
+            run.activate(session)
         session.meta["transcript"] = event.transcript_path or session.meta.get("transcript")
         if not is_pause:
             ended = max(session.started, clock.iso(run.now))
             session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.reason or None)
         message, now = event.last_message, run.now if event.name == "Stop" else 0.0
-        updated = record.update(context, session, message=message, title=event.title, now=now, is_over=is_over)
+        updated = record.update(run, session, message=message, title=event.title, now=now, is_over=is_over)
         if updated.is_changed:
             from ..memory import views
 
-            views.refresh(context.project_dir, context.patience(), changed=session.episode_name)
+            views.refresh(run.project_dir, run.patience(), changed=session.episode_name)
         if updated.state.notes_read:
             from ..notes import shelf
 
-            for each in shelf.shelves(context.store_root, context.project_dir):
+            for each in shelf.shelves(run.store_root, run.project_dir):
                 for folder, name in map(os.path.split, updated.state.notes_read):
                     if folder == each.folder:
                         each.mark_used(name[: -len(".md")])
@@ -50,5 +49,5 @@ def handle(run: Run) -> str | None:
 
             usefulness.settle(session.dir, updated.state, message)
         if is_over and updated.is_whole:
-            context.close(session)  # else its marker stays, and the next SessionStart finishes this
+            run.close(session)  # else its marker stays, and the next SessionStart finishes this
     return _KEEP if is_pause else None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..base import settings
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,15 +14,15 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    context, event = HookContext(run), run.event
+    event = run.event
     parts = [
-        sections.briefing(context.project, [], 25),
-        sections.notes(context.project, run.root, event.transcript_path, []),
+        sections.briefing(run.project, [], 25),
+        sections.notes(run.project, run.store_root, event.transcript_path, []),
     ]
-    injection = compose(parts, settings.SUBAGENT_UNITS, context.project.name)
+    injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name)
     if not injection.text:
         return None
-    with context as session:
+    with run as session:
         if not session.is_new:
             why = "subagent " + event.agent_type
             load_receipt(session.dir).record(session.dir, injection, event.name, why, run.now)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from ..base import neutral, settings
 from ..inject.injection import Part, compose, load_receipt
 from ..project.context import relative_path
-from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,42 +15,41 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    context = HookContext(run)
-    with context as session:
+    with run as session:
         if session.is_new:
             return None
         if run.event.tool_name == "Skill":
-            return begin_skill(context, session, run.event.skill)
-        return _notes(context, session)
+            return begin_skill(run, session, run.event.skill)
+        return _notes(run, session)
 
 
-def begin_skill(context: HookContext, session: Session, skill: str) -> dict[str, Any] | None:
+def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None:
     """The profile of a skill and its last sessions; the caller holds the session's lock."""
     from ..inject import sections
     from ..memory.briefing import skill_name
 
-    event, name = context.run.event, skill_name(skill)
+    event, name = run.event, skill_name(skill)
     injected = load_receipt(session.dir)
-    key = name + _conversation(context)
+    key = name + _conversation(run)
     if not name or key in injected.profiles:
         return None
     problems: list[str] = []
-    part = sections.profile(context.project, name, problems)
-    injection = compose([sections.health(problems), part], 4000, context.project.name)
+    part = sections.profile(run.project, name, problems)
+    injection = compose([sections.health(problems), part], 4000, run.project.name)
     if not injection.text:
         return None
     injected.profiles.append(key)
-    injected.record(session.dir, injection, event.name, "skill " + name, context.run.now)
-    return context.run.reply(injection.text)
+    injected.record(session.dir, injection, event.name, "skill " + name, run.now)
+    return run.reply(injection.text)
 
 
-def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
+def _notes(run: Run, session: Session) -> dict[str, Any] | None:
     from ..notes import triggers
 
-    run, event = context.run, context.run.event
-    path = relative_path(event.path, (context.root,))
-    matches = triggers.match(run.root, context.project_dir, command=event.command, path=path)
-    mark, injected = _conversation(context), load_receipt(session.dir)
+    event = run.event
+    path = relative_path(event.path, (run.root,))
+    matches = triggers.match(run.store_root, run.project_dir, command=event.command, path=path)
+    mark, injected = _conversation(run), load_receipt(session.dir)
     news = [each for each in matches if each["note"] + mark not in injected.recalled][:3]
     if not news:
         return None
@@ -60,13 +58,13 @@ def _notes(context: HookContext, session: Session) -> dict[str, Any] | None:
         scope, _, slug = each["note"].partition("/")
         part.add(neutral.line("- [%s] %s" % (scope, each["line"])), each["note"], "note")
         part.add_command("show", slug)
-    injection = compose([part], settings.RECALL_UNITS, context.project.name)
+    injection = compose([part], settings.RECALL_UNITS, run.project.name)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, event.name, "trigger " + news[0]["pattern"], run.now)
     return run.reply(injection.text)
 
 
-def _conversation(context: HookContext) -> str:
+def _conversation(run: Run) -> str:
     """A subagent has a conversation of its own, without what was injected into the session."""
-    agent = context.run.event.agent_id
+    agent = run.event.agent_id
     return "@" + agent if agent else ""

@@ -6,7 +6,6 @@ import os
 
 from ..base import settings
 from ..session import capture
-from .context import HookContext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,9 +15,9 @@ if TYPE_CHECKING:
 
 
 def handle(run: Run) -> dict[str, Any] | None:
-    context, prompt = HookContext(run), run.event.prompt
-    with context as session:
-        context.activate(session)
+    prompt = run.event.prompt
+    with run as session:
+        run.activate(session)
         state = capture.load(session.dir, is_owner=True)
         is_set_back = state.since > run.now + settings.CLOCK_DOUBT_SECONDS
         if is_set_back:
@@ -28,11 +27,11 @@ def handle(run: Run) -> dict[str, Any] | None:
         if prompt.startswith("/"):
             from . import trigger
 
-            return trigger.begin_skill(context, session, prompt.split(None, 1)[0])
-        folders = [os.path.join(context.project_dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR)]
-        folders.append(os.path.join(context.store_root, settings.USER_DIR, settings.LEARNING_DIR))
+            return trigger.begin_skill(run, session, prompt.split(None, 1)[0])
+        folders = [os.path.join(run.project_dir, name) for name in (settings.EPISODES_DIR, settings.LEARNING_DIR)]
+        folders.append(os.path.join(run.store_root, settings.USER_DIR, settings.LEARNING_DIR))
         if not capture.is_prompt(prompt) or not any(os.path.isdir(folder) for folder in folders):
             return None
         from . import recall
 
-        return recall.begin(context, session, state)
+        return recall.begin(run, session, state)
