@@ -57,7 +57,9 @@ def compact(argv: list[str]) -> int:
         raise Refusal("--scope local: local notes end with their session; there is nothing to compact")
     scopes = Scopes(args)
     changes, archived = [], []
-    for shelf in [shelf for shelf in scopes.shelves if shelf.home and args.scope in (None, shelf.scope)]:
+    for shelf in [
+        shelf for shelf in scopes.shelves if shelf.home and shelf.slugs() and args.scope in (None, shelf.scope)
+    ]:
         changed, paths = similar.compact(shelf, scopes.now, is_dry_run=args.dry_run)
         changes += [(shelf.scope + "/" + slug, what) for slug, reasons in changed.items() for what in reasons]
         archived += paths

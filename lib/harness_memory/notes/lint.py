@@ -25,7 +25,7 @@ _REMEDIES = {
     "relative-date": "write the day",
     "secret": "remove it, as --fix does",
     "duplicate": "keep one of them; harness memory compact merges those of one scope",
-    "near-duplicate": "keep the better one; harness memory compact drops what adds nothing",
+    "near-duplicate": "keep the better one; drop the other: harness memory note edit NAME --drop TEXT",
     "contradiction": "if so, drop the one that no longer holds, or: harness memory note supersede OLD NEW",
     "stale": "check that it still holds, then: harness memory note edit NAME --verified",
     "unused": "verify it (note edit NAME --verified), or: harness memory note remove NAME",
@@ -151,13 +151,14 @@ def check_note(note: Note, root: str) -> Iterator[Finding]:
 
 def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
     """Of two alike facts the later is the finding; `last` is the note that counts as the latest."""
-    facts = sorted(similar.statements(all_notes), key=lambda each: each[0].ref == last)
-    for pair in similar.pairs([fact.text for _, fact in facts]):
-        (one, first), (other, second) = facts[pair.first], facts[pair.second]
+    live = sorted([note for note in all_notes if note.fate[:10] != "superseded"], key=lambda note: note.ref == last)
+    facts = [(note, fact) for note in live for fact in note.facts]
+    for earlier, later, kind in similar.pairs([fact.text for _, fact in facts]):
+        (one, first), (other, second) = facts[earlier], facts[later]
         if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other
             where = '%s:%d ("%s")' % (one.ref, first.line, cut(first.text, _SHOWN_CHARS))
-            what = '%s %s says: "%s"' % (_ALIKE[pair.kind], where, cut(second.text, _SHOWN_CHARS))
-            yield _finding(other, second.line, pair.kind, what)
+            what = '%s %s says: "%s"' % (_ALIKE[kind], where, cut(second.text, _SHOWN_CHARS))
+            yield _finding(other, second.line, kind, what)
 
 
 def correct(note: Note) -> list[str]:
