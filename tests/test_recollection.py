@@ -15,7 +15,7 @@ from life import Life, failures
 from harness_memory.base import clock
 from harness_memory.inject import injection
 from harness_memory.project import identity
-from harness_memory.session import capture, digest, episode, sessions
+from harness_memory.session import capture, episode, record, sessions
 
 CART = "cart totals rounded at the end, off by a cent"
 SHOP = Path(__file__).parent / "data" / "recollection" / "shop.jsonl"
@@ -48,7 +48,7 @@ def past(life: Life, ask: str, answer: str, file: str) -> None:
     state = capture.Capture()
     state.asks, state.answer, state.files, state.turn_files = [["", ask]], answer, [file], 1
     state.ended = started
-    value = digest.build(session, state, str(life.cwd), "", False)
+    value = record.build(session, state, str(life.cwd), "", False)
     support.publish(directory, session.episode_name, episode.render(value))
 
 

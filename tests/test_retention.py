@@ -16,7 +16,7 @@ from harness_memory.base import clock
 from harness_memory.base import files as store
 from harness_memory.memory import archive
 from harness_memory.project import identity
-from harness_memory.session import capture, digest, episode, sessions
+from harness_memory.session import capture, episode, record, sessions
 
 DAY = 86400
 
@@ -40,11 +40,11 @@ def aged(world: World, days: float, name: str, *, remains: str = "", number: int
     state = capture.Capture()
     state.asks, state.answer, state.turn, state.root = [["", name]], name + ": done.", "answered", "r" + name
     state.ended, state.todos = clock.iso(at + 60), {"1": [remains, "pending"]} if remains else {}
-    value = digest.build(session, state, str(world.repo), "", True)
+    value = record.build(session, state, str(world.repo), "", True)
     session.meta.update(status="COMPLETED", ended=state.ended, summary=value["what_was_done"])
     capture.save(session.dir, state)
     store.write(os.path.join(session.artifacts, "output.txt"), b"an output\n")
-    store.write(os.path.join(session.dir, "summary.md"), digest.summary_page(value).encode())
+    store.write(os.path.join(session.dir, "summary.md"), episode.summary_page(value).encode())
     session.save()
     support.publish(memory, session.episode_name, episode.render(value))
     return session.id

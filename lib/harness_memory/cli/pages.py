@@ -20,7 +20,7 @@ from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
 from ..project.identity import Project
-from ..session import digest, episode
+from ..session import episode
 from . import arguments
 from .output import Refusal, answer, columns, count, cut, emit_stored, line, local, passage, short, table
 
@@ -211,5 +211,5 @@ def consolidate(argv: list[str]) -> int:
         rows.append("The newest %d of them (--limit %d shows all):" % (len(shown), len(new)))
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
-        rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, digest.summary_page(value).rstrip())))
+        rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip())))
     return answer(args.json, {"last": last or None, "new": len(new), "sessions": shown}, rows)

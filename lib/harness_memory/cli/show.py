@@ -7,7 +7,7 @@ import argparse
 from ..base import files, settings
 from ..memory import archive, records
 from ..memory.records import Record
-from ..session import digest, episode
+from ..session import episode
 from . import arguments, notes, resolve
 from .output import Refusal, answer, cut, line, local, passage, short, table
 from .scopes import Scopes, add_scope
@@ -101,7 +101,7 @@ def show(argv: list[str]) -> int:
     record = resolve.session(every, args.session, "session or note")
     damage = ""
     if record.episode:
-        page = digest.summary_page(record.episode).rstrip()
+        page = episode.summary_page(record.episode).rstrip()
     else:
         if "episode" in record.paths:
             problem = files.read_json(record.paths["episode"], episode.SPEC)[1]

@@ -1,4 +1,4 @@
-"""The episode: one session as later sessions know it (see `digest` for how it comes about).
+"""The episode: one session as later sessions know it (see `record` for how it comes about).
 
 Fields, in order (about 500 bytes to 4 KB of JSON):
 
@@ -93,3 +93,23 @@ def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any]
 def headline(episode: dict[str, Any]) -> str:
     text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
     return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"
+
+
+def summary_page(episode: dict[str, Any]) -> str:
+    """`summary.md`: the session for a human reader."""
+    facts = [episode["started"][:16].replace("T", " ") + " UTC", "%d min" % episode["duration_minutes"]]
+    facts += [episode["outcome"], "branch %s" % episode["branch"] if episode["branch"] else "", episode["model"]]
+    facts += ["“%s”" % episode["title"] if episode["title"] else ""]
+    fixes = [(fix["failed"], fix["fixed"]) for fix in episode["commands_failed_then_fixed"]]
+    sections = {
+        "Asked": ["- " + ask for ask in episode["asked"] if ask],
+        "Done": list(filter(None, [episode["what_was_done"]])),
+        "Still open": ["- " + item for item in episode["what_remains"]],
+        "Files changed": ["- `%s`" % file for file in episode["files_changed"]],
+        "Learned": ["- " + item for item in episode["learnings"]],
+        "Commands that failed, and what worked": ["- `%s` → `%s`" % fix for fix in fixes],
+    }
+    lines = ["# " + headline(episode), "", " · ".join(filter(None, facts)), ""]
+    for title, body in sections.items():
+        lines += ["## " + title, "", *body, ""] if body else []
+    return "\n".join(lines).rstrip("\n") + "\n"

@@ -12,9 +12,11 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, files, settings
-from ..base.text import brief
-from . import capture, digest, episode, transcript
+from ..base import clock, files, jsontext, settings
+from ..base.text import brief, cut, first_sentence
+from ..project.context import relative_path
+from . import capture, episode, transcript
+from .capture import ANSWERED, FAILED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +71,20 @@ def update(
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     capture.save(session.dir, state)
     if state.has_substance():
-        _publish(context, session, updated, is_over)
+        head, path = "", episode.path_of(project_dir, session.episode_name)
+        if os.path.isdir(os.path.join(project_dir, settings.SECURITY_DIR)):
+            from ..audit import trail
+
+            vouched = (episode.load(project_dir, session.episode_name) or {}).get("audit_head") or ""
+            head = trail.next_head(project_dir, vouched)
+        value = updated.episode = build(session, state, context.root, context.remote, is_over, head)
+        meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
+        meta.update({key: value[key] for key in ("branch", "model") if value[key]})
+        data = episode.render(value)
+        updated.is_changed = not files.is_same(path, data)
+        if updated.is_changed:
+            files.write(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(value))
+            files.write(path, data, durable=True)
     else:
         meta["summary"] = next(iter(state.prompts()), meta.get("summary"))
     if is_over and not meta.get("ended"):
@@ -80,24 +95,6 @@ def update(
     return updated
 
 
-def _publish(context: Context, session: Session, updated: Update, is_over: bool) -> None:
-    """Write the episode and its summary, and into META what they say."""
-    head, path = "", episode.path_of(context.project_dir, session.episode_name)
-    if os.path.isdir(os.path.join(context.project_dir, settings.SECURITY_DIR)):
-        from ..audit import trail
-
-        vouched = (episode.load(context.project_dir, session.episode_name) or {}).get("audit_head") or ""
-        head = trail.next_head(context.project_dir, vouched)
-    value = updated.episode = digest.build(session, updated.state, context.root, context.remote, is_over, head)
-    session.meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
-    session.meta.update({key: value[key] for key in ("branch", "model") if value[key]})
-    data = episode.render(value)
-    updated.is_changed = not files.is_same(path, data)
-    if updated.is_changed:
-        files.write(os.path.join(session.dir, settings.SUMMARY_FILE), digest.summary_page(value))
-        files.write(path, data, durable=True)
-
-
 def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     """Take in what the transcripts say now, the session's and its subagents'; False when time ran out."""
     if not path:
@@ -105,7 +102,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     began = time.monotonic()
     while _read_new(context, path, state) and message and not state.has_answer(message):
         # Stop fires while the client still writes: wait a moment for its last lines.
-        is_behind = state.turn != capture.ANSWERED and os.path.exists(path)
+        is_behind = state.turn != ANSWERED and os.path.exists(path)
         patience = settings.FLUSH_WAIT_SECONDS if is_behind else settings.FLUSH_DOUBT_SECONDS
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
@@ -127,13 +124,106 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
     with reading.file:
         if reading.is_restart and not reading.size:
             return True  # emptied, perhaps to be written again
+        if reading.is_restart and not subagent:
+            state.restart()
         entries = reading.entries(lambda: context.left() > 0, is_sidechain=bool(subagent))
-        if subagent:
-            transcript.absorb_subagent(state, entries, context.roots)
-            state.subagents[subagent] = reading.place
-        else:
-            if reading.is_restart:
-                state.restart()
-            transcript.absorb(state, entries, context.roots)
-            state.cursor = reading.place
+        transcript.absorb(state, entries, context.roots, is_sidechain=bool(subagent))
+    if subagent:
+        state.subagents[subagent] = reading.place
+    else:
+        state.cursor = reading.place
     return context.left() > 0
+
+
+def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
+    """The session's episode, with the `head` of the audit trail."""
+    meta, prompts = session.meta, state.prompts()
+    points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
+    said = [*points.values()]
+    last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
+    done = _joined([point["what_was_done"] for point in said])
+    # Earlier turns said something of their work too.
+    earlier = [text for text, _ in state.earlier if text != cut(state.answer, settings.EARLIER_CHARS)]
+    answers = _joined([*earlier, cut(state.answer, settings.DONE_CHARS // 2)]) if earlier else state.answer
+    remains = list(said[-1]["what_remains"]) if said else state.open_todos()
+    is_unfinished = state.turn not in ("", ANSWERED)
+    if is_over and prompts and is_unfinished:
+        remains.append("Unfinished: " + prompts[-1])
+    outcome = "failed" if state.turn == FAILED else "interrupted" if is_unfinished else "partial" if remains else ""
+    offered = _union(said, "files_changed")
+    absolute = [file if os.path.isabs(file) or file[1:2] == ":" else cwd + "/" + file for file in offered]
+    changed = dict.fromkeys([*state.files, *(relative_path(file, (cwd,)) for file in absolute)])
+    tasks = [
+        {**point["task"], "note": first_sentence(point["what_was_done"], settings.ITEM_CHARS), "artifact": name}
+        for name, point in points.items()
+        if point["task"]
+    ]
+    value: dict[str, Any] = {
+        "session_id": session.claude_id,
+        "project": {"cwd": cwd, "git_remote": remote},
+        "skill_used": last["skill_used"] or next(reversed(state.skills), None),
+        "what_was_done": done or answers,
+        "files_changed": [file for file in changed if file][-settings.FILES_IN_EPISODE :],
+        "outcome": last["outcome"] or outcome or "completed",
+        "duration_minutes": round(state.worked_seconds / 60),
+        "schema": settings.SCHEMA,
+        "id": session.id,
+        "started": session.started,
+        "ended": state.ended or session.started,
+        "branch": state.branch or meta.get("branch") or "",
+        "headline": _headline(state, said[-1]["what_was_done"] if said else ""),
+        "asked": prompts,
+        "learnings": _union(said, "learnings")[:12],
+        "what_remains": remains[: settings.REMAINS_ITEMS],
+        "tags": _union(said, "tags")[:12],
+        "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
+        "model": state.model or meta.get("model") or "",
+        "channel": meta.get("channel") or "",
+        "transcript": meta.get("transcript") or "",
+        "source": "checkpoint" if done else "transcript",
+        "taint": list(state.outside),
+        "title": state.title,
+        "tools": dict(sorted(state.tools.items(), key=lambda item: (-item[1], item[0]))[:16]),
+        "tasks": tasks[-10:],
+        "thread": state.thread or session.id,
+        "parent": meta.get("parent") or None,
+        "root": state.root,
+        **({"audit_head": head} if head else {}),
+    }
+    # Shorten the longest lists, then the account, until the record fits. The rest are tasks, which no other file keeps.
+    while len(jsontext.compact(value).encode("utf-8", "replace")) > settings.EPISODE_MAX_BYTES:
+        lists = (*episode.TEXT_LISTS, "commands_failed_then_fixed")
+        key = max(lists, key=lambda name: len(jsontext.compact(value[name])))
+        if len(value[key]) > 1:
+            del value[key][len(value[key]) // 2]
+        elif len(value["what_was_done"]) > settings.ITEM_CHARS:
+            value["what_was_done"] = cut(value["what_was_done"], len(value["what_was_done"]) * 3 // 4)
+        else:
+            break
+    return value
+
+
+def _union(points: list[dict[str, Any]], key: str) -> list[str]:
+    return list(dict.fromkeys(item for point in points for item in point[key]))
+
+
+def _joined(texts: list[str]) -> str:
+    """The last text whole, and as much before it as there is room for."""
+    kept: list[str] = []
+    for text in reversed(list(dict.fromkeys(filter(None, texts)))):
+        if not kept or sum(map(len, kept)) + len(text) <= settings.DONE_CHARS:
+            kept.insert(0, text)
+    return "\n\n".join(kept)
+
+
+def _headline(state: Capture, said: str) -> str:
+    """The checkpoint's first sentence, else that of the last turn that changed something, else the question."""
+    turns = [*state.earlier, [state.answer, state.turn_files]]
+    working = [text for text, changed in turns if changed]
+    best = said or (working[-1] if working else max((text for text, _ in turns), key=len))
+    line = first_sentence(best, settings.SUMMARY_LINE_CHARS)
+    prompts = state.prompts()
+    if len(line) >= settings.TERSE_CHARS or not prompts:
+        return line
+    ask = prompts[0].partition(" ")[2] if prompts[0].startswith("/") and " " in prompts[0] else prompts[0]
+    return first_sentence(ask, settings.SUMMARY_LINE_CHARS)

@@ -99,9 +99,17 @@ def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
 # What entries say ----------------------------------------------------------------------------------
 
 
-def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
-    """Add a session's own entries. `roots` are the project's directories, for relative paths."""
+def absorb(
+    state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...], *, is_sidechain: bool = False
+) -> None:
+    """Add entries; of a subagent's (`is_sidechain`) the deeds, not the words. `roots` are the project's directories."""
+    turn, said = state.turn, state.said
     for entry in entries:
+        if is_sidechain:
+            if not state.since or (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
+                _add_blocks(state, entry, roots, (*_FILE_TOOLS, *_SHELL_TOOLS))
+            state.turn, state.said = turn, said
+            continue
         kind = entry.get("type")
         if kind in _TITLES:
             title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
@@ -132,15 +140,6 @@ def absorb(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, 
                 state.model = model or state.model
                 _add_blocks(state, entry, roots)
     state.settle()
-
-
-def absorb_subagent(state: Capture, entries: Iterable[dict[str, Any]], roots: tuple[str, ...]) -> None:
-    """Add a subagent's entries: its deeds are the session's, its words are not."""
-    turn, said = state.turn, state.said
-    for entry in entries:
-        if not state.since or (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
-            _add_blocks(state, entry, roots, (*_FILE_TOOLS, *_SHELL_TOOLS))
-    state.turn, state.said = turn, said
 
 
 def _add_blocks(
