@@ -21,7 +21,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
 
 from harness_memory.audit import trail
-from harness_memory.audit import verify as chain
 
 LIB = Path(__file__).resolve().parent.parent / "lib"
 WAIT_SECONDS = 120
@@ -91,7 +90,7 @@ class Storm:
         return sum(code != 0 for code in self.codes)
 
     def problems(self) -> list[str]:
-        found = chain.verify(str(self.project), {})
+        found = trail.verify(str(self.project), {})
         problems = ["%s:%d: %s" % (found.path, found.line, found.problem)] if found.problem else []
         hashes = {event["hash"] for event in trail.events(str(self.project))}
         for writer in self.writers:
@@ -113,7 +112,7 @@ def main() -> int:
         options = {"processes": args.processes, "events": args.events, "seed": args.seed}
         storm = Storm(Path(scratch), interpreter=os.path.abspath(args.interpreter), **options)
         problems = storm.problems()
-        found = chain.verify(str(storm.project), {})
+        found = trail.verify(str(storm.project), {})
         said = sum(len(writer.acknowledged()) for writer in storm.writers)
     print("%d processes, %d killed; %d events acknowledged, %d in the chain, %d torn lines; %.1f s" % (
         args.processes, storm.killed, said, found.count, found.torn, storm.seconds))  # fmt: skip

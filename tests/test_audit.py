@@ -17,7 +17,6 @@ import support
 from life import Life
 
 from harness_memory.audit import trail
-from harness_memory.audit.verify import verify
 from harness_memory.base.lock import Busy
 from harness_memory.session import episode
 
@@ -40,7 +39,7 @@ def write(project: Path, *months: int, **fields: Any) -> list[str]:
 
 
 def state(project: Path, heads: dict[str, str] | None = None) -> tuple[str, int, int]:
-    findings = verify(str(project), heads or {})
+    findings = trail.verify(str(project), heads or {})
     return findings.problem, findings.count, findings.torn
 
 
@@ -126,7 +125,7 @@ def test_tampering_is_named_with_its_first_line(tmp_path: Path, name: str) -> No
     change, number, problem = TAMPERED[name]
     path = tmp_path / "SECURITY" / SEPT
     path.write_bytes(b"".join(change(path.read_bytes().splitlines(True))))
-    findings = verify(str(tmp_path), {})
+    findings = trail.verify(str(tmp_path), {})
     assert problem in findings.problem
     assert (Path(findings.path).parent.name, findings.line) == (("09", number) if number < 5 else ("10", number - 4))
 

@@ -16,19 +16,22 @@ A line is `jsontext.compact` of one object, in UTF-8, with its fields in this or
 
 A writer that is killed, or out of disk, leaves a torn line: the next writer ends it and goes on from the last whole
 event. The event of a torn line was never acknowledged.
+
+Without a secret key a chain cannot show that all of it was rewritten, or its end cut off. For that each episode keeps
+the head of its time, and `verify` gets these heads.
 """
 
 from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, jsontext, settings, shape
 from ..base.lock import Lock
 from ..base.text import brief_of, clean, hexdigest, passage
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from typing import Any
 
 _HASH_KEY = b', "hash": "'
@@ -37,7 +40,7 @@ _SPEC = {"ts": "text", "event": "text", "seq": "count", "prev": "text", "hash": 
 _CHARS = {"tool": 300, "command": 500, "path": 1000, "reason": 300, "session": 300, "rule": 300}
 _OURS = {*_CHARS, "ts", "event", "command_chars", "seq", "prev", "torn", "hash"}
 _LINE_MAX_BYTES = 64 * 1024  # none of ours comes near it
-_BUSY = "another process holds the lock of the audit trail"
+REMEDY = "Trust only the events before it, compare with a backup, and leave the file as it is"
 
 
 def append(
@@ -59,7 +62,7 @@ def append(
         event[key] = value if isinstance(value, (bool, int)) else brief_of(value, _CHARS["reason"])
     top = os.path.join(project_dir, settings.SECURITY_DIR)
     month = os.path.join(top, ts[:4], ts[5:7], settings.AUDIT_FILE)
-    with Lock(os.path.join(top, "audit.lock"), wait_seconds, _BUSY):
+    with Lock(os.path.join(top, "audit.lock"), wait_seconds, "another process holds the lock of the audit trail"):
         seq, prev = _end(project_dir)
         body = jsontext.compact({**event, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
         digest = hexdigest(body)
@@ -115,8 +118,6 @@ def lines(project_dir: str) -> Iterator[tuple[str, int, bytes]]:
 
 def parse(line: bytes) -> dict[str, Any] | None:
     """The event of a whole line; None for anything else."""
-    from ..base import shape
-
     line = line.rstrip(b"\n")
     if line[-_SEAL_BYTES:][: len(_HASH_KEY)] != _HASH_KEY:
         return None
@@ -125,10 +126,6 @@ def parse(line: bytes) -> dict[str, Any] | None:
     except ValueError:
         return None
     return None if shape.problem(event, _SPEC) or not event["seq"] else event
-
-
-def is_sealed(line: bytes, event: dict[str, Any]) -> bool:
-    return hexdigest(line.rstrip(b"\n")[:-_SEAL_BYTES] + b"}") == str(event["hash"])
 
 
 def _end(project_dir: str) -> tuple[int, str]:
@@ -144,3 +141,49 @@ def _end(project_dir: str) -> tuple[int, str]:
         if size > settings.AUDIT_TAIL_BYTES:
             raise files.Unreadable(0, "ends in %d bytes without an event" % len(data), path)
     return 0, ""
+
+
+class Findings:
+    """`count` events are sound, up to `head`; `torn` writers were killed in mid-line.
+
+    `problem` is what is wrong with the first broken line, at `path` and `line` (0: the trail as a whole).
+    """
+
+    path = problem = head = ""
+    line = count = torn = 0
+
+
+def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
+    """`heads` are those that episodes keep: the id of a session to `<seq>:<hash>`. Read them before the trail."""
+    rows = [(*head.partition(":"), session) for session, head in heads.items()]
+    seen = {int(seq): (digest, session) for seq, _, digest, session in rows if seq.isdecimal() and len(seq) < 16}
+    findings = Findings()
+    findings.path = os.path.join(project_dir, settings.SECURITY_DIR)
+    digest, torn = "", b""
+    for path, number, line in lines(project_dir):
+        event = parse(line)
+        if event is None:
+            torn = line
+            findings.torn += 1
+            continue
+        seq = event["seq"]
+        if hexdigest(line.rstrip(b"\n")[:-_SEAL_BYTES] + b"}") != event["hash"]:
+            findings.problem = "its hash does not match its content"
+        elif seq != findings.count + 1:
+            findings.problem = "it is event %d, but event %d must follow here" % (seq, findings.count + 1)
+        elif event["prev"] != digest:
+            findings.problem = "it does not follow event %d as it is now" % findings.count
+        elif seen.get(seq, (event["hash"],))[0] != event["hash"]:
+            findings.problem = "session %s has seen another event %d" % (seen[seq][1], seq)
+        findings.path, findings.line, torn = path, number, b""
+        if findings.problem:
+            return findings
+        findings.count, digest = seq, event["hash"]
+        findings.head = "%d:%s" % (seq, digest)
+    last = max(seen, default=0)
+    if torn.endswith(b"\n"):
+        findings.problem = "a line after it cannot be read"
+    elif last > findings.count:
+        ends = (findings.count, seen[last][1], last)
+        findings.problem = "the trail ends at event %d, but session %s has seen event %d" % ends
+    return findings

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 MAX_DEPTH = 200  # ours are below 10; deeper input is an attack on the recursion limit
-_WORDS = {None: "null", True: "true", False: "false"}
 
 
 class _Context:
@@ -84,7 +83,7 @@ def _render(value: Any, newline: str | None, depth: int) -> str:
     if isinstance(value, str):
         return str(_quote(value))
     if value is None or isinstance(value, bool):
-        return _WORDS[value]
+        return "null" if value is None else str(value).lower()
     if isinstance(value, (int, float)):
         return repr(value) if value - value == 0 else "null"  # JSON has no NaN and no infinities
     if depth > MAX_DEPTH:

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from typing import Any, Callable
 
 __all__ = ["BadPayload", "attempt", "leave", "read_payload", "system", "watch"]
-_SECOND_TRY_SECONDS = 0.05
-_LAST_WORD_SECONDS = 0.2
-_ANSWER_SECONDS = 0.1
 _ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
 
 
@@ -67,10 +64,10 @@ def watch(seconds: float, late: Callable[[], None]) -> None:
         time.sleep(max(0.0, seconds))
         alarm()
 
-    _start(wait)
+    _thread.start_new_thread(wait, ())
     if hasattr(_signal, "setitimer"):
         _signal.signal(_signal.SIGALRM, alarm)
-        _signal.setitimer(_signal.ITIMER_REAL, max(0.0, seconds) + _SECOND_TRY_SECONDS)
+        _signal.setitimer(_signal.ITIMER_REAL, max(0.0, seconds) + 0.05)
 
 
 def attempt(work: Callable[[], None]) -> None:
@@ -82,21 +79,14 @@ def attempt(work: Callable[[], None]) -> None:
         work()
         done.release()
 
-    _start(run)
-    done.acquire(timeout=_LAST_WORD_SECONDS)
-
-
-def _start(work: Callable[[], None]) -> None:
-    try:
-        _thread.start_new_thread(work, ())
-    except RuntimeError:  # no more threads
-        pass
+    _thread.start_new_thread(run, ())
+    done.acquire(timeout=0.2)
 
 
 def leave(reply: bytes, *, is_late: bool = False) -> None:
     """Write the reply and end the process; skipping the interpreter's finalisation saves a tenth of a hook's time."""
     if not _ending.acquire(not is_late):
-        time.sleep(_ANSWER_SECONDS)  # for the reply that is being written; the client may never read it
+        time.sleep(0.1)  # for the reply that is being written; the client may never read it
         system._exit(0)
     try:
         while reply:

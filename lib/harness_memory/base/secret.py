@@ -49,7 +49,9 @@ def hidden(text: str, kind: str, pattern: str) -> str:
     def hide(match: Match[str]) -> str:
         group = match.lastindex or 0
         secret = match.group(group)
-        if stands_in(secret) if kind in _SHORT else is_mask(secret):
+        # A token with its body blanked out, or the one that is printed in a manual.
+        is_mask = len(set(secret[len(secret) // 2 :])) <= 2 or "EXAMPLE" in secret or _is_elided(secret)
+        if stands_in(secret) if kind in _SHORT else is_mask:
             return match.group()
         start, end = match.start(group) - match.start(), match.end(group) - match.start()
         return match.group()[:start] + _MARK + kind + "]" + match.group()[end:]
@@ -154,11 +156,6 @@ def stands_in(value: str) -> bool:
     digits = sum(c.isdigit() for c in value)
     words = _words(value) if digits < 4 else []  # `admin2024`: people choose a word and a year
     return bool(words) and (_WORDS.issuperset(words) or ("your" in words and not digits))
-
-
-def is_mask(token: str) -> bool:
-    """A vendor's token with its body blanked out, or the one printed in the vendor's manual."""
-    return len(set(token[len(token) // 2 :])) <= 2 or "EXAMPLE" in token or _is_elided(token)
 
 
 def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:

@@ -10,8 +10,6 @@ _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
 _hidden: dict[int, None] = {}  # see `_visible`
 _NAME_CHARS = 100
-_TOKEN_CHARS = 15
-_MARKS = frozenset("=:>@ ")
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 
 
@@ -83,12 +81,9 @@ def identifier(value: object) -> str:
 def hexdigest(data: bytes | str) -> str:
     """SHA-256 from the interpreter's own small module: `hashlib` would load all of OpenSSL."""
     try:
-        if sys.version_info >= (3, 12):
-            from _sha2 import sha256  # type: ignore[import-not-found,unused-ignore]
-        else:
-            from _sha256 import sha256  # type: ignore[import-not-found,no-redef,unused-ignore]
+        sha256 = __import__("_sha2" if sys.version_info >= (3, 12) else "_sha256").sha256
     except ImportError:
-        from hashlib import sha256  # type: ignore[assignment,no-redef,unused-ignore]
+        from hashlib import sha256
     return str(sha256(data.encode("utf-8", "surrogatepass") if isinstance(data, str) else data).hexdigest())
 
 
@@ -103,10 +98,8 @@ def _redacted(value: str, limit: int) -> str:
         tail = part[1:].lstrip("0123456789;:?<=>") if part[:1] == "[" else part.lstrip(" #%()*+-./")
         head += " " + tail[1:]
     value = _visible(head)
-    if not value:
-        return ""
     # The shortest token has 15 characters, and what hides a shorter secret stands around one of these marks.
-    if len(value) < _TOKEN_CHARS and value.isprintable() and _MARKS.isdisjoint(value):
+    if len(value) < 15 and value.isprintable() and set("=:>@ ").isdisjoint(value):
         return value
     from .redact import redact
 

@@ -6,15 +6,12 @@ import argparse
 from collections import Counter
 from typing import Any
 
-from ..audit import trail, verify
+from ..audit import trail
 from ..base import clock, settings
 from ..session import episode
 from . import arguments
 from .output import count, cut, emit_json, line, local, short, table
 
-_LIMIT = 20
-_RULES_SHOWN = 15
-_DAYS_SHOWN = 14
 _NOTHING = "No event has been recorded here."
 
 
@@ -23,8 +20,7 @@ def audit(argv: list[str]) -> int:
     about = "What was stopped, asked about or changed in this project."
     actions = arguments.Actions("audit", about, examples + "audit verify\naudit stats --since 30d")
     show = actions.add("show", "the events, newest first")
-    at_most = "at most N (default: %d)" % _LIMIT
-    show.add_argument("-n", "--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=at_most)
+    show.add_argument("-n", "--limit", type=arguments.positive, default=20, metavar="N", help="at most N (default: 20)")
     for parser in (show, actions.add("stats", "count events by kind, rule and day")):
         add = parser.add_argument
         add("--since", type=arguments.instant, metavar="DATE", help="since 2026-11-16, today, yesterday, 36h or 7d")
@@ -45,8 +41,7 @@ def audit(argv: list[str]) -> int:
     if events or args.json:
         (_show if args.action == "show" else _stats)(events, args)
     else:
-        is_narrowed = (args.since, args.event, args.session) != (None, None, None)
-        print("No event matches." if is_narrowed else _NOTHING)
+        print("No event matches." if args.since or args.event or args.session else _NOTHING)
     return 0
 
 
@@ -75,24 +70,22 @@ def _stats(events: list[dict[str, Any]], args: argparse.Namespace) -> None:
         emit_json({"events": len(events), "by_event": dict(kinds), "by_rule": dict(rules), "by_day": dict(days)})
         return
     print("%s in %s" % (count(len(events), "event"), count(len(days), "day")))
-    charts = (("event", kinds, kinds), ("rule", rules, rules[:_RULES_SHOWN]), ("day", days, days[-_DAYS_SHOWN:]))
-    for title, counts, shown in charts:
-        most = max(number for _, number in shown)
-        rows = [["  " + cut(line(name), 40), str(n), "#" * max(1, n * 40 // most)] for name, n in shown]
-        left = ["  and %d more" % (len(counts) - len(shown))] if len(counts) > len(shown) else []
-        print("\n".join(["", "By " + title, *table(rows, right=(1,)), *left]))
+    for title, counts in (("event", kinds), ("rule", rules), ("day", days)):
+        most = max(number for _, number in counts)
+        rows = [["  " + cut(line(name), 40), str(n), "#" * max(1, n * 40 // most)] for name, n in counts]
+        print("\n".join(["", "By " + title, *table(rows, right=(1,))]))
 
 
 def _verify(project_dir: str, is_json: bool) -> int:
-    findings = verify.verify(project_dir, episode.audit_heads(project_dir))
+    findings = trail.verify(project_dir, episode.audit_heads(project_dir))
     if is_json:
         broken = {"file": findings.path, "line": findings.line or None, "what": findings.problem}
         sound = {"events": findings.count, "head": findings.head or None, "torn": findings.torn}
-        wrong = {**broken, "remedy": verify.REMEDY} if findings.problem else None
+        wrong = {**broken, "remedy": trail.REMEDY} if findings.problem else None
         emit_json({"is_whole": wrong is None, **sound, "broken": wrong})
     elif findings.problem:
         where = short(findings.path) + (":%d" % findings.line if findings.line else "")
-        print("%s: %s.\n%s." % (where, line(findings.problem), verify.REMEDY))
+        print("%s: %s.\n%s." % (where, line(findings.problem), trail.REMEDY))
     elif findings.count:
         files = count(len(trail.paths(project_dir)), "file")
         print("%s in %s, the chain is whole. Last: %s" % (count(findings.count, "event"), files, findings.head))

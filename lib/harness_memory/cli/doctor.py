@@ -11,7 +11,7 @@ import time
 from typing import Any, Iterator, NamedTuple
 
 from .. import __version__
-from ..audit import verify as chain
+from ..audit import trail as chain
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import checks as integrity
 from ..session import episode

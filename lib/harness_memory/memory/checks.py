@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Callable
 
-from ..audit import verify as chain
+from ..audit import trail as chain
 from ..base import files, jsontext, settings, shape, yaml
 from ..notes import note as notes
 from ..notes import shelf as notebook
