@@ -12,7 +12,7 @@ import pytest
 import support
 from life import Life
 
-from harness_memory.project import context
+from harness_memory.project import relative_path
 from harness_memory.session import capture, transcript
 
 ROOT = "/home/user/project"
@@ -78,7 +78,7 @@ def test_writes_that_failed_or_have_no_result_do_not_count(paper: support.Transc
 
 
 def test_paths_are_relative_to_the_project_or_left_out() -> None:
-    assert {path: context.relative_path(path, (ROOT,)) for path in DATA["paths"]} == DATA["paths"]
+    assert {path: relative_path(path, (ROOT,)) for path in DATA["paths"]} == DATA["paths"]
 
 
 @pytest.mark.parametrize(("failed", "passed", "is_pair"), DATA["commands"])

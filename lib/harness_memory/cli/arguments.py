@@ -8,9 +8,7 @@ import time
 from typing import NoReturn
 
 from ..base import clock, files, settings
-from ..project import identity
-from ..project.context import relative_path
-from ..project.identity import Project
+from ..project import Project, identity, relative_path
 from . import output
 from .output import Refusal
 

@@ -13,8 +13,7 @@ from ..base import config, jsontext, settings
 from ..base.lock import Busy
 from ..base.text import first_sentence
 from ..memory import briefing, ratings, views
-from ..project import identity
-from ..project.context import Context
+from ..project import Context, identity
 from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from ..session.sessions import Session

@@ -19,7 +19,7 @@ from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import MARK, redact
 from ..memory import briefing as curated
-from ..project.identity import Project
+from ..project import Project
 from ..session import episode
 from . import arguments
 from .output import Refusal, answer, columns, count, cut, emit_stored, line, local, passage, short, table

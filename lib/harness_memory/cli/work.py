@@ -14,7 +14,7 @@ from ..base.text import brief
 from ..memory import tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
-from ..project.identity import Project
+from ..project import Project
 from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal, answer, columns, count, cut, line, local, some, table

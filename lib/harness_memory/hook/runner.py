@@ -15,7 +15,7 @@ import time
 from ..base import files, jsontext, settings
 from ..base.process import BadPayload, attempt, leave, read_payload, watch
 from ..base.text import brief, brief_of, clean, identifier
-from ..project.context import Context, Project
+from ..project import Context, Project
 from ..session import sessions
 
 TYPE_CHECKING = False

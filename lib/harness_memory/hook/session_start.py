@@ -9,8 +9,7 @@ from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
 from ..memory import briefing, housekeeping
-from ..project import identity
-from ..project.context import relative_path
+from ..project import identity, relative_path
 from ..session import liveness, sessions
 
 TYPE_CHECKING = False

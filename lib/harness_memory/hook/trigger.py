@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import neutral, settings
 from ..inject.injection import Part, compose, load_receipt
-from ..project.context import relative_path
+from ..project import relative_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

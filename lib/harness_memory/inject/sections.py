@@ -16,7 +16,7 @@ from .injection import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..project.identity import Project
+    from ..project import Project
     from ..session.capture import Capture
 
 _TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}

@@ -15,9 +15,7 @@ from typing import Any
 
 from ..base import clock, files, jsontext, settings, shape
 from ..base.config import Config
-from ..project import identity
-from ..project.context import Context
-from ..project.identity import Project
+from ..project import Context, Project, identity
 from ..session import capture, episode, record, sessions, tombstones
 from . import archive
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ..base.config import Config
-    from ..project.context import Context
+    from ..project import Context
 
 
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, config, files, settings
-from ..project import identity
-from ..project.context import Context
+from ..project import Context, identity
 from ..session import capture, episode, record, sessions, tombstones
 from ..session.sessions import Session
 from . import archive

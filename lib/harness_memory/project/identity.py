@@ -30,8 +30,7 @@ import os
 
 from ..base import files, settings
 from ..base.text import hexdigest
-from . import git
-from .context import Project as Project
+from . import Project, git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

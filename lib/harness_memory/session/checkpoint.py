@@ -29,7 +29,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..project.context import Context
+    from ..project import Context
     from .capture import Capture
     from .sessions import Session
 

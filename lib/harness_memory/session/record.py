@@ -14,7 +14,7 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import brief, cut, first_sentence
-from ..project.context import relative_path
+from ..project import relative_path
 from . import capture, episode, transcript
 from .capture import ANSWERED, FAILED
 
@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..project.context import Context
+    from ..project import Context
     from .capture import Capture
     from .sessions import Session
 

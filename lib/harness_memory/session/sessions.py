@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..project.context import Project
+    from ..project import Project
 
 META_FIELDS = (
     *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),

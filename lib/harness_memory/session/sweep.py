@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, health, settings
-from ..project.context import Context
+from ..project import Context
 from . import liveness, sessions
 
 TYPE_CHECKING = False

@@ -14,7 +14,7 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import brief, brief_of, clean, identifier
-from ..project.context import relative_path
+from ..project import relative_path
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
 
 TYPE_CHECKING = False
