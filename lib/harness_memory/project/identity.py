@@ -7,8 +7,14 @@ A project is named by the first of these identities that it has; its id is `<slu
     dir:<real path of the directory>
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved), but only
-on `evidence`, because a path may by now hold something else. A memory found by its path is refused, and the identity
+on evidence, because a path may by now hold something else. A memory found by its path is refused, and the identity
 counted on (`git#2:/p`), when it records another remote than the present one, or when the evidence speaks against it.
+
+The *witness* is `name:size:mtime_ns` of files that work does not touch: `description` in a git directory, or else the
+oldest files. Whole-millisecond times come from archives and prove nothing. A copy may have the same witness, so a
+moved project is one whose *originals* match a memory without remote that is no longer at any path it was seen at: the
+witness with `:inode:ctime_ns`, which moving keeps and copying cannot. A move to another file system is a copy, a new
+project.
 
 `project.json`:
 
@@ -17,7 +23,7 @@ counted on (`git#2:/p`), when it records another remote than the present one, or
     identities  every identity it has had, newest last
     remotes     every normalised remote, newest last
     paths       work tree tops (or directories) it was seen at, newest last
-    witness     of the last of them, while it has no remote; see `evidence`
+    witness     of the last of them, while it has no remote
     originals   of the same files
     inode       of a plain directory
     created, updated
@@ -27,6 +33,7 @@ counted on (`git#2:/p`), when it records another remote than the present one, or
 from __future__ import annotations
 
 import os
+import stat
 
 from ..base import files, settings
 from ..base.text import hexdigest
@@ -43,7 +50,9 @@ _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _HEX = frozenset("0123456789abcdef")
 _LISTS = ("identities", "remotes", "paths", "witness", "originals")
 _SPEC = {key + "?": ["text"] for key in _LISTS}
-_PROJECTS_SCANNED = 2000  # for a moved project
+_SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
+_WEAK_NANOSECONDS = 1_000_000
+_SCANNED = 2000  # projects, or files of one
 
 
 def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
@@ -73,11 +82,9 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
         if memory:
             break
     if not memory:  # perhaps it was moved here: the latest memory of these very files, gone from where they were
-        from . import evidence
-
-        originals = evidence.collect(root, repo)[1]
+        originals = _originals(root, repo)
         memories = _memories(store_root) if originals else ()
-        moved = [(str(facts.get("updated")), id) for id, facts in memories if evidence.is_moved(facts, originals)]
+        moved = [(str(facts.get("updated")), id) for id, facts in memories if _is_moved(facts, originals)]
         memory = max(moved)[1] if moved else project_id(identity)
     project = Project(os.path.join(store_root, memory), _slug(identity), root, remote, git.branch(repo) if repo else "")
     project.identity, project.repo = identity, repo
@@ -115,10 +122,8 @@ def project_id(identity: str) -> str:
 
 
 def is_project_id(value: object) -> bool:
-    if not isinstance(value, str) or len(value) > settings.SLUG_CHARS + 1 + settings.ID_HASH_CHARS:
-        return False
-    name, _, code = value.rpartition("-")
-    is_name = bool(name) and (_LETTERS | {"-"}).issuperset(name)
+    name, _, code = value.rpartition("-") if isinstance(value, str) else ("", "", "")
+    is_name = 0 < len(name) <= settings.SLUG_CHARS and (_LETTERS | {"-"}).issuperset(name)
     return is_name and len(code) == settings.ID_HASH_CHARS and _HEX.issuperset(code)
 
 
@@ -156,16 +161,65 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
         return False
     if repo is None:
         return not facts["remotes"]
-    from . import evidence
+    if kind == "git":
+        return _is_same_repository(facts, repo, is_proven=bool(facts["remotes"] and not remote))
+    # Whether the directory has become the repository. The inode of a deleted one is soon given out again.
+    if not facts.get("inode") or facts["inode"] != os.stat(repo.root).st_ino:
+        return False
+    if not facts["witness"]:
+        return not git.is_clone(repo)
+    return not {*facts["witness"]}.isdisjoint(_witness(_stamps(repo.root)))
 
-    if kind == "dir":
-        return evidence.is_same_directory(facts, repo)
-    return evidence.is_same_repository(facts, repo, is_proven=bool(facts["remotes"] and not remote))
+
+def _is_same_repository(facts: Facts, repo: git.Repository, *, is_proven: bool = False) -> bool:
+    """Whether the seal on record is that of the repository; with no seal on either side, unless it must be proven."""
+    seal = [item for item in _witness(_originals(repo.root, repo)) if item.startswith(_SEAL_FILE + ":")]
+    seals = [item for item in facts["witness"] if item.startswith(_SEAL_FILE + ":")]
+    return not {*seal}.isdisjoint(seals) or not (is_proven or (seal and seals))
+
+
+def _is_moved(facts: Facts, originals: list[str]) -> bool:
+    """Whether these files are those of a project that is gone from everywhere it was seen."""
+    is_here = len(set(originals).intersection(facts["originals"])) * 2 > len(facts["originals"])
+    if not is_here or not facts["paths"] or facts["remotes"]:
+        return False
+    is_git = "".join(facts["identities"][-1:]).startswith("git")
+    for path in filter(os.path.isdir, facts["paths"]):
+        repo = git.find(path) if is_git else None
+        if not is_git or (repo is not None and repo.root == path and _is_same_repository(facts, repo)):
+            return False
+    return True
+
+
+def _originals(root: str, repo: git.Repository | None) -> list[str]:
+    if repo is not None and repo.is_borrowed:
+        return []
+    directory = repo.common_dir if repo else root
+    is_sealed = repo is not None and os.path.lexists(os.path.join(directory, _SEAL_FILE))
+    return _stamps(directory, [_SEAL_FILE]) if is_sealed else _stamps(directory)[:4]
+
+
+def _witness(originals: list[str]) -> list[str]:
+    return [original.rsplit(":", 2)[0] for original in originals]
+
+
+def _stamps(directory: str, names: list[str] | None = None) -> list[str]:
+    """Of the files with these names, or of all in the directory; the oldest first."""
+    stamps = []
+    try:
+        for name in names or os.listdir(directory)[:_SCANNED]:
+            info = os.lstat(os.path.join(directory, name))
+            if stat.S_ISREG(info.st_mode) and info.st_mtime_ns % _WEAK_NANOSECONDS:
+                facts = (name, info.st_size, info.st_mtime_ns, info.st_ino, info.st_ctime_ns)
+                stamps.append((info.st_mtime_ns, "%s:%d:%d:%d:%d" % facts))
+    except (OSError, ValueError):
+        pass
+    return [original for _, original in sorted(stamps)]
 
 
 def _memories(store_root: str) -> Iterator[tuple[str, Facts]]:
     ids = [name for name in files.names(store_root) if is_project_id(name)]
-    return ((id, _facts(store_root, id)) for id in ids[:_PROJECTS_SCANNED])
+    return ((id, _facts(store_root, id)) for id in ids[:_SCANNED])
 
 
 def _facts(store_root: str, id: str) -> Facts:
@@ -181,9 +235,8 @@ def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
         items = [item for item in facts.get(key) or [] if item != own.get(key)]
         new[key] = [*items, *filter(None, [own.get(key)])][-settings.IDENTITY_ITEMS_KEPT :]
     if not project.remote:
-        from . import evidence
-
-        new["witness"], new["originals"] = evidence.collect(project.root, project.repo)
+        originals = _originals(project.root, project.repo)
+        new.update(witness=_witness(originals), originals=originals)
     if not project.repo:
         new["inode"] = os.stat(project.root).st_ino if os.path.isdir(project.root) else 0
     new.update(created=facts.get("created", now_iso), updated=facts.get("updated", now_iso))
