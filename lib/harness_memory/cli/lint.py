@@ -17,11 +17,7 @@ _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what co
 
 
 def lint(argv: list[str]) -> int:
-    about = (
-        "What is wrong with the notes: stories instead of facts, relative dates, duplicates, contradictions, changed\n"
-        "files, long topics, listings, secrets, notes unused for six months. Each with file, line, reason and remedy;\n"
-        "exit code 1 when there is any. --fix does what is safe, after archiving the original."
-    )
+    about = "List what is wrong with the notes, with file, line and remedy; the exit code is 1 when there is anything."
     parser = arguments.parser("lint", about, "lint\nlint --fix\nlint --scope user --json")
     add_scope(parser)
     parser.add_argument("--fix", action="store_true", help="correct what can be corrected without loss")
@@ -44,11 +40,7 @@ def lint(argv: list[str]) -> int:
 
 
 def compact(argv: list[str]) -> int:
-    about = (
-        "Make the notes fewer: a fact that two notes state is kept once, superseded notes go. Originals are archived\n"
-        "first; a second run finds nothing to do. What a person must decide (contradictions, long topics, facts that\n"
-        "are nearly alike) is listed, and makes the exit code 1."
-    )
+    about = "Keep every fact once, drop superseded notes, archive the originals; exit code 1 with what you must decide."
     parser = arguments.parser("compact", about, "compact --dry-run\ncompact\ncompact --scope user")
     add_scope(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")

@@ -18,25 +18,15 @@ from . import arguments, pages
 from .output import Refusal, answer, complain, count, emit_stored, line, short, table
 from .scopes import Scopes, add_scope, described
 
-_TOPIC_WORDS = 4
-_LEAST_SHARED_WORDS = 2
-_LEAST_SHARE = 0.34
-
 
 def remember(argv: list[str]) -> int:
     about = (
-        "Keep a fact for later sessions, in the note you name, else in the one about the same things, else in a new\n"
-        "one. --scope user follows you into every project, local ends with the session."
+        "Keep a fact for later sessions, in the note you name, else in the one about the same things, else in a new."
     )
-    examples = (
-        'remember "PostgreSQL JSONB indexes require GIN, not B-tree"\n'
-        'remember "Prefer small commits" --type feedback --scope user\n'
-        'remember "Approach X failed: the API has no cursor" --scope local --topic import'
-    )
+    examples = 'remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user'
     parser = arguments.parser("remember", about, examples)
     parser.add_argument("facts", nargs="+", metavar="FACT", help="a fact, in quotes")
-    topic = "the note it belongs to, by name; made when missing"
-    parser.add_argument("--topic", metavar="T", dest="name", default="", help=topic)
+    parser.add_argument("--topic", metavar="T", dest="name", default="", help="the name of its note, old or new")
     _add_content(parser)
     args = parser.parse_args(argv)
     return _add(Scopes(args), args)
@@ -44,13 +34,10 @@ def remember(argv: list[str]) -> int:
 
 def note(argv: list[str]) -> int:
     about = (
-        "Notes: what should be known in every session, as facts, one topic a file.\n"
-        "A note of a nearer scope (local, project, user) overrides one of the same name."
+        "Facts for every session, one topic a file. The nearer of two notes of one name (local, project, user) wins."
     )
     examples = (
-        'note add "Cart totals" "Totals are rounded once, at the end" --file src/cart.py\n'
-        'note add Deploy --type reference --trigger "command: make deploy" < deploy.md\n'
-        "note edit cart-totals --verified\nnote promote editor\nnote supersede use-jquery use-react"
+        'note add Cart "Totals are rounded once" --file src/cart.py\nnote edit cart --verified\nnote promote cart'
     )
     actions = arguments.Actions("note", about, examples)
     rows: tuple[tuple[str, str, Callable[[Scopes, argparse.Namespace], int], str], ...] = (
@@ -88,10 +75,7 @@ def _add_content(parser: argparse.ArgumentParser) -> None:
 
 
 def edit(argv: list[str]) -> int:
-    about = (
-        "Open a note, the briefing or a skill's profile in $VISUAL or $EDITOR. What you save is checked: if something\n"
-        "is wrong with it, the old version stays and your text is kept as a draft."
-    )
+    about = "Open a note, the briefing or a skill's profile in $VISUAL or $EDITOR. A refused text is kept as a draft."
     parser = arguments.parser("edit", about, "edit cart-totals\nedit briefing\nedit profile/melt")
     parser.add_argument("what", metavar="NAME", help='a note by name, "briefing", or "profile/SKILL"')
     add_scope(parser, "the note of this scope")
@@ -102,8 +86,7 @@ def edit(argv: list[str]) -> int:
         return _edit_text(scopes, scopes.find(args.what, args.scope, is_readable=True), args)
     page = pages.Page(scopes.project, skill)
     before = page.text()
-    name = page.name[: -len(".md")]
-    return pages.edit_text(scopes.project.dir, name, before, lambda text: page.replace(text, args, before))
+    return pages.edit_text(scopes.project.dir, page.name, before, lambda text: page.replace(text, args, before))
 
 
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
@@ -121,7 +104,7 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
         # The first words of a fact that mean something name a new topic; a negation does.
         words = lint.reword("".join(facts[:1]), "")[0].split()
         words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in words]
-        title = name or " ".join([word for word in words if similar.content(word)][:_TOPIC_WORDS])
+        title = name or " ".join([word for word in words if similar.content(word)][:4])
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
@@ -149,11 +132,10 @@ def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     """The note of a shelf that is about the same things as some facts; its name and description count twice."""
     subject = {*similar.content(" ".join(facts))}
     best, most = None, 0
-    for note in holding([shelf]):
+    for note in [note for note in holding([shelf]) if kind in (None, note.type) and not note.problems]:
         title = subject.intersection(similar.content(note.name + " " + note.description))
         shared = subject.intersection(similar.content(" ".join(note.body))) | title
-        is_near = title and len(shared) >= max(_LEAST_SHARED_WORDS, _LEAST_SHARE * len(subject))
-        if is_near and kind in (None, note.type) and not note.problems and len(title) + len(shared) > most:
+        if title and len(shared) >= max(2, len(subject) / 3) and len(title) + len(shared) > most:
             best, most = note, len(title) + len(shared)
     return best
 
@@ -164,10 +146,8 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
         if getattr(args, key):
             fields[key] = brief(getattr(args, key), settings.NOTE_DESCRIPTION_CHARS)
     if args.file:
-        items = dict(zip(made.files, made.items("files")))
-        items.update(
-            {path: notes.stamped(path, root) for path in [arguments.relative(file, root) for file in args.file]}
-        )
+        paths = [arguments.relative(file, root) for file in args.file]
+        items = {**dict(zip(made.files, made.items("files"))), **{path: notes.stamped(path, root) for path in paths}}
         fields["files"] = [*items.values()]
     if args.trigger:
         fields["triggers"] = [*dict.fromkeys([*made.items("triggers"), *map(one_line, args.trigger)])]
@@ -189,13 +169,10 @@ def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, do
     findings = [*lint.check_note(saved, scopes.project.root)]
     pairs = lint.check_pairs(read_all(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
-    is_redacted = MARK in notes.render(saved)
-    value = {**described(saved), "redacted": is_redacted, "findings": [finding._asdict() for finding in findings]}
+    value = {**described(saved), "findings": [finding._asdict() for finding in findings]}
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
-    rows += ["Secrets in it were redacted."] if is_redacted else []
+    rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, line(each.what), line(each.remedy)) for each in findings]
-    if any(finding.fixable for finding in findings):
-        rows.append("  (harness memory lint --fix corrects what is safe)")
     return answer(args.json, value, rows)
 
 
@@ -276,8 +253,7 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
         new = scopes.find(new.ref, is_readable=True)
         ref = old.slug if old.scope == new.scope else old.ref
         new.fields["supersedes"] = [*dict.fromkeys([*new.items("supersedes"), ref])]
-        done = "%s is superseded: it stays on disk, never injected. Written" % old.ref
-        return _save(scopes, shelf, new, args, done)
+        return _save(scopes, shelf, new, args, "%s is superseded: it stays on disk. Written" % old.ref)
 
 
 def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:

@@ -187,9 +187,8 @@ def _facts(path: str) -> dict[str, object]:
 
 def consolidate(argv: list[str]) -> int:
     about = (
-        "What sessions left since the last consolidation, oldest first: material for a new briefing, notes and\n"
-        "profiles. The skill /%s does that work; --done records that it was done."
-    ) % curated.CONSOLIDATION_SKILL
+        "What sessions left since the last consolidation, oldest first: material for a new briefing, notes, profiles."
+    )
     parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --limit 10 --json\nconsolidate --done")
     parser.add_argument("--done", action="store_true", help="it was done: count from now")
     limit = "at most N, the newest (default: %d)" % _SESSIONS

@@ -13,7 +13,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..base.config import Config
 
-CONSOLIDATION_SKILL = "harness-consolidate"
 _CONSOLIDATED = os.path.join(settings.STATE_DIR, "consolidated.json")
 
 
@@ -81,4 +80,4 @@ def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     files.touch(mentioned)
     when = "since the last consolidation on %s" % at[:10] if at else "and no consolidation yet"
     what = "%d session%s %s" % (number, "" if number == 1 else "s", when)
-    return "Harness Memory: %s. /%s makes a new briefing from them." % (what, CONSOLIDATION_SKILL)
+    return "Harness Memory: %s. /harness-consolidate makes a new briefing from them." % what

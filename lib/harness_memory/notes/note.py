@@ -22,7 +22,7 @@ from __future__ import annotations
 import os
 
 from ..base import settings, shape, yaml
-from ..base.text import brief, cut, one_line
+from ..base.text import brief, cut, hexdigest, one_line
 from ..session.sessions import DEVICE_NAMES
 
 TYPE_CHECKING = False
@@ -33,8 +33,7 @@ _FENCE = "---"
 _HASH = " sha256:"
 _LISTS = ("supersedes", "files", "triggers")
 _FIELDS = ("name", "description", "type", "scope", "created", "verified", "session", *_LISTS)
-_KINDS: dict[str, Any] = {"type": {*settings.NOTE_TYPES}, "created": "day", "verified": "day"}
-_KINDS.update({key: ["text"] for key in _LISTS})
+_KINDS = {**{key: ["text"] for key in _LISTS}, "type": {*settings.NOTE_TYPES}, "created": "day", "verified": "day"}
 
 
 class Fact:
@@ -90,7 +89,6 @@ class Note:
 
     @property
     def triggers(self) -> list[tuple[str, str]]:
-        """(kind, pattern) of each valid trigger."""
         pairs = [item.partition(":")[::2] for item in self.items("triggers")]
         return [(kind, pattern.strip()) for kind, pattern in pairs if kind in ("command", "path") and pattern.strip()]
 
@@ -127,20 +125,18 @@ class Note:
 
     def stale_files(self, root: str) -> list[str]:
         """The files it is about that are missing or have changed since it was verified."""
-        items = zip(self.files, self.items("files"))
-        changed = {path for path, item in items if item != path and stamped(path, root) != item}
-        return [path for path in self.files if path in changed or not os.path.lexists(os.path.join(root, path))]
+        items = dict(zip(self.files, self.items("files")))
+        here = {path for path in items if os.path.lexists(os.path.join(root, path))}
+        return [path for path, item in items.items() if path not in here or item not in (path, stamped(path, root))]
 
 
 def parse(slug: str, text: str) -> Note:
     """Never fails: `problems` names what could not be read."""
     lines = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n").rstrip("\n").split("\n")
     note = Note(slug, {}, lines)
-    if lines[0].rstrip() != _FENCE:
-        return note
     end = next((at for at in range(1, len(lines)) if lines[at].rstrip() == _FENCE), 0)
-    if not end:
-        note.problems.append((1, "its frontmatter has no end"))
+    if lines[0].rstrip() != _FENCE or not end:
+        note.problems += [(1, "its frontmatter has no end")] if lines[0].rstrip() == _FENCE else []
         return note
     note.head_lines = next((at for at in range(end + 1, len(lines)) if lines[at].strip()), len(lines))
     note.body = lines[note.head_lines :]
@@ -189,18 +185,14 @@ def slug_of(name: str) -> str:
 
 def stamped(path: str, root: str) -> str:
     """An item for a note's `files`: the path with the hash of its present content, if it can be read."""
-    import hashlib
-
     try:
         with open(os.path.join(root, path), "rb") as file:
-            code = hashlib.sha256(file.read(settings.NOTE_FILE_MAX_BYTES)).hexdigest()
+            return path + _HASH + hexdigest(file.read(settings.NOTE_FILE_MAX_BYTES))[:12]
     except OSError:
         return path
-    return path + _HASH + code[:12]
 
 
 def is_fence(line: str) -> bool:
-    """Whether a line begins or ends a listing."""
     return line.strip()[:3] in ("```", "~~~")
 
 

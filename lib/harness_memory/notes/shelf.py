@@ -19,9 +19,6 @@ from . import index, triggers
 from . import note as notes
 from .note import Note
 
-_LOCK_SECONDS = 5.0
-_BUSY = "another process writes the notes; nothing was changed. Try again"
-
 
 class Shelf:
     """The notes of one scope: their `folder`, and the `home` of their index and archive ("" for local notes).
@@ -31,14 +28,14 @@ class Shelf:
 
     __slots__ = ("archive", "folder", "home", "index", "lock", "scope")
 
-    def __init__(self, scope: str, home: str, wait_seconds: float = _LOCK_SECONDS) -> None:
+    def __init__(self, scope: str, home: str, wait_seconds: float = 5.0) -> None:
         self.scope = scope
         self.home = home if scope != "local" else ""
         self.folder = os.path.join(home, *(index.TOPICS.split("/") if self.home else [settings.LOCAL_DIR]))
         self.index = os.path.join(home, settings.NOTES_INDEX_FILE)
         self.archive = os.path.join(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
-        folder = os.path.dirname(self.folder) if self.home else self.folder
-        self.lock = Lock(os.path.join(folder, "notes.lock"), wait_seconds, _BUSY)
+        lock = os.path.join(os.path.dirname(self.folder) if self.home else self.folder, "notes.lock")
+        self.lock = Lock(lock, wait_seconds, "another process writes the notes; nothing was changed. Try again")
 
     def path(self, slug: str) -> str:
         return os.path.join(self.folder, slug + ".md")
@@ -71,7 +68,6 @@ class Shelf:
         return note
 
     def mark_used(self, slug: str) -> None:
-        """A session or a person read this note."""
         try:
             if self.home:
                 files.touch(self.used(slug))
@@ -102,11 +98,11 @@ class Shelf:
 
     def put(self, note: Note, now: float) -> str:
         """Write a note, without secrets; the path of its former version in the archive, or ""."""
-        data, archived = redact(notes.render(note)).encode("utf-8", "replace"), ""
-        former = files.read(self.path(note.slug)) if self.home else None
-        if former not in (None, data):
-            archived = self._archived(note.slug, now)
-            files.write(archived, former or b"", durable=True)
+        data = redact(notes.render(note)).encode("utf-8", "replace")
+        former = (files.read(self.path(note.slug)) or b"") if self.home else b""
+        archived = self._archived(note.slug, now) if former not in (b"", data) else ""
+        if archived:
+            files.write(archived, former, durable=True)
         files.write(self.path(note.slug), data, durable=True)
         return archived
 

@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from .note import Note
 
 _FILE = os.path.join(settings.STATE_DIR, "triggers.json")
-_CHAINS = ("&&", "|", ";", "\n")
 _SPEC = {"triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
 
 
 def save(home: str, notes: list[Note]) -> None:
-    rows = []
-    for note in notes:
-        row = {"note": note.ref, "line": "%s: %s" % (note.name, note.description)} if note.triggers else {}
-        rows += [{"kind": kind, "pattern": pattern, **row} for kind, pattern in note.triggers]
+    rows = [
+        {"kind": kind, "pattern": pattern, "note": note.ref, "line": "%s: %s" % (note.name, note.description)}
+        for note in notes
+        for kind, pattern in note.triggers
+    ]
     if rows:
         files.touch(os.path.join(os.path.dirname(home), settings.TRIGGERS_MARK))
     if rows or files.exists(os.path.join(home, _FILE)):
@@ -36,7 +36,7 @@ def save(home: str, notes: list[Note]) -> None:
 def match(store_root: str, project_dir: str, *, command: str = "", path: str = "") -> list[dict[str, str]]:
     """The rows that a command or a path (relative to the project) calls for, the project's before the user's."""
     matches: dict[str, dict[str, str]] = {}
-    for mark in _CHAINS:
+    for mark in ("&&", "|", ";", "\n"):
         command = command.replace(mark, "\0")
     commands = [part.split() for part in command.split("\0")]
     parts = path.strip("/").split("/") if 0 < len(path) <= settings.PATH_CHARS else []
