@@ -13,7 +13,7 @@ from . import output
 VERBS = (
     ("status", "status:status", "what is remembered here, what is in progress, are the hooks on"),
     ("list", "show:list_all", "past sessions, newest first, one a line; or notes"),
-    ("show", "show:show", "one session in full: asked, done, still open, files"),
+    ("show", "show:show", "one session in full: asked, done, still open, files; or a note"),
     ("search", "search:search", "sessions and notes about some words, best first"),
     ("related", "search:related", "sessions that changed a file, and notes about it"),
     ("transcript", "transcript:transcript", "what was said in a session, while the client keeps it"),
@@ -39,7 +39,7 @@ VERBS = (
     ("archive", "retention:archive", "move old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
     ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),
-    ("rebuild", "repair:rebuild", "regenerate INDEX.md and the other views from the episodes"),
+    ("rebuild", "repair:rebuild", "regenerate INDEX.md and the other views, and lost episodes, from the facts"),
     ("verify", "repair:verify", "check every file of a memory against the rules of the store"),
     ("doctor", "doctor:doctor", "installs, last runs, failures, damaged files, and what to do"),
 )
@@ -52,12 +52,9 @@ GUARD_VERBS = (
 _EXAMPLES = """\
 examples:
   harness memory status                      in a project: where things stand
-  harness memory list --since 7d             the sessions of the last week
   harness memory show last                   the latest session in full
-  harness memory remember "Cart totals are rounded once, at the end"
   harness memory doctor                      when something seems wrong
 
-Every verb has its own help: harness memory <verb> --help
 A project is the git repository (or folder) you are in; --project DIR names another.
 The guard has its own verbs: harness guard --help
 """
@@ -65,11 +62,8 @@ _GUARD_EXAMPLES = """\
 examples:
   harness guard check 'rm -rf "$DIR"/*'      what would happen, step by step; nothing is run
   harness guard rules git.reset-hard         one rule in full; without an id all of them
-  harness guard allow-once 'git reset --hard'
 
-Every verb has its own help: harness guard <verb> --help
 Your own rules: guard.json in the memory folder; a project's, which may only tighten: .claude/guard.json
-What was stopped so far: harness memory audit
 """
 FAMILIES = {
     "memory": (VERBS, "What Claude Code remembers across sessions, in plain files.", _EXAMPLES),

@@ -9,7 +9,7 @@ from typing import NoReturn
 
 from ..base import clock, files, settings
 from ..project import Project, identity, relative_path
-from . import output
+from . import FAMILIES, output
 from .output import Refusal
 
 
@@ -21,23 +21,28 @@ class Parser(argparse.ArgumentParser):
 
 
 def _verb(verb: str, about: str, examples: str, family: str) -> Parser:
-    epilog = "examples:\n" + "".join("  harness %s %s\n" % (family, example) for example in examples.splitlines())
     prog, style = "harness %s %s" % (family, verb), argparse.RawDescriptionHelpFormatter
-    return Parser(prog=prog, description=about, epilog=epilog, formatter_class=style, allow_abbrev=False)
+    row = next(what for name, _, what in FAMILIES[family][0] if name == verb)
+    epilog = "\n".join(["examples:", *("  harness %s %s" % (family, each) for each in (examples or verb).splitlines())])
+    return Parser(prog=prog, description=about or row, epilog=epilog, formatter_class=style, allow_abbrev=False)
 
 
 def parser(
-    verb: str, about: str, examples: str, family: str = "memory", *, has_json: bool = True, has_all: bool = False
+    verb: str, about: str = "", examples: str = "", family: str = "memory", **options: bool
 ) -> argparse.ArgumentParser:
-    """The parser of a verb without actions."""
-    return _with_common(_verb(verb, about, examples, family), has_json, has_all)
+    """The parser of a verb without actions, by default with the words of the table of verbs."""
+    return _with_common(_verb(verb, about, examples, family), **options)
 
 
-def _with_common(made: argparse.ArgumentParser, has_json: bool, has_all: bool) -> argparse.ArgumentParser:
+def _with_common(
+    made: argparse.ArgumentParser, has_json: bool = True, has_all: bool = False, has_preview: bool = False
+) -> argparse.ArgumentParser:
     which = made.add_mutually_exclusive_group()
     which.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
     if has_all:
         which.add_argument("--all-projects", action="store_true", help="every project in the store")
+    if has_preview:
+        made.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     if has_json:
         made.add_argument("--json", action="store_true", help="print JSON, for scripts")
     return made
@@ -52,7 +57,7 @@ class Actions:
 
     def add(self, action: str, about: str) -> argparse.ArgumentParser:
         made = self._subparsers.add_parser(action, help=about, description=about, allow_abbrev=False)
-        return _with_common(made, has_json=True, has_all=False)
+        return _with_common(made)
 
     def parse(self, argv: list[str], default: str = "") -> argparse.Namespace:
         """`default` is the action when none is named."""

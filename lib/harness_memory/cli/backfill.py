@@ -10,9 +10,8 @@ from ..base import config, settings
 from ..memory import backfill as backfills
 from ..memory import views
 from . import arguments
-from .output import Refusal, answer, count, line, meter, short
+from .output import Refusal, answer, count, line, short
 
-_MB = 1_000_000
 _WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
 
 
@@ -22,25 +21,22 @@ def backfill(argv: list[str]) -> int:
         "Secrets are redacted; known, running and forgotten sessions are skipped.\n"
         "You may stop it at any point; the next run goes on."
     )
-    parser = arguments.parser("backfill", about, "backfill\nbackfill --all\nbackfill --all --dry-run")
+    parser = arguments.parser("backfill", about, "backfill --all", has_preview=True)
     parser.add_argument("--all", action="store_true", help="every project, not only this one")
-    parser.add_argument("--dry-run", action="store_true", help="show how much there is, read none of it")
     args = parser.parse_args(argv)
     if args.all and args.project is not None:
         raise Refusal("--project and --all exclude each other")
     root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if args.all else arguments.locate(args).dir, time.time(), config.load(root))
     kinds: collections.Counter[str] = collections.Counter()
-    wanted, done = [], meter("Looking for transcripts", len(paths))
+    wanted = []
     for source in backfills.sources(root, paths):
-        done()
         kind = work.verdict(source) if source else backfills.EMPTY
         if source and not kind:
             wanted.append(source)
         else:
             kinds[kind] += 1
     size = sum(source.size for source in wanted)
-    done = meter("Reading", size)
     try:
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
         for source in sorted(wanted, key=lambda source: (source.started, source.modified)) * (not args.dry_run):
@@ -50,7 +46,6 @@ def backfill(argv: list[str]) -> int:
                 if str(getattr(error, "filename", "")).startswith(os.path.join(root, "")):
                     raise  # the memory cannot be written: no other transcript would fare better
                 kinds[backfills.UNREADABLE] += 1
-            done(source.size)
     finally:
         for project_dir in work.made:
             views.refresh(project_dir)
@@ -66,7 +61,7 @@ def backfill(argv: list[str]) -> int:
         "left_alone": dict(sorted(kinds.items())),
         "seconds": round(time.monotonic() - began, 3),
     }
-    megabytes, projects = "%.1f MB" % (size / _MB), count(len(work.made), "project")
+    megabytes, projects = "%.1f MB" % (size / 1_000_000), count(len(work.made), "project")
     if not paths:
         lines = ["No transcripts in %s." % short(report["folder"])]
     elif args.dry_run:

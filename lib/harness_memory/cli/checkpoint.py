@@ -28,8 +28,7 @@ JSON on standard input, every key optional:
    "task": {"id": "...", "title": "...", "remaining": ["..."], "blockers": ["..."]}}
 The names of the flags work too: {"done": "...", "remains": ["..."], "learned": ["..."]}
 or nested: {"self_report": {"is_job_complete": true}, "reflection": {"what_was_done": "...", "what_remains": "..."}}
-For example: echo '{"done": "Moved the parser", "remains": ["Tests"]}' | harness memory checkpoint"""
-_USAGE = _FORMS + '\nOr flags: harness memory checkpoint --done "..." --remains "..."'
+Or flags: harness memory checkpoint --done "..." --remains "..." (see --help)"""
 _FLAGS = {  # flag: field, metavar, help; repeatable ones hold a list
     "done": ("what_was_done", "TEXT", "what was done"),
     "remains": ("what_remains", "TEXT", "something still to do (repeatable)"),
@@ -45,7 +44,6 @@ _FLAGS = {  # flag: field, metavar, help; repeatable ones hold a list
 _EXAMPLES = """\
 checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
 checkpoint --done "Schema and model" --task-id auth --task-title "User login" --task-remaining "Reset by mail"
-checkpoint --done "Found it: the cache key lacks the locale" --learned "Cache keys must hold the locale" --tag cache
 checkpoint < checkpoint.json"""
 
 
@@ -72,21 +70,16 @@ def checkpoint(argv: list[str]) -> int:
     value = value or _from_stdin()
     point = checkpoints.normalize(value)
     if point is None:
-        raise Refusal("it is empty, or not a checkpoint. Nothing was recorded.\n" + _USAGE)
+        raise Refusal("it is empty, or not a checkpoint. Nothing was recorded.\n" + _FORMS)
     name, session = _record(args, value)
     path = os.path.join(session.artifacts, name)
-    answer(
-        args.json,
-        {"session": session.id, "artifact": path, "episode": session.episode_name},
-        ["Recorded for session %s in %s" % (line(session.id), short(path))],
-    )
+    value = {"session": session.id, "artifact": path, "episode": session.episode_name}
+    answer(args.json, value, ["Recorded for session %s in %s" % (line(session.id), short(path))])
     # A rating in a checkpoint rates the skill it names.
     skill, rating = briefing.skill_name(point["skill_used"]), point["rating"]
     if skill and rating and 1 <= rating <= 5:
-        note, project_dir = (
-            first_sentence(point["what_was_done"], settings.ITEM_CHARS),
-            session.dir.rsplit(os.sep, 3)[0],
-        )
+        note = first_sentence(point["what_was_done"], settings.ITEM_CHARS)
+        project_dir = session.dir.rsplit(os.sep, 3)[0]
         if not ratings.append(project_dir, session.id, skill, round(rating), note, time.time()):
             again = "harness memory rate %s %d" % (line(skill), round(rating))
             raise Refusal("the checkpoint was recorded, its rating was not: the ratings are locked. Try: %s" % again)
@@ -95,7 +88,7 @@ def checkpoint(argv: list[str]) -> int:
 
 def _from_stdin() -> Any:
     if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _USAGE)
+        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _FORMS)
     data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
     if len(data) > settings.CHECKPOINT_MAX_BYTES:
         raise Refusal("standard input is larger than %d KB. Nothing was recorded." % (len(data) >> 10))
@@ -103,7 +96,7 @@ def _from_stdin() -> Any:
         value = json.loads(data.decode("utf-8-sig"), strict=False)
         jsontext.pretty(value)  # refuses what could not be written
     except (RecursionError, ValueError) as error:
-        raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _USAGE)) from None
+        raise Refusal("standard input is not valid JSON: %s. Nothing was recorded.\n%s" % (error, _FORMS)) from None
     if isinstance(value, dict):
         flags = {_FLAGS[key][0]: item for key, item in value.items() if key in _FLAGS}
         value = {**flags, **{key: item for key, item in value.items() if key not in _FLAGS}}

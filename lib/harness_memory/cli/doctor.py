@@ -34,8 +34,7 @@ class Check(NamedTuple):
 
 
 def doctor(argv: list[str]) -> int:
-    about = "Examine installs, hooks, store, failures and files. Exit code 0: all well, 1: problems."
-    args = arguments.parser("doctor", about, "doctor\ndoctor --json").parse_args(argv)
+    args = arguments.parser("doctor").parse_args(argv)
     try:
         checks = list(_checks(arguments.root(), arguments.directory(args), arguments.locate(args)))
     except files.Foreign as error:

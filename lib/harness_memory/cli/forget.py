@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..audit import trail
 from ..base import clock, files, settings
@@ -46,18 +46,14 @@ _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
-class Selection:
+class Selection(NamedTuple):
     """What goes: sessions here and in archives, notes, and what `find_text` says of files."""
 
-    __slots__ = ("archived", "files", "is_hit", "notes", "sessions", "troubles")
-
-    def __init__(self) -> None:
-        self.sessions: list[Record] = []
-        self.archived: list[Archived] = []
-        self.notes: list[Note] = []
-        self.files: list[dict[str, Any]] = []
-        self.is_hit: Matcher | None = None
-        self.troubles: list[OSError] = []
+    sessions: list[Record]
+    archived: list[Archived]
+    notes: list[Note]
+    files: list[dict[str, Any]]
+    troubles: list[OSError]
 
 
 def forget(argv: list[str]) -> int:
@@ -77,15 +73,14 @@ def forget(argv: list[str]) -> int:
     at = Scopes(args)
     tops = [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
     with archive.lock(at.project.dir) if args.yes else contextlib.nullcontext():
-        selection = _choose(at, args, tops)
-        is_hit, left, in_trail = selection.is_hit, [], []
+        is_hit = None if args.text is None else strike.matcher(args.text)
+        selection = _choose(at, args, tops, is_hit)
         report, lines = _shown(selection, at.root)  # while the sessions can still be read
         is_any = any(report.values())
-        if is_hit:
-            in_trail = [*forgetting.holding([os.path.join(at.project.dir, settings.SECURITY_DIR)], is_hit)]
         if args.yes and (is_any or is_hit):
-            _carry_out(at, selection, tops)
-            left = [*forgetting.holding(tops, is_hit)] if is_hit else []
+            _carry_out(at, selection, tops, is_hit)
+    left = [*forgetting.holding(tops, is_hit)] if is_hit and args.yes else []
+    in_trail = [*forgetting.holding([os.path.join(at.project.dir, settings.SECURITY_DIR)], is_hit)] if is_hit else []
     end = "Forgotten." if args.yes else "Nothing was changed. To forget all this: the same again with --yes"
     lines = [*lines, "", end] if is_any else ["Nothing that is remembered here matches."]
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
@@ -96,19 +91,18 @@ def forget(argv: list[str]) -> int:
     return 2 if selection.troubles else 0 if is_any else 1
 
 
-def _choose(at: Scopes, args: argparse.Namespace, tops: list[str]) -> Selection:
+def _choose(at: Scopes, args: argparse.Namespace, tops: list[str], is_hit: Matcher | None) -> Selection:
     filters = (args.session, args.since, args.until, args.type, args.scope)
     if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
         raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
-    selection, every = Selection(), records.load_all(at.project.dir)
+    selection, every = Selection([], [], [], [], []), records.load_all(at.project.dir)
     parts = [*archive.load_all(at.project.dir, selection.troubles)]
     archived = [*{each.id: each for each in parts}.values()]
-    if args.text is not None:
+    if is_hit:
         if len("".join(args.text.split())) < _LEAST_CHARS and args.text.isascii():
             raise Refusal("--text is too short: it would strike half the memory")
-        is_hit = selection.is_hit = strike.matcher(args.text)
-        selection.files = [*forgetting.find_text(tops, is_hit)]
-        selection.archived = [each for each in parts if forgetting.struck(each, is_hit) != each.files]
+        selection.files.extend(forgetting.find_text(tops, is_hit))
+        selection.archived.extend(each for each in parts if forgetting.struck(each, is_hit) != each.files)
     for word in args.words or [args.session] * (args.session is not None):
         if word == "last" or resolve.matching(every, word):
             selection.sessions.append(resolve.session(every, word))
@@ -117,12 +111,12 @@ def _choose(at: Scopes, args: argparse.Namespace, tops: list[str]) -> Selection:
         else:
             selection.notes.append(_removed_note(at, word) or at.find(word, what="session or note"))
     if any(value is not None for value in filters):
-        selection.notes += at.select(args)
+        selection.notes.extend(at.select(args))
         if not (args.type or args.scope or args.session):
             since = clock.iso(args.since) if args.since else ""
             until = clock.iso(args.until) if args.until else "later than any date"
-            selection.sessions = [each for each in every if since <= each.started < until]
-            selection.archived = [each for each in archived if since <= each.started < until]
+            selection.sessions.extend(each for each in every if since <= each.started < until)
+            selection.archived.extend(each for each in archived if since <= each.started < until)
     return selection
 
 
@@ -157,9 +151,9 @@ def _shown(selection: Selection, root: str) -> tuple[dict[str, list[Any]], list[
     return {key: [value for value, _ in rows] for key, rows in groups.items()}, lines
 
 
-def _carry_out(at: Scopes, selection: Selection, tops: list[str]) -> None:
+def _carry_out(at: Scopes, selection: Selection, tops: list[str], is_hit: Matcher | None) -> None:
     identity.record(at.project, clock.iso(at.now))
-    is_hit, project_dir = selection.is_hit, at.project.dir
+    project_dir = at.project.dir
     try:
         if is_hit:
             ids = {os.environ.get(settings.ENV_SESSION_ID, "")} - {""}

@@ -88,21 +88,6 @@ def some(lines: list[str], most: int, indent: str = "") -> list[str]:
     return [*lines[:most], *(["%sand %d more" % (indent, more)] if more > 0 else [])]
 
 
-def meter(what: str, total: int) -> Callable[..., None]:
-    """A progress line for long work, on a terminal only: call it with what was done; at `total` the line goes."""
-    done = 0
-
-    def add(number: int = 1) -> None:
-        nonlocal done
-        done += number
-        percent = min(100, done * 100 // max(1, total))
-        text = "%s [%-20s] %3d%%" % (what, "#" * (percent // 5), percent)
-        if sys.stderr.isatty():
-            print("\r" + (text if done < total else " " * len(text) + "\r"), end="", file=sys.stderr, flush=True)
-
-    return add
-
-
 def emit_stored(data: bytes) -> int:
     """Print a stored file: safe in a terminal; in a pipe unchanged, but without what acts on a terminal."""
     text = data.decode("utf-8", "replace")

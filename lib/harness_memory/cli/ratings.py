@@ -43,8 +43,7 @@ def rate(argv: list[str]) -> int:
 
 
 def signals(argv: list[str]) -> int:
-    about = "How well skills did: ratings per skill, newest last, with their mean and trend; of one skill its notes."
-    parser = arguments.parser("signals", about, "signals\nsignals code-review\nsignals --json")
+    parser = arguments.parser("signals", examples="signals\nsignals code-review")
     parser.add_argument("skill", nargs="?", metavar="SKILL", help="one skill, with its notes")
     args = parser.parse_args(argv)
     groups: dict[str, list[dict[str, Any]]] = {}

@@ -28,8 +28,7 @@ _USES = ("read", "edited", "named")
 
 
 def why(argv: list[str]) -> int:
-    about = "What was injected into a session: when, why, from which files, how much, and the text itself."
-    parser = arguments.parser("why", about, "why\nwhy last\nwhy a1b2c3d4\nwhy a1b --json")
+    parser = arguments.parser("why", examples="why\nwhy a1b2c3d4")
     words = 'an id or its beginning, or "last" (default: the present session, else the last one)'
     parser.add_argument("session", metavar="ID", nargs="?", help=words)
     args = parser.parse_args(argv)
@@ -44,9 +43,7 @@ def why(argv: list[str]) -> int:
 
 
 def stats(argv: list[str]) -> int:
-    about = "What was injected into sessions, and whether they used it: read it, edited one of its files, or named it."
-    parser = arguments.parser("stats", about, "stats\nstats --all-projects\nstats --json", has_all=True)
-    args = parser.parse_args(argv)
+    args = arguments.parser("stats", has_all=True).parse_args(argv)
     directories, now = arguments.project_dirs(args), time.time()
     loaded = [sessions.load(path) for directory in directories for path in sessions.all_directories(directory)]
     every = [load_receipt(each.dir) for each in sorted(filter(None, loaded), key=lambda each: each.started)]

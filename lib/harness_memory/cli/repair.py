@@ -18,12 +18,7 @@ _SHOWN = 5
 
 
 def rebuild(argv: list[str]) -> int:
-    about = (
-        "Write every view (INDEX.md, MEMORY.md and those in STATE/) again from the facts, which are never changed,\n"
-        "and record lost or damaged episodes again from their sessions' directories."
-    )
-    parser = arguments.parser("rebuild", about, "rebuild\nrebuild --all-projects", has_all=True)
-    args = parser.parse_args(argv)
+    args = arguments.parser("rebuild", has_all=True).parse_args(argv)
     root, now = arguments.root(), time.time()
     dirs = [path for path in arguments.project_dirs(args) if os.path.isdir(path)]
     changed: dict[str, list[str]] = {}
@@ -46,9 +41,7 @@ def rebuild(argv: list[str]) -> int:
 
 
 def verify(argv: list[str]) -> int:
-    about = "Check every file of a memory: formats, required fields, modes, leftovers, stale views."
-    parser = arguments.parser("verify", about, "verify\nverify --all-projects\nverify --json", has_all=True)
-    args = parser.parse_args(argv)
+    args = arguments.parser("verify", has_all=True).parse_args(argv)
     root, dirs, now = arguments.root(), arguments.project_dirs(args), time.time()
     findings = [*checks.check_store(root, now), *(each for path in dirs for each in checks.check_project(path, now))]
     what = short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")

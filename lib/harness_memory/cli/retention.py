@@ -15,30 +15,26 @@ from ..memory import housekeeping, retention
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
-from .output import answer, complain, count, line, local, meter, short, table
+from .output import answer, complain, count, line, local, short, table
 
 
 def prune(argv: list[str]) -> int:
     about = (
         "Keep the work directories of the last days whole, and those up to a month old without artifacts; archive\n"
-        "older ones, or delete them (config key work_after). Episodes, and with them the menu of past sessions, stay.\n"
-        "You may stop it at any point; nothing is lost."
+        "older ones, or delete them (config key work_after). Episodes, and with them the menu of past sessions, stay."
     )
-    parser = arguments.parser(
-        "prune", about, "prune --dry-run\nprune --older-than 30d\nprune --all-projects", has_all=True
-    )
+    parser = arguments.parser("prune", about, "prune --older-than 30d", has_all=True, has_preview=True)
     days = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
     parser.add_argument("--older-than", type=arguments.instant, metavar="AGE", help=days)
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done, do nothing")
     args = parser.parse_args(argv)
-    settled = config.load(arguments.root())
-    reports = [_prune(project_dir, settled, args) for project_dir in arguments.project_dirs(args)]
-    texts = {"artifacts_pruned": "without their artifacts now", "archived": "archived", "deleted": "deleted"}
-    lines = []
-    for report in reports:
-        parts = ["%s kept" % count(report["kept"], "session")]
-        parts += ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
-        lines.append((line(report["project"]) + ": ") * (len(reports) > 1) + ", ".join(parts) + ".")
+    reports, lines, settled = [], [], config.load(arguments.root())
+    for project_dir in arguments.project_dirs(args):
+        report = _prune(project_dir, settled, args)
+        reports.append(report)
+        texts = {"kept": "kept", "artifacts_pruned": "without their artifacts now"}
+        texts.update(archived="archived", deleted="deleted")
+        parts = ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
+        lines.append("%s: sessions: %s" % (line(report["project"]), ", ".join(parts) or "none"))
         lines += _details(report)
         lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
         if not report["is_clock_plausible"]:
@@ -59,28 +55,23 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
         plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
         kept = len(plan.pop(retention.KEEP))
         report, numbers = _retire(project_dir, plan, args, to_archive)
-    return {
-        "project": os.path.basename(project_dir),
-        "kept": kept,
-        "artifacts_pruned": numbers[retention.THIN],
-        "archived" if to_archive else "deleted": numbers[retention.RETIRE],
-        **report,
-        "unreadable": [each for each in directories if os.path.isdir(each) and sessions.load(each) is None],
-        "is_clock_plausible": is_plausible,
-    }
+    report.update(project=os.path.basename(project_dir), kept=kept, artifacts_pruned=numbers[retention.THIN])
+    report["archived" if to_archive else "deleted"] = numbers[retention.RETIRE]
+    report["unreadable"] = [each for each in directories if os.path.isdir(each) and sessions.load(each) is None]
+    return {**report, "is_clock_plausible": is_plausible}
 
 
 def _retire(
     project_dir: str, plan: dict[str, list[Record]], args: argparse.Namespace, to_archive: bool = True
 ) -> tuple[dict[str, Any], dict[str, int]]:
     """Carry out a plan, unless it is a dry run: what to report, and how many sessions there were of each kind."""
-    done, numbers = meter("Archiving", sum(map(len, plan.values()))), {}
     report: dict[str, Any] = {"archives": [], "left": {}, "dry_run": args.dry_run}
+    numbers = {}
     for kind, group in plan.items():
         path, reasons = "", {record.id: "" for record in group}
         if not args.dry_run:
             into_archive = to_archive and kind != retention.THIN
-            path, reasons = retention.retire(project_dir, group, kind, time.time(), done, into_archive)
+            path, reasons = retention.retire(project_dir, group, kind, time.time(), into_archive)
         report["archives"] += [path] if path else []
         report["left"].update({id: reason for id, reason in reasons.items() if reason})
         numbers[kind] = [*reasons.values()].count("")
@@ -97,11 +88,10 @@ def archive(argv: list[str]) -> int:
         "Move sessions that ended before a day, with their episodes, out of the memory into a compressed archive.\n"
         "Sessions of open threads stay, unless --open is given. restore brings them back."
     )
-    parser = arguments.parser("archive", about, "archive --before 2026-01-01 --dry-run\narchive --before 2026-01-01")
-    add = parser.add_argument
-    add("--before", type=arguments.instant, required=True, metavar="YYYY-MM-DD", help="ended before this day")
-    add("--open", action="store_true", help="sessions of open threads too")
-    add("--dry-run", action="store_true", help="show what would be done, do nothing")
+    parser = arguments.parser("archive", about, "archive --before 2026-01-01", has_preview=True)
+    before = "ended before this day"
+    parser.add_argument("--before", type=arguments.instant, required=True, metavar="YYYY-MM-DD", help=before)
+    parser.add_argument("--open", action="store_true", help="sessions of open threads too")
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
     with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
@@ -137,22 +127,20 @@ def restore(argv: list[str]) -> int:
                 names = {resolve.archived(newest, args.what).id}
             selected = [each for each in archived if args.all or not names.isdisjoint((each.archive, each.id))]
             outcome = retention.restore(project_dir, selected[::-1])
-    report: Any
     if is_asked:
         kinds = {"restored": retention.RESTORED, "refused": retention.WENT_ON, "forgotten": retention.FORGOTTEN}
         report = {key: [id for id, became in outcome.items() if became == kind] for key, kind in kinds.items()}
-        report["unread"] = [str(trouble.filename) for trouble in troubles]
         is_present = {*outcome.values()} == {retention.PRESENT}
         done = "Restored %s." % count(len(report["restored"]), "session")
         lines = ["All of it is here already." if is_present else done]
         lines += ["  %s stays archived: it went on here afterwards" % line(id) for id in report["refused"]]
         again = "  {0} was forgotten. To finish that: harness memory forget {0} --yes"
         lines += [again.format(line(id)) for id in report["forgotten"]]
+        answer(args.json, report, lines)
     else:
-        report = [each.brief() for each in newest]
         rows = [[each.archive, each.id, local(each.started), line(each.headline)] for each in newest]
         lines = table([["ARCHIVE", "ID", "STARTED", "SESSION"], *rows], is_cut=True) if rows else []
-    answer(args.json, report, lines or ["Nothing of this project is archived."])
+        answer(args.json, [each.brief() for each in newest], lines or ["Nothing of this project is archived."])
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if troubles else 1 if {retention.WENT_ON, retention.FORGOTTEN}.intersection(outcome.values()) else 0

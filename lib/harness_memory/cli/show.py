@@ -84,8 +84,7 @@ def _list_sessions(args: argparse.Namespace) -> int:
 
 
 def show(argv: list[str]) -> int:
-    about = "One session in full: what was asked and done, what is open, where its files are. Or a note, by its name."
-    parser = arguments.parser("show", about, "show last\nshow a1b2c3d4\nshow a1b --json\nshow cart-totals")
+    parser = arguments.parser("show", examples="show last\nshow a1b2c3d4\nshow cart-totals")
     words = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
     parser.add_argument("session", metavar="ID", help=words)
     args = parser.parse_args(argv)

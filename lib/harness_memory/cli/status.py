@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from .. import __version__
 from ..base import clock, config, files, settings
 from ..inject.injection import load_receipt
 from ..memory import records, threads
@@ -19,8 +18,7 @@ _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": 
 
 
 def status(argv: list[str]) -> int:
-    about = "What is remembered of this project, what is in progress, which sessions run, and whether the hooks are on."
-    args = arguments.parser("status", about, "status\nstatus --project ~/src/other\nstatus --json").parse_args(argv)
+    args = arguments.parser("status").parse_args(argv)
     project, root, directory = arguments.locate(args), arguments.root(), arguments.directory(args)
     every = records.load_all(project.dir)
     last = resolve.last(every)
@@ -28,11 +26,9 @@ def status(argv: list[str]) -> int:
     log = load_receipt(last.session.dir).log if last and last.session else []
     injected = [{key: entry.get(key) for key in ("at", "why", "tokens")} for entry in log]
     registered = installs.find(root, directory, project.root)
-    here = [install for install in registered if install.is_read_here]
     guard = installs.guard(root, registered, directory)
     runs = installs.last_runs(root)
     facts = {
-        "version": __version__,
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
         "exists": os.path.isdir(project.dir),
@@ -43,11 +39,8 @@ def status(argv: list[str]) -> int:
         "live": [_live(project.dir, marker) for marker in sessions.live_markers(project.dir)],
         "last": {**last.brief(), "told": injected} if last else None,
         "hooks": {  # as a session here would find them
-            "is_off": config.is_off(os.environ),
-            "installs": [install.path for install in here if not install.problems],
-            "problems": [{"settings": each.path, "problem": what} for each in here for what in each.problems],
-            "elsewhere": [install.path for install in registered if not install.is_read_here],
-            "is_plugin": not registered and installs.have_run_lately(root),
+            "state": _hook_state(root, registered),
+            "installs": [each.path for each in registered if each.is_read_here and not each.problems],
             "last_runs": {event: clock.iso(instant) if instant else None for event, instant in runs.items()},
         },
         "guard": {"state": guard.state, "why": guard.why, "line": guard.line()},
@@ -65,7 +58,6 @@ def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
         "id": session.id if session else sessions.safe_id(marker["claude_session"])[:8],
         "session_id": marker["claude_session"],
         **{key: meta.get(key) for key in ("status", "started", "branch")},
-        "pid": marker["process"].get("pid"),
         "is_alive": liveness.is_alive(marker["process"]),
         "is_at_work": meta.get("status") == settings.ACTIVE and is_asked,
     }
@@ -88,14 +80,13 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
         live.append(line("%s since %s%s: %s" % (one["id"], local(one["started"]), where, state)))
     shown = some(live, _SHOWN) or ["no session is running here"]
     lines = table([*rows, *(["" if at else "Now", text] for at, text in enumerate(shown))])
-    lines += ["", "In progress"] if facts["in_progress"] else []
-    for task in facts["in_progress"][:_SHOWN]:
+    tasks = []
+    for task in facts["in_progress"]:
         blocked = "  BLOCKED" if task.get("status") == "blocked" else ""
-        lines.append("  * " + cut(line(task["description"] or task["id"]), columns() - 14) + blocked)
+        title = "  * " + cut(line(task["description"] or task["id"]), columns() - 14) + blocked
         steps = ["      next: " + cut(line(step), columns() - 12) for step in task.get("next_steps") or []]
-        lines += some(steps, _STEPS_SHOWN, "      ")
-    more = len(facts["in_progress"]) - _SHOWN
-    lines += ["  and %d more in STATE/%s" % (more, settings.CURRENT_WORK_FILE)] if more > 0 else []
+        tasks.append("\n".join([title, *some(steps, _STEPS_SHOWN, "      ")]))
+    lines += ["", "In progress", *some(tasks, _SHOWN, "  ")] if tasks else []
     if last:
         minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
         parts = [local(last["started"]), last["id"], state_of_last, minutes, last["branch"]]
@@ -106,18 +97,20 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
         lines += ["  injected: " + (injected if tokens else "nothing")]
     runs = facts["hooks"]["last_runs"].items()
     times = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in runs if when]
-    state_rows = [["Hooks", line(_hook_state(facts["hooks"]))], ["Guard", line(facts["guard"]["line"])]]
+    state_rows = [["Hooks", facts["hooks"]["state"]], ["Guard", line(facts["guard"]["line"])]]
     return [*lines, "", *table([*state_rows, ["Last runs", ", ".join(times) or "none yet"]])]
 
 
-def _hook_state(hooks: dict[str, Any]) -> str:
-    problems = ["%s: %s" % (short(each["settings"]), each["problem"]) for each in hooks["problems"]]
-    states = (
-        (hooks["is_off"], "OFF: %s is set to off here" % settings.ENV_SWITCH),
-        (problems, "NOT WELL: %s (see: harness memory doctor)" % "".join(problems[:1])),
-        (hooks["installs"], "on: " + ", ".join(map(short, hooks["installs"]))),
-        (hooks["elsewhere"], "not on here, only in " + ", ".join(map(short, hooks["elsewhere"]))),
-        (hooks["is_plugin"], "not in any settings file of this machine, but they have run: probably as a plugin"),
-        (True, "no install on record: python3 install.py (or see: harness memory doctor)"),
-    )
-    return next(text for is_so, text in states if is_so)
+def _hook_state(root: str, registered: list[installs.Install]) -> str:
+    here = [each for each in registered if each.is_read_here]
+    problems = ["%s: %s" % (short(each.path), line(each.problems[0])) for each in here if each.problems]
+    if config.is_off(os.environ):
+        return "OFF: %s is set to off here" % settings.ENV_SWITCH
+    if problems:
+        return "NOT WELL: %s (see: harness memory doctor)" % problems[0]
+    if registered:
+        paths = ", ".join(short(each.path) for each in here or registered)
+        return "on: " + paths if here else "not on here, only in " + paths
+    if installs.have_run_lately(root):
+        return "not in any settings file of this machine, but they have run: probably as a plugin"
+    return "no install on record: python3 install.py (or see: harness memory doctor)"

@@ -20,11 +20,7 @@ _WHO = {"user": "you", "assistant": "claude"}
 
 
 def transcript(argv: list[str]) -> int:
-    about = (
-        "What was said in a session, in order: prompts, answers and tool calls, secrets removed. Claude Code keeps\n"
-        "transcripts for some weeks only; when a session's is gone, its record is what is left."
-    )
-    parser = arguments.parser("transcript", about, "transcript last\ntranscript a1b2c3d4 --grep rounding --context 3")
+    parser = arguments.parser("transcript", examples="transcript last\ntranscript a1b2c3d4 --grep rounding --context 3")
     parser.add_argument("session", metavar="SESSION", help='an id or its beginning, or "last"')
     parser.add_argument("--grep", metavar="TEXT", help="only around entries that hold this text, in any case")
     context = "entries before and after a hit (default: %(default)d)"

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterable, Sequence
-from typing import Any, TypeVar
+from collections.abc import Sequence
+from typing import Any
 
 from ..base import clock, files, settings
 from ..base.redact import redact
@@ -19,8 +19,7 @@ from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal, answer, columns, count, cut, line, local, some, table
 
-Work = TypeVar("Work", Task, Thread)
-_LIMIT = 20
+_SHOWN = "{0.id}  {0.title}".format
 _STEPS_SHOWN = 3
 _FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _EMPTY_TITLE = "the title is empty; nothing was changed"
@@ -41,10 +40,8 @@ task list --all"""
 
 
 def open_work(argv: list[str]) -> int:
-    about = "What is still open: threads that a session left with work to do, and tasks; with next steps and blockers."
-    parser = arguments.parser("open", about, "open\nopen --all-projects\nopen --limit 5 --json", has_all=True)
-    limit = "at most N (default: %d)" % _LIMIT
-    parser.add_argument("--limit", type=arguments.positive, default=_LIMIT, metavar="N", help=limit)
+    parser = arguments.parser("open", has_all=True)
+    parser.add_argument("--limit", type=arguments.positive, default=20, metavar="N", help="at most N (default: 20)")
     args = parser.parse_args(argv)
     now, items = time.time(), []
     for project_dir in arguments.project_dirs(args):
@@ -92,12 +89,17 @@ def thread(argv: list[str]) -> int:
     title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
     if args.action == "rename" and not title:
         raise Refusal(_EMPTY_TITLE)
-    chosen = _find(threads.load(project_dir), args.id, "thread")
+    chosen = _thread(project_dir, args.id)
     status = {"close": threads.CLOSED, "reopen": threads.OPEN}.get(args.action, "")
     with views.lock(project_dir):
         threads.change(project_dir, chosen, clock.iso(time.time()), status=status, title=title)
         views.update(project_dir)
-    return _answer_changed(args, _find(threads.load(project_dir), chosen.id, "thread"))
+    return _answer_changed(args, _thread(project_dir, chosen.id))
+
+
+def _thread(project_dir: str, word: str) -> Thread:
+    every = threads.load(project_dir)
+    return resolve.one(word, every, lambda each: (each.id, *each.sessions), "thread", _SHOWN, "thread list --all")
 
 
 def task(argv: list[str]) -> int:
@@ -152,7 +154,8 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
             title = brief(args.name, settings.SUMMARY_LINE_CHARS)
             changed = Task({"task_id": free, "title": title, "branch": project.branch})
         else:
-            changed = _find(tasks.load(project.dir).values(), args.name, "task")
+            every = tasks.load(project.dir).values()
+            changed = resolve.one(args.name, every, lambda each: (each.id,), "task", _SHOWN, "task list --all")
         changed.add(entry, resolve.present(project.dir), clock.iso(now))
         files.write_json(tasks.path_of(project.dir, changed.id), changed.fields, durable=True)
         views.update(project.dir)
@@ -163,15 +166,6 @@ def _texts(texts: list[str] | None) -> list[str] | None:
     items = [brief(text, settings.ITEM_CHARS) for text in texts or ()]
     items = [item for item in items if item.lower() not in ("", "none")][: settings.REMAINS_ITEMS]
     return None if texts is None else items
-
-
-def _find(items: Iterable[Work], word: str, what: str) -> Work:
-    """The task that is meant by its id, or the thread by its own or that of one of its sessions."""
-
-    def ids(each: Work) -> list[str]:
-        return [each.id, *(each.sessions if what == "thread" else ())]
-
-    return resolve.one(word, items, ids, what, "{0.id}  {0.title}".format, what + " list --all")
 
 
 def _table(head: list[str], shown: Sequence[Task | Thread], counted: str) -> list[str]:

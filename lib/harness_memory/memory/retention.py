@@ -14,8 +14,6 @@ from . import archive, records, threads, views
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from .archive import Archived
     from .records import Record
 
@@ -65,7 +63,7 @@ def _removable(record: Record, kind: str) -> list[str]:
 
 
 def retire(
-    project_dir: str, selected: list[Record], kind: str, now: float, done: Callable[[], None], to_archive: bool = True
+    project_dir: str, selected: list[Record], kind: str, now: float, to_archive: bool = True
 ) -> tuple[str, Reasons]:
     """Archive sessions, then remove what `kind` says; the archive's path. The caller holds the archive's lock.
 
@@ -84,7 +82,6 @@ def retire(
 
     path = archive.write(project_dir, map(contents, selected), now) if to_archive else ""
     for record in selected:
-        done()
         lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
             current = sessions.load(record.directory) if record.directory else None
