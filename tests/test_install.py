@@ -237,7 +237,7 @@ def test_settings_changed_since_they_were_read_are_not_overwritten(target: Targe
 # What is registered ------------------------------------------------------------------------------
 def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     tree = "/path/to/harness-memory"
-    text = settingsfile.merge("{}\n", wanted(tree), tree, (), None)
+    text = settingsfile.merge("{}\n", wanted(tree))
     assert (support.ROOT / "settings.example.json").read_text(encoding="utf-8") == text
     hooks = json.loads((support.HOOKS / "hooks.json").read_text(encoding="utf-8"))["hooks"]
     assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {e: m for e, _, m in entries.HOOKS}

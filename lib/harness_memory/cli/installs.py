@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .. import __version__
 from ..base import config, files, invocation, settings
 from ..guard import policy
-from ..setup import entries, registry, settingsfile
+from ..setup import entries, installation, settingsfile
 from .output import Refusal
 
 RECENT_SECONDS = 7 * 86400
@@ -56,7 +56,7 @@ class Install:
 
 def find(root: str, directory: str, project_root: str) -> list[Install]:
     """The recorded installs, and any other in the settings files that a session in `directory` reads."""
-    home, records = os.path.expanduser("~"), {item["settings"]: item for item in registry.load(root)}
+    home, records = os.path.expanduser("~"), {item["settings"]: item for item in installation.records(root)}
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (directory, project_root)]
     here = [settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places]
     paths = dict.fromkeys((*records, *here))

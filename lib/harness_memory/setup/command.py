@@ -13,7 +13,7 @@ from .. import __version__, cli
 from ..base import files, invocation, settings
 from ..cli import arguments, output
 from ..cli.output import Refusal
-from . import entries, registry, selftest, settingsfile
+from . import entries, installation, selftest, settingsfile
 from .installation import Installation
 
 ROOT = invocation.tree()
@@ -134,10 +134,10 @@ def _install(target: Installation, wanted: entries.Entries, python: str, args: a
 
 
 def _uninstall(target: Installation, wanted: entries.Entries, args: argparse.Namespace) -> int:
-    paths, summary = registry.memory(target.store) if args.purge else ([], "")
+    paths, summary = installation.memory(target.store) if args.purge else ([], "")
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:
-        return _rehearse(target, target.removed(wanted), ["Would delete %s" % what] if paths else [])
+        return _rehearse(target, target.without(wanted)[0], ["Would delete %s" % what] if paths else [])
     # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
     for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.path)):
         for path in map(os.path.realpath, paths):
@@ -145,7 +145,7 @@ def _uninstall(target: Installation, wanted: entries.Entries, args: argparse.Nam
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-    is_changed = target.removed(wanted) != target.before
+    is_changed = target.without(wanted)[0] != target.before
     edited = target.uninstall(wanted, paths)
     _say("Removed from %s" if is_changed else "Nothing of ours in %s", target.path)
     for path in edited:
@@ -158,7 +158,7 @@ def _uninstall(target: Installation, wanted: entries.Entries, args: argparse.Nam
         _say("Left in it: %s", left) if left else None
     elif left:
         _say("The memory stays in %s (--uninstall --purge deletes it)", target.store)
-    for other in registry.load(target.store):
+    for other in installation.records(target.store):
         _say("Still installed in %s (--scope %s)", other["settings"], other.get("scope"))
     return 0 if is_deleted else 1
 

@@ -1,24 +1,34 @@
 """Installing into one settings file and removing it: what changes, and changing it.
 
 An install is our entries in the settings file, a copy of each skill beside it (`skills/<name>/SKILL.md`, with our
-command spelt as in the permission rule) and a record (see `registry`). A copy that the user has changed is neither
-overwritten nor removed.
+command spelt as in the permission rule) and a record in `installs.json` of the store:
+
+    {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, skills, folders}]}
+
+`rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one
+that the user has changed is neither overwritten nor removed. `folders`: those that the install made.
 """
 
 from __future__ import annotations
 
 import os
-import time
+import re
+from typing import Any
 
 from .. import __version__
-from ..base import clock, files, invocation, settings
+from ..base import files, invocation, settings
 from ..base.text import hexdigest
-from ..cli.output import Refusal
-from . import registry, settingsfile
+from ..cli.output import Refusal, count
+from . import settingsfile
 from .entries import Entries
 
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
 PLUGIN_COMMAND = 'python3 "${CLAUDE_SKILL_DIR}/../../harness" memory'  # in the tree itself, for use as a plugin
+_OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
+_SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
+_PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK)
+_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
 
 
 class Installation:
@@ -32,21 +42,30 @@ class Installation:
         self.backup = path + ".harness-memory.bak"
         # Those that an install may make, the inner one first.
         self.folders = [os.path.join(os.path.dirname(path), SKILLS_DIR), os.path.dirname(path)]
-        self.record = next((item for item in registry.load(store) if item["settings"] == path), {})
+        self.record = next((item for item in records(store) if item["settings"] == path), {})
         self.before, self.text = settingsfile.load(path)
         self.is_ours = bool(settingsfile.hooks(self.text, root))
+
+    def without(self, wanted: Entries) -> tuple[bytes | None, str]:
+        """The file (None for no file) and its text without our entries: the backup, if nothing else was changed."""
+        rules = [*wanted.rules, *(self.record.get("rules") or ())]
+        left = settingsfile.strip(self.text, self.root, rules)
+        if self.before is None or left == self.text:
+            return self.before, left
         try:
-            backup, text = settingsfile.load(self.backup)
+            backup, original = settingsfile.load(self.backup)
         except Refusal:
-            backup = None
-        self.original = text if backup is not None else None  # the text before the install
+            backup, original = None, ""
+        if backup is None:
+            return None if left.split() == ["{}"] else _encode(left), left
+        # Without edits by others the same is left of the original after an install and its removal.
+        is_edited = left != settingsfile.strip(settingsfile.merge(original, wanted), self.root, rules)
+        return (_encode(left), left) if is_edited else (backup, original)
 
     def installed(self, wanted: Entries) -> bytes | None:
         """The settings file with our entries."""
-        original = self.original if self.is_ours else self.text
-        rules = tuple(self.record.get("rules") or ())
-        text = settingsfile.merge(self.text, wanted, self.root, rules, original)
-        return self.before if self.before and text == self.text else text.encode("utf-8", "surrogateescape")
+        text = settingsfile.merge(self.without(wanted)[1] if self.is_ours else self.text, wanted)
+        return self.before if self.before and text == self.text else _encode(text)
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
         """Write the settings file, the skills and the record; the paths of skills that the user has changed."""
@@ -64,48 +83,21 @@ class Installation:
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
-        record = {
-            "settings": self.path,
-            "scope": self.scope,
-            "root": self.root,
-            "interpreter": interpreter,
-            "version": __version__,
-            "when": clock.iso(time.time()),
-            "rules": wanted.rules,
-            "guard": wanted.has_guard,
-            "skills": ours,
-            "folders": folders,
-        }
-        registry.put(self.store, self.path, record)
+        about = {"scope": self.scope, "interpreter": interpreter, "version": __version__, "rules": wanted.rules}
+        self._put({"settings": self.path, **about, "guard": wanted.has_guard, "skills": ours, "folders": folders})
         return [path for path in copies if path not in ours]
-
-    def removed(self, wanted: Entries) -> bytes | None:
-        """The settings file without our entries: the original, if nothing else was changed since; None for no file."""
-        rules = (*wanted.rules, *(self.record.get("rules") or ()))
-        left = settingsfile.strip(self.text, self.root, rules, self.original)
-        if self.before is None or left == self.text:
-            return self.before
-        if self.original is None:
-            return None if left.split() == ["{}"] else left.encode("utf-8", "surrogateescape")
-        # Without edits by others the same is left of the original after an install and its removal.
-        installed = settingsfile.merge(self.original, wanted, self.root, (), self.original)
-        is_edited = left != settingsfile.strip(installed, self.root, rules, self.original)
-        return left.encode("utf-8", "surrogateescape") if is_edited else settingsfile.read(self.backup)
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
         """Remove the install and the paths `memory`; the paths of skills that the user has changed, which stay."""
-        after = self.removed(wanted)
+        after = self.without(wanted)[0]
         if after != self.before:
             settingsfile.replace(self.path, self.before, after)
         files.remove(self.backup)
         edited = _remove_skills(self.record.get("skills") or {})
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
-        registry.put(self.store, self.path, None)
-        if not registry.load(self.store):
-            runs = os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
-            for name in files.names(runs):  # else they would look like a plugin's
-                files.remove(os.path.join(runs, name))
+        if not self._put():  # what ran later runs as a plugin
+            files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
         for path in (self.store, *self.record.get("folders", ())):
             files.remove_if_empty(path)
         return edited
@@ -120,6 +112,42 @@ class Installation:
                 copies[os.path.join(self.folders[0], name, SKILL_FILE)] = text.replace(PLUGIN_COMMAND, command).encode()
         return copies
 
+    def _put(self, *record: dict[str, Any]) -> list[dict[str, Any]]:
+        """Replace our record, by none if there is none; those whose settings file is gone go too."""
+        others = [item for item in records(self.store) if item["settings"] != self.path]
+        installs = [*(item for item in others if os.path.exists(item["settings"])), *record]
+        path = os.path.join(self.store, settings.INSTALLS_FILE)
+        files.write_json(path, {"schema": settings.SCHEMA, "installs": installs}) if installs else files.remove(path)
+        return installs
+
+
+def records(store: str) -> list[dict[str, Any]]:
+    """The recorded installs. A damaged record counts as empty: the settings files are the truth."""
+    return list((files.load_json(os.path.join(store, settings.INSTALLS_FILE), _SPEC) or {}).get("installs", ()))
+
+
+def memory(store: str) -> tuple[list[str], str]:
+    """The paths of the memory in this folder, which may hold other things too, and what they are."""
+    projects, others = [], []
+    for name in files.names(store):
+        path = os.path.join(store, name)
+        is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
+        if os.path.islink(path):
+            continue
+        if _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(path, settings.PROJECT_FILE)):
+            projects.append(path)
+        elif name in _FOLDERS if os.path.isdir(path) else is_temporary or name in _FILES:
+            others.append(path)
+    runs = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
+    if not projects and not records(store) and not os.path.isdir(runs):
+        return [], ""  # a `config.json` or `user` in this folder is not ours
+    shown = [name for name in map(os.path.basename, others) if name[0] != "."]
+    return projects + others, ", ".join([count(len(projects), "project"), *shown])
+
+
+def _encode(text: str) -> bytes:
+    return text.encode("utf-8", "surrogateescape")
+
 
 def _remove_skills(recorded: dict[str, str]) -> list[str]:
     edited = [path for path, digest in recorded.items() if _is_edited(path, digest)]
@@ -133,10 +161,9 @@ def _remove_skills(recorded: dict[str, str]) -> list[str]:
 def _is_edited(path: str, *digests: str | None) -> bool:
     """Whether the user has changed a copy; anything but a plain file is the user's own."""
     parent = os.path.dirname(path)
-    if os.path.islink(parent) or os.path.islink(os.path.dirname(parent)):
-        return True
     try:
         content = files.read(path)
     except OSError:
         return True
-    return content is not None and hexdigest(content) not in digests
+    is_linked = os.path.islink(parent) or os.path.islink(os.path.dirname(parent))
+    return is_linked or (content is not None and hexdigest(content) not in digests)

@@ -23,8 +23,6 @@ class Invalid(ValueError):
 class Node:
     """A value in `text[start:end]`; `begin` is where its key starts, if it has one. `value` is that of a string."""
 
-    __slots__ = ("begin", "children", "end", "key", "kind", "parent", "start", "value")
-
     def __init__(self, token: str, start: int, parent: Node | None) -> None:
         self.kind = token[0]
         self.parent = parent
@@ -33,11 +31,6 @@ class Node:
         self.value = json.loads(token, strict=False) if self.kind == '"' else ""
         self.key = ""
         self.children: list[Node] = []
-
-    @property
-    def path(self) -> tuple[str, ...]:
-        """The keys from the root to this node; "" for an element of an array."""
-        return () if self.parent is None else (*self.parent.path, self.key)
 
     def find(self, *path: str) -> Node | None:
         """The node at a path of keys; of equal keys the last one counts, as in JavaScript."""
@@ -56,17 +49,13 @@ class Node:
 @lru_cache(maxsize=8)  # an edit parses the same text many times; nodes never change
 def parse(text: str) -> Node:
     """The tree of a document. `json` checks it first, so that the tokens are known to be in order."""
-
-    def refuse(constant: str) -> None:
-        raise ValueError("%s is not a JSON value" % constant)
-
     content = text[len(BOM) :] if text.startswith(BOM) else text
     try:
-        json.loads(content, parse_constant=refuse, parse_int=str, parse_float=str)
+        json.loads(content, parse_constant=int, parse_int=str, parse_float=str)
     except json.JSONDecodeError as error:
         raise Invalid("%d:%d: not valid JSON: %s" % (error.lineno, error.colno, error.msg)) from None
-    except (RecursionError, ValueError) as error:
-        raise Invalid("1:1: not valid JSON: %s" % error) from None
+    except (RecursionError, ValueError):  # `int` refuses NaN and Infinity
+        raise Invalid("1:1: not valid JSON") from None
     last, parent, is_named = Node("n", 0, None), None, False
     for token in _TOKEN.finditer(text, len(text) - len(content)):
         word = token.group(1)

@@ -1,4 +1,4 @@
-"""A settings file of the client: our entries in its text, and the file itself, whose links, mode and owner stay."""
+"""A settings file of the client: our entries in its text, and the file itself, whose links and mode stay."""
 
 from __future__ import annotations
 
@@ -73,9 +73,8 @@ def disables_hooks(text: str) -> bool:
     return switch is not None and switch.kind == "t"
 
 
-def merge(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...], original: str | None) -> str:
-    """`text` with our entries at the end; older ones are removed first."""
-    text = strip(text, root, (*wanted.rules, *former_rules), original)
+def merge(text: str, wanted: Entries) -> str:
+    """`text` with our entries at the end."""
     items = [(("hooks", event), group) for event, group in wanted.groups.items()]
     allowed = [rule.value for rule in parse(text).below(*_ALLOW)]
     for (first, second), item in [*items, *((_ALLOW, rule) for rule in wanted.rules if rule not in allowed)]:
@@ -90,18 +89,16 @@ def merge(text: str, wanted: Entries, root: str, former_rules: tuple[str, ...], 
     return text
 
 
-def strip(text: str, root: str, rules: tuple[str, ...], original: str | None) -> str:
-    """`text` without our entries and the containers made for them; those of the `original` text stay."""
-    before = parse(original or "null")
-    earlier = [rule.value for rule in before.below(*_ALLOW)]
+def strip(text: str, root: str, rules: list[str]) -> str:
+    """`text` without our entries and the containers that held nothing else."""
     while True:
-        allowed = [rule for rule in parse(text).below(*_ALLOW) if rule.value not in earlier]
-        ours = [hook.node for hook in hooks(text, root)]
-        ours += [rule for rule in allowed if rule.value in rules or entries.is_our_rule(rule.value)]
+        allowed = parse(text).below(*_ALLOW)
+        ours = [rule for rule in allowed if rule.value in rules or entries.is_our_rule(rule.value)]
+        ours += [hook.node for hook in hooks(text, root)]
         if not ours:
             return text
         node = ours[-1]
-        while node.parent and len(node.parent.children) == 1 and before.find(*node.parent.path) is None:
+        while node.parent and len(node.parent.children) == 1:
             node = node.parent
         text = jsonedit.remove(text, node)
 
@@ -114,21 +111,18 @@ def read(path: str) -> bytes | None:
 
 
 def replace(path: str, before: bytes | None, after: bytes | None, backup: str = "") -> None:
-    """Replace `before` by `after` (None: no file), with the same mode and owner; keep `before` in `backup`."""
+    """Replace `before` by `after` (None: no file), with the same mode; keep `before` in `backup`."""
     target = os.path.realpath(path)
     temporary = "%s.harness-memory%s" % (target, settings.TEMP_SUFFIX)
     try:
         if after is not None:
             files.write(temporary, after, durable=True)
         if os.path.exists(target):
-            status = os.stat(target)
             # Replacing a file needs no right to write it, but a read-only file is meant to stay.
-            if not (status.st_mode & 0o222 and os.access(target, os.W_OK)):
+            if not (os.stat(target).st_mode & 0o222 and os.access(target, os.W_OK)):
                 raise Refusal("%s: read-only. Make it writable and try again." % path)
             if after is not None:
                 shutil.copymode(target, temporary)
-                if hasattr(os, "geteuid") and os.geteuid() == 0:
-                    os.chown(temporary, status.st_uid, status.st_gid)
         if read(path) != before:  # the client writes its settings at any time
             raise Refusal("%s: another program has changed it. Run it again." % path)
         if backup and before is not None:
