@@ -87,6 +87,18 @@ def test_a_lost_or_damaged_view_is_whole_after_the_next_turn(project: Path, name
     assert views.rebuild(str(project)) == []
 
 
+@pytest.mark.parametrize("changed", [None, "session-2026-11-16T000000Z-deadbeef.json"])
+def test_a_damaged_row_is_read_again_from_its_episode(project: Path, changed: str | None) -> None:
+    with_task = {**EPISODES[0], "tasks": [{"id": "login", "title": "Login", "artifact": "checkpoint-1"}]}
+    publish(project, with_task)
+    before, cache = view_bytes(project), project / "STATE" / "rows.cache"
+    saved = cache.read_bytes()
+    cache.write_bytes(saved.replace(b'"id": "login"', b'"no": "login"'))
+    assert cache.read_bytes() != saved
+    assert views.refresh(str(project), changed=changed)
+    assert (view_bytes(project), cache.read_bytes()) == (before, saved)
+
+
 def test_a_held_lock_delays_the_view_not_the_fact(life: Life) -> None:
     life.start()
     with support.hold_lock(life.project / "STATE" / "views.lock"):

@@ -2,8 +2,8 @@
 
     <root>/archive/<project id>/sessions-<instant>.tar.gz   files of sessions, by path below the project
 
-An archive is on disk and read back before it takes its name; only then are the live files deleted. The files of a
-session are adjacent. Version 0.1 wrote an index (`*.jsonl`) beside each archive, which is ignored.
+An archive is on disk and read back before the live files are deleted. The files of a session are adjacent.
+Version 0.1 wrote an index (`*.jsonl`) beside each archive, which is ignored.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import io
 import itertools
 import os
 import tarfile
-import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -27,9 +26,7 @@ from ..session import episode, sessions
 
 ENDING = ".tar.gz"
 
-_OLD_INDEX = ".jsonl"
 _LEVEL = 4  # half the time of the default, a few percent larger
-_CHUNK_BYTES = 1024 * 1024
 _LOCK_SECONDS = 2.0
 _BUSY = "another command is working on the archives. Run this again"
 _DAMAGED = "is damaged and may hold other sessions too. Restore those, then delete it; everything else is done"
@@ -49,16 +46,15 @@ class Archived:
             with contextlib.suppress(ValueError):
                 if path.startswith(settings.EPISODES_DIR):
                     value = jsontext.loads(data)
-                    self.episode = value if episode.problem(value) == "" else {}
+                    self.episode = {} if episode.problem(value) else value
                 elif path.endswith("/" + settings.META_FILE):
-                    meta = dict(yaml.load(data.decode("utf-8")))
+                    meta = yaml.load(data.decode("utf-8"))
         self.id = owner(next(iter(contents))).partition("/")[2]
         self.claude_id = str(meta.get("claude_session") or self.episode.get("session_id") or self.id)
         self.started = str(meta.get("started") or self.episode.get("started") or "")
         self.ended = str(meta.get("ended") or self.episode.get("ended") or self.started)
         self.episode_name = sessions.episode_name(self.started, self.id)
-        summary = str(meta.get("summary") or "")[: settings.SUMMARY_LINE_CHARS]
-        self.headline = episode.headline(self.episode) if self.episode else summary
+        self.headline = episode.headline(self.episode) if self.episode else str(meta.get("summary") or "")
 
     def brief(self) -> dict[str, str]:
         about = {key: getattr(self, key) for key in ("archive", "id", "started", "ended", "headline")}
@@ -96,7 +92,7 @@ def _contents(path: str) -> Iterator[tuple[str, bytes]]:
                     content = archive.extractfile(member) if member.isreg() and owner(member.name) else None
                     if content:
                         yield member.name, content.read(settings.FILE_MAX_BYTES)
-                while packed.read(_CHUNK_BYTES):
+                while packed.read(1024 * 1024):
                     pass  # tarfile takes a garbled header for the end: only the checksum shows the damage
         except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise files.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
@@ -126,31 +122,21 @@ def owner(path: str) -> str:
 def write(project_dir: str, groups: Iterable[dict[str, bytes]], now: float, path: str = "") -> str:
     """Write a new archive of the sessions' files, or replace that at `path`; its path, "" when there is nothing."""
     stem = os.path.join(folder(project_dir), "sessions-" + clock.stamp(clock.iso(now)))
-    taken = paths(project_dir)
-    free = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
-    path = path or next(each for each in free if each not in taken)
-    files.ensure_dir(os.path.dirname(path))
-    name = ".sessions.%d.%x%s" % (os.getpid(), time.time_ns(), settings.TEMP_SUFFIX)
-    temporary = os.path.join(os.path.dirname(path), name)
-    digests = {}
-    try:
-        with os.fdopen(os.open(temporary, files.O_CREATE, settings.FILE_MODE), "wb") as raw:
-            with tarfile.open(fileobj=raw, mode="w:gz", compresslevel=_LEVEL) as archive:
-                for name, data in (content for group in groups for content in group.items()):
-                    info = tarfile.TarInfo(name)
-                    info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
-                    archive.addfile(info, io.BytesIO(data))
-                    digests[name] = hexdigest(data)
-            raw.flush()
-            os.fsync(raw.fileno())
-        if not digests:
-            return ""
-        if {name: hexdigest(data) for name, data in _contents(temporary)} != digests:
-            raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
-        files.move(temporary, path)
-        return path
-    finally:
-        files.remove(temporary)
+    names = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
+    path = path or next(name for name in names if not files.exists(name))
+    packed, digests = io.BytesIO(), {}
+    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=_LEVEL) as archive:
+        for name, data in (content for group in groups for content in group.items()):
+            info = tarfile.TarInfo(name)
+            info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
+            archive.addfile(info, io.BytesIO(data))
+            digests[name] = hexdigest(data)
+    if not digests:
+        return ""
+    files.write(path, packed.getvalue(), durable=True)
+    if {name: hexdigest(data) for name, data in _contents(path)} != digests:
+        raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
+    return path
 
 
 def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], now: float) -> None:
@@ -165,6 +151,6 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
                 files.erase(path)
         except files.Unreadable:
             damaged.append(path)
-        files.erase(path[: -len(ENDING)] + _OLD_INDEX)
+        files.erase(path[: -len(ENDING)] + ".jsonl")
     if damaged:
         raise files.Unreadable(errno.EINVAL, _DAMAGED, damaged[0])

@@ -13,9 +13,8 @@ from typing import Any, Callable
 
 from ..base import files, jsontext, settings
 from ..base.lock import Lock
-from ..notes import shelf as notebook
 from ..notes.note import Note
-from ..notes.shelf import Shelf
+from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
 from . import archive, strike, views
 from .archive import Archived
@@ -25,8 +24,6 @@ from .strike import Matcher
 Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
 
 _WAIT_SECONDS = 3.0
-_BUSY = "a session is writing there. Run this again"
-_SHORT_CHARS = 11  # a shorter phrase may stand in any sentence: it must be all that a line says
 _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
 _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE}
 
@@ -41,8 +38,7 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[Arc
         phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
         phrases += [str(each) for task in value["tasks"] for each in (task["title"], *(task.get("remaining") or ()))]
     state = os.path.join(project_dir, settings.STATE_DIR)
-    tasks = os.path.join(state, settings.PROGRESS_DIR)
-    records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_paths(tasks, files.names(tasks))]
+    records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_listed(state, settings.PROGRESS_DIR)]
     tombstones.add(project_dir, now, sessions=claude_ids)
     with _facts_changing(project_dir):
         # Mentions go first, while a second run can still find the sessions by their names.
@@ -50,11 +46,11 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[Arc
         _rewrite([*_receipts(project_dir), *records], _without_mentions(names, phrases))
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
-            thread = os.path.join(state, settings.THREADS_DIR, each.id + ".json")
-            marker = sessions.marker_path(project_dir, each.claude_id or each.id)
-            paths = [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
-            for path in (each.directory, thread, marker, *paths):
-                files.erase(path)
+            files.erase(each.directory)
+            files.erase(os.path.join(state, settings.THREADS_DIR, each.id + ".json"))
+            files.erase(sessions.marker_path(project_dir, each.claude_id or each.id))
+            if each.episode_name:
+                files.erase(episode.path_of(project_dir, each.episode_name))
         archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
@@ -63,10 +59,10 @@ def forget_note(shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list
     whole = shelf.note(note.slug) or note
     paths = [shelf.path(note.slug), shelf.used(note.slug)]
     for home in {each.home for each in (shelf, *reach) if each.home}:
-        drafts = os.path.join(home, settings.STATE_DIR, settings.DRAFTS_DIR)
-        paths += _paths(drafts, [name for name in files.names(drafts) if name.startswith("note-%s." % note.slug)])
-        versions = notebook.Shelf("", home).archive
-        paths += _paths(versions, [each for each in files.names(versions) if notebook.archived_slug(each) == note.slug])
+        drafts, draft = _listed(home, settings.STATE_DIR, settings.DRAFTS_DIR), "note-%s." % note.slug
+        paths += [path for path in drafts if os.path.basename(path).startswith(draft)]
+        versions = _listed(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
+        paths += [path for path in versions if archived_slug(os.path.basename(path)) == note.slug]
     change = _without_mentions({note.slug}, [whole.description, *(fact.text for fact in whole.facts)])
     for project_dir in project_dirs:
         with _facts_changing(project_dir):
@@ -112,24 +108,24 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
     """Hold every lock under which facts are written. Views and caches go first, so that a crash cannot leave the text
     in them; they are rebuilt afterwards."""
     state = os.path.join(project_dir, settings.STATE_DIR)
-    shelves = notebook.shelves(os.path.dirname(project_dir), project_dir)
-    recall, live = os.path.join(state, settings.RECALL_DIR), os.path.join(state, settings.LIVE_DIR)
-    ratings = os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX
-    paths = [path for path in _paths(live, files.names(live)) if path.endswith(settings.LOCK_SUFFIX)]
-    locks = [Lock(path, _WAIT_SECONDS, _BUSY) for path in (*paths, ratings)]
-    locks += [views.lock(project_dir, _WAIT_SECONDS), *(each.lock for each in shelves)]
+    recall = os.path.join(state, settings.RECALL_DIR)
+    notes = shelves(os.path.dirname(project_dir), project_dir)
+    live = [path for path in _listed(state, settings.LIVE_DIR) if path.endswith(settings.LOCK_SUFFIX)]
+    paths = [*live, os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX]
+    locks = [Lock(path, _WAIT_SECONDS, "a session is writing there. Run this again") for path in paths]
     try:
         with contextlib.ExitStack() as stack:
-            for lock in locks:
+            for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in notes)):
                 if os.path.isdir(os.path.dirname(lock.path)):
                     stack.enter_context(lock)
-            for path in (*_paths(project_dir, _VIEWS), *_paths(state, _VIEWS)):
-                files.erase(path)
+            for name in _VIEWS:
+                files.erase(os.path.join(project_dir, name))
+                files.erase(os.path.join(state, name))
             files.remove_tree(recall)
             yield
     finally:
         files.remove_tree(recall)
-        for shelf in shelves:
+        for shelf in notes:
             if os.path.isdir(shelf.folder):
                 with shelf:
                     pass
@@ -138,9 +134,8 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
 
 def _without_mentions(names: set[str], phrases: list[str]) -> Change:
     """Drop the lines of a page that hold a phrase, and the JSON lines and items of a list that carry a name."""
-    marks = [mark % name for name in names for mark in ("/%s.md)", "] %s: ")]
-    marks += [phrase for phrase in phrases if len(phrase) > _SHORT_CHARS]
-    endings = tuple(head + phrase for phrase in phrases if phrase for head in ("] ", "next: "))
+    marks = [*filter(None, phrases), *(mark % name for name in names for mark in ("/%s.md)", "] %s: "))]
+    quoted = ['"%s"' % name for name in names]
 
     def without(value: Any) -> Any:
         if isinstance(value, list):
@@ -155,48 +150,43 @@ def _without_mentions(names: set[str], phrases: list[str]) -> Change:
             if not after.get("sessions", True):
                 return None  # a task of these sessions alone
             return data if after == value else jsontext.pretty(after).encode("utf-8", "backslashreplace")
-        is_page = path.endswith(".md")
-        wanted, ends = (marks, endings) if is_page else (['"%s"' % name for name in names], ())
-        lines = data.decode("utf-8", "surrogateescape").split("\n")
-        lines = [line for line in lines if not line.endswith(ends) and not any(mark in line for mark in wanted)]
-        return "\n".join(lines).encode("utf-8", "surrogateescape")
+        lines, wanted = data.decode("utf-8", "surrogateescape").split("\n"), marks if path.endswith(".md") else quoted
+        after = "\n".join(line for line in lines if not any(mark in line for mark in wanted))
+        return after.encode("utf-8", "surrogateescape")
 
     return change
 
 
 def _receipts(project_dir: str) -> list[str]:
+    folders = sessions.all_directories(project_dir)
     names = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
-    return [path for folder in sessions.all_directories(project_dir) for path in _paths(folder, names)]
+    return [os.path.join(folder, name) for folder in folders for name in names]
 
 
 def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
     for folder, folders, names in (step for top in tops for step in os.walk(top)):
         folders[:] = sorted({*folders} - {settings.SECURITY_DIR, settings.RECALL_DIR})
-        yield from _paths(folder, sorted({*names} - skipped))
+        yield from (os.path.join(folder, name) for name in sorted({*names} - skipped))
 
 
-def _paths(folder: str, names: Iterable[str]) -> list[str]:
-    return [os.path.join(folder, name) for name in names]
+def _listed(*folder: str) -> list[str]:
+    return [os.path.join(*folder, name) for name in files.names(os.path.join(*folder))]
 
 
 def _contents(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
     """Files that say something, with what they say; OSError for one that another attempt may read."""
     for path in paths:
-        try:
+        with contextlib.suppress(files.Unreadable):  # a link, for example
             data = files.read(path, settings.TRANSCRIPT_LINE_MAX_BYTES)
-        except files.Unreadable:
-            data = None  # a link, for example
-        if data:
-            yield path, data
+            if data:
+                yield path, data
 
 
 def _rewrite(paths: Iterable[str], change: Change) -> None:
     for path, data in _contents(paths):
-        try:
+        with contextlib.suppress(ValueError):  # damaged: `verify` names it
             after = change(path, data)
-        except ValueError:
-            continue  # damaged: `verify` names it
-        if after is None:
-            files.erase(path)
-        elif after != data:
-            files.write(path, after, durable=True)
+            if after is None:
+                files.erase(path)
+            elif after != data:
+                files.write(path, after, durable=True)

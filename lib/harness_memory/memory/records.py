@@ -22,7 +22,7 @@ class Record:
         self.directory = directory
         self.episode_name = episode_name
         self.id = os.path.basename(directory) or sessions.day_and_id(episode_name)[1]
-        named = clock.unstamp(episode_name[len(settings.EPISODE_PREFIX) :]) if episode_name else ""
+        named = clock.unstamp(episode_name[len(settings.EPISODE_PREFIX) :])
         self.started = named or str(self.meta.get("started") or "")
 
     @cached_property
@@ -68,7 +68,8 @@ class Record:
     @property
     def state(self) -> str:
         """The status a person is shown."""
-        return shown_status(self.status, self.is_alive) if self.status == settings.ACTIVE else self.status
+        is_dead = self.status == settings.ACTIVE and self.is_alive is False
+        return settings.DIED if is_dead else self.status
 
     @property
     def headline(self) -> str:
@@ -86,8 +87,8 @@ class Record:
 
     @property
     def artifacts(self) -> list[str]:
-        folder = os.path.join(self.directory, settings.ARTIFACTS_DIR) if self.directory else ""
-        return [os.path.join(folder, name) for name in files.names(folder)] if folder else []
+        folder = os.path.join(self.directory or self.project_dir, settings.ARTIFACTS_DIR)
+        return [os.path.join(folder, name) for name in files.names(folder)]
 
     def brief(self) -> dict[str, Any]:
         """One line of `list`."""
@@ -107,10 +108,6 @@ class Record:
             "files": len(listed) if isinstance(listed, list) else 0,
             "has_episode": self.episode is not None,
         }
-
-
-def shown_status(status: str, is_alive: bool | None) -> str:
-    return settings.DIED if status == settings.ACTIVE and is_alive is False else status
 
 
 def load_all(project_dir: str) -> list[Record]:

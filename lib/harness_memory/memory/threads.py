@@ -7,13 +7,14 @@ What a person said of a thread is a fact, `STATE/threads/<thread id>.json`:
 Closing dismisses the steps that were open then: the thread stays closed until a session leaves others.
 Reopening holds until a later session of the thread leaves nothing to do. A title holds for good.
 
-`STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs. Deleting it costs time and
-nothing else.
+`STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs, below a line with their
+checksum. Deleting it costs time and nothing else.
 """
 
 from __future__ import annotations
 
 import os
+import zlib
 
 from ..base import files, jsontext, settings
 from ..base.text import cut, first_sentence, hexdigest, one_line
@@ -28,8 +29,7 @@ OPEN, CLOSED = "open", "closed"
 _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_CACHE_HEAD = b"rows 4\n"  # another format is ignored
-_COLUMNS = 9
+_CACHE_HEAD = b"rows 5 %08x\n"  # another format, or one that is damaged, is ignored
 
 
 class Row:
@@ -66,7 +66,7 @@ class Thread:
                 opened_at=parts[0]["opened_at"],
             )
         if fact:
-            if fact["status"] == CLOSED and {*map(_key, self.next_steps)} <= {*fact["dismissed"]}:
+            if fact["status"] == CLOSED and {*_hashes(self.next_steps)} <= {*fact["dismissed"]}:
                 self.is_open, self.finished = False, max(fact["at"], self.last_activity)
                 self.fields["closed_at"] = self.finished
             elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
@@ -102,44 +102,40 @@ def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title
     """Write that a person closed, reopened or renamed a thread."""
     path = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR, safe_id(thread.id) + ".json")
     unsaid = {"schema": settings.SCHEMA, "thread": thread.id, "at": "", "status": "", "title": "", "dismissed": []}
-    fact = files.load_json(path, SPEC) or unsaid
-    if title:
-        fact["title"] = title
-    else:
+    fact = {**(files.load_json(path, SPEC) or unsaid), **({"title": title} if title else {})}
+    if not title:
         steps = thread.next_steps if status == CLOSED else []
-        fact.update(status=status, at=max(at, thread.last_activity), dismissed=[*map(_key, steps)])
+        fact.update(status=status, at=max(at, thread.last_activity), dismissed=_hashes(steps))
     files.write_json(path, fact, durable=True)
 
 
-def _key(step: str) -> str:
-    return hexdigest(step)[:12]  # a hash: forgetting a session leaves no word of it here
-
-
-# Rows ---------------------------------------------------------------------------------------------
+def _hashes(steps: list[str]) -> list[str]:
+    return [hexdigest(step)[:12] for step in steps]  # forgetting a session leaves no word of it here
 
 
 def load_cache(project_dir: str) -> dict[str, Row]:
     """The rows as they were saved, by the names of their episodes."""
     data = files.read_part(os.path.join(project_dir, _CACHE), settings.ROWS_MAX_BYTES)
-    lines = data.split(b"\n")[1:-1] if data.startswith(_CACHE_HEAD) else []
+    head, _, body = data.partition(b"\n")
+    lines = body.split(b"\n") if head + b"\n" == _CACHE_HEAD % zlib.crc32(body) else []
     # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.
-    rows = [Row(values) for values in (line.split(b"\t") for line in lines) if len(values) == _COLUMNS]
+    rows = [Row(values) for values in (line.split(b"\t") for line in lines) if len(values) == len(Row.__slots__) - 1]
     return {row.name: row for row in rows}
 
 
 def save_cache(project_dir: str, rows: list[Row]) -> None:
-    lines = [b"\t".join(row.values) + b"\n" for row in rows]
-    files.write(os.path.join(project_dir, _CACHE), _CACHE_HEAD + b"".join(lines))
+    body = b"\n".join([b"\t".join(row.values) for row in rows])
+    files.write(os.path.join(project_dir, _CACHE), _CACHE_HEAD % zlib.crc32(body) + body)
 
 
 def load_rows(project_dir: str, cached: dict[str, Row], changed: str | None = None) -> list[Row]:
     """The row of each readable episode, oldest first; `changed` names the only one that may differ from its row."""
-    rows, folder = [], os.path.join(project_dir, settings.EPISODES_DIR, "")
+    rows = []
     for name in episode.names(project_dir):
         row = cached.get(name)
         if row is None or changed in (None, name):
             try:
-                info = os.lstat(folder + name)
+                info = os.lstat(episode.path_of(project_dir, name))
             except FileNotFoundError:
                 continue  # another process has removed it
             stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)

@@ -73,7 +73,7 @@ def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
     """Open tasks, then open threads that belong to no open task."""
     open_tasks = [task for task in tasks if task.is_open]
     covered = {session for task in open_tasks for session in task.sessions}
-    # Without tasks the sessions of a thread need not be parsed, which a Stop would do for every open one.
+    # Without tasks a Stop need not parse the sessions of a thread.
     others = (each for each in chains if each.is_open and not (covered and covered.issuperset(each.sessions)))
     return [*open_tasks, *others]
 
@@ -119,22 +119,13 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
     work: list[Work] = [*tasks, *chains]
     updated = max([each.finished for each in work], default="")
     year, month, day, *_ = time.localtime(clock.parse(updated) or 0.0)
-    midnights = (time.mktime((year, month, day + days, 0, 0, 0, 0, 0, -1)) for days in (0, 1))
-    begins, ends = map(clock.iso, midnights)
-    active = [
-        {
-            "id": each.id,
-            "description": each.title,
-            "status": "blocked" if each.blockers else "in_progress",
-            "started": each.opened_at,
-            "project": project,
-            "branch": each.branch,
-            "blockers": each.blockers,
-            "next_steps": each.next_steps,
-        }
-        for each in open_work(tasks, chains)[: settings.ACTIVE_TASKS_SHOWN]
-    ]
+    begins, ends = (clock.iso(time.mktime((year, month, each, 0, 0, 0, 0, 0, -1))) for each in (day, day + 1))
+    active = []
+    for each in open_work(tasks, chains)[: settings.ACTIVE_TASKS_SHOWN]:
+        item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
+        item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
+        active.append({**item, "next_steps": each.next_steps})
     ended = [each for each in work if begins <= each.finished < ends and not each.is_open]
-    shown = ended[: settings.ACTIVE_TASKS_SHOWN]
-    done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in shown]
+    done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in ended]
+    done = done[: settings.ACTIVE_TASKS_SHOWN]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}
