@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
 
 from ..notes import lint as linting
 from ..notes import similar
@@ -48,20 +47,19 @@ def compact(argv: list[str]) -> int:
     if args.scope == "local":
         raise Refusal("--scope local: local notes end with their session; there is nothing to compact")
     scopes = Scopes(args)
-    changes, archived = [], []
+    changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * args.dry_run
     for shelf in [
         shelf for shelf in scopes.shelves if shelf.home and shelf.slugs() and args.scope in (None, shelf.scope)
     ]:
         changed, paths = similar.compact(shelf, scopes.now, is_dry_run=args.dry_run)
-        changes += [(shelf.scope + "/" + slug, what) for slug, reasons in changed.items() for what in reasons]
+        made = [(shelf.scope + "/" + slug, what) for slug, reasons in changed.items() for what in reasons]
+        rows += ["  " + line("%s %s" % change) for change in made]
+        rows += ["%s kept in %s" % (count(len(paths), "original"), short(shelf.archive))] if paths else []
+        changes += made
         archived += paths
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
-    rows = ["%s would be made (nothing was changed):" % count(len(changes), "change")] * bool(args.dry_run and changes)
-    rows += ["  " + line("%s %s" % change) for change in changes]
-    for folder, number in Counter(map(os.path.dirname, archived)).items():
-        rows.append("%s kept in %s" % (count(number, "original"), short(folder)))
-    rows = rows or ["The notes are compact."]
+    rows = rows if changes else ["The notes are compact."]
     rows += ["", "To decide:", *_listing(undecided, scopes.root)[1:]] if undecided else []
     value = {"dry_run": args.dry_run, "changes": [{"note": ref, "what": what} for ref, what in changes]}
     value.update(archived=archived, needs_a_mind=[finding._asdict() for finding in undecided])

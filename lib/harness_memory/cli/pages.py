@@ -22,9 +22,8 @@ from ..memory import briefing as curated
 from ..project import Project
 from ..session import episode
 from . import arguments
-from .output import Refusal, answer, columns, count, cut, emit_stored, line, local, passage, short, table
+from .output import Refusal, answer, count, emit_stored, line, local, passage, short, table
 
-_LOCK_SECONDS = 5.0
 _SESSIONS = 30  # shown by consolidate
 _ACTIONS = {
     "show": "print the page",
@@ -82,8 +81,7 @@ class Page:
     def __init__(self, project: Project, skill: str = "") -> None:
         if skill and not curated.skill_name(skill):
             raise Refusal('"%s" cannot be the name of a skill' % line(skill))
-        skill = curated.skill_name(skill)
-        self.project = project
+        self.project, skill = project, curated.skill_name(skill)
         self.command = "profile set " + skill if skill else "briefing set"
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
         self.name = skill + ".md" if skill else settings.BRIEFING_FILE
@@ -96,7 +94,7 @@ class Page:
     def replace(self, text: str, args: argparse.Namespace, expected: str | None = None) -> int:
         """Write a new version and keep the two before, if the page is still as `expected`; show what changed."""
         arguments.private_root(self.project)
-        lock = Lock(self.path + settings.LOCK_SUFFIX, _LOCK_SECONDS, "another process writes the page. Try again")
+        lock = Lock(self.path + settings.LOCK_SUFFIX, 5.0, "another process writes the page. Try again")
         with lock:
             before, data = self.text(), files.read(self.path)
             if expected not in (None, before):
@@ -112,26 +110,27 @@ class Page:
             lock.discard()
         names = (self.name + " (before)", self.name)
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
-        lines = text.count("\n")
-        value = {"file": self.path, "changed": text != before, "lines": lines, "redacted": MARK in text, "diff": diff}
         more = "; the one before is %s.1" % self.name if os.path.lexists(self.former[0]) else ""
-        done = [passage(diff), "", "Written: %s (%s)%s" % (short(self.path), count(lines, "line"), more)]
         rows = ["Secrets in it were redacted."] if MARK in text else []
-        rows += done if text != before else ["Nothing changed: %s is the same." % short(self.path)]
-        rows += ["A session is given the first %d lines." % self.limit] if lines > self.limit else []
-        return answer(args.json, value, rows)
+        rows += [passage(diff), "", "Written: %s%s" % (short(self.path), more)] if diff else ["Nothing changed."]
+        rows += ["A session is given the first %d lines." % self.limit] if text.count("\n") > self.limit else []
+        return answer(args.json, {"file": self.path, "changed": text != before, "diff": diff}, rows)
 
 
 def briefing(argv: list[str]) -> int:
-    about = "The page every session in this project starts with (briefing.md, up to %d lines)."
-    examples = "briefing\nbriefing set < page.md\nbriefing history\nbriefing rollback"
-    return _run(arguments.Actions("briefing", about % settings.BRIEFING_LINES, examples), argv, "show")
+    about = (
+        "The page every session in this project starts with (briefing.md, up to %d lines)." % settings.BRIEFING_LINES
+    )
+    return _run(
+        arguments.Actions("briefing", about, "briefing\nbriefing set < page.md\nbriefing rollback"), argv, "show"
+    )
 
 
 def profile(argv: list[str]) -> int:
-    about = "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)."
-    examples = "profile list\nprofile show melt\nprofile set melt < page.md"
-    actions = arguments.Actions("profile", about % settings.PROFILE_LINES, examples)
+    about = (
+        "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)." % settings.PROFILE_LINES
+    )
+    actions = arguments.Actions("profile", about, "profile list\nprofile show melt\nprofile set melt < page.md")
     actions.add("list", "every profile")
     return _run(actions, argv, "list")
 
@@ -158,41 +157,31 @@ def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
         data = files.read(page.path)
         if data is None:
             raise Refusal("no %s here yet. Write one: harness memory %s < FILE" % (page.name, page.command))
-        return answer(True, {**_facts(page.path), "text": page.text()}, ()) if args.json else emit_stored(data)
+        return answer(True, {"file": page.path, "text": page.text()}, ()) if args.json else emit_stored(data)
     text = page.text(page.former[0]) if args.action == "rollback" else standard_input(page.command)
-    lines = text.count("\n")
     if not text:
         raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
-    if args.action == "set" and lines > page.limit and not args.force:
-        what = "%d lines, and a session is given the first %d; nothing was changed" % (lines, page.limit)
-        raise Refusal("%s. Shorten it, or take it as it is: --force" % what)
+    if args.action == "set" and text.count("\n") > page.limit and not args.force:
+        raise Refusal("a session is given the first %d lines. Shorten the text, or add --force" % page.limit)
     return page.replace(text, args)
 
 
 def _list(head: str, paths: dict[str, str], args: argparse.Namespace, none: str) -> int:
-    value = [{head.lower(): name, **_facts(path)} for name, path in paths.items()]
-    rows = [[head, "CHANGED", "LINES", "BEGINS"]]
-    for each in value:
-        begins = cut(line(each["problem"] or each["first"]), columns())
-        rows.append([line(each[head.lower()]), local(each["changed"]), str(each["lines"]), begins])
+    value, rows = [], [[head, "CHANGED", "LINES", "BEGINS"]]
+    for name, path in paths.items():
+        page, changed = curated.read(path), clock.iso(files.modified(path))
+        first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
+        value.append({head.lower(): name, "file": path, "changed": changed, "lines": len(page.lines), "first": first})
+        rows.append([line(name), local(changed), str(len(page.lines)), line(first)])
     return answer(args.json, value, table(rows, right=(2,), is_cut=True) if value else [none])
-
-
-def _facts(path: str) -> dict[str, object]:
-    page = curated.read(path)
-    first = next((row.strip() for row in page.lines if row.strip()), "")
-    changed = clock.iso(files.modified(path))
-    return {"file": path, "changed": changed, "lines": len(page.lines), "first": first, "problem": page.problem}
 
 
 def consolidate(argv: list[str]) -> int:
     about = (
         "What sessions left since the last consolidation, oldest first: material for a new briefing, notes, profiles."
     )
-    parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --limit 10 --json\nconsolidate --done")
+    parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --json\nconsolidate --done")
     parser.add_argument("--done", action="store_true", help="it was done: count from now")
-    limit = "at most N, the newest (default: %d)" % _SESSIONS
-    parser.add_argument("--limit", type=arguments.positive, default=_SESSIONS, metavar="N", help=limit)
     args = parser.parse_args(argv)
     project = arguments.locate(args)
     if args.done:
@@ -203,11 +192,10 @@ def consolidate(argv: list[str]) -> int:
     folder, after = os.path.join(project.dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
     names = [name for name in episode.names(project.dir) if files.modified(os.path.join(folder, name)) > after]
     new = [value for value in (episode.load(project.dir, name) for name in names) if value]
-    shown = new[-args.limit :]
+    shown = new[-_SESSIONS:]
     when = "since the last consolidation, %s" % local(last) if last else "and no consolidation yet"
     rows = ["%s %s." % (count(len(new), "session"), when)]
-    if len(new) > len(shown):
-        rows.append("The newest %d of them (--limit %d shows all):" % (len(shown), len(new)))
+    rows += ["The newest %d of them:" % len(shown)] if len(new) > len(shown) else []
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
         rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip())))

@@ -65,20 +65,19 @@ class Scopes:
 
     def select(self, args: argparse.Namespace) -> list[Note]:
         """Notes that the options of a verb ask for, best rank first."""
-        names = ("type", "scope", "session", "since", "until", "unused")
-        type, scope, word, since, until, unused = [getattr(args, name, None) for name in names]
-        matches = []
+        wanted, matches = vars(args).get, []
+        word, since, until = wanted("session"), wanted("since"), wanted("until")
         for note in read_all(self.shelves):
             day = clock.parse(note.day + "T00:00:00Z") or 0.0
             session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
             is_of_session = bool(session and word) and (session.startswith(str(word)) or str(word).startswith(session))
             if (
-                type in (None, note.type)
-                and scope in (None, note.scope)
+                wanted("type") in (None, note.type)
+                and wanted("scope") in (None, note.scope)
                 and (word is None or is_of_session)
                 and (since is None or day >= since - settings.DAY_SECONDS)
                 and (until is None or day < until)
-                and (not unused or lint.is_unused(self.shelf(note.scope), note, self.now))
+                and (not wanted("unused") or lint.is_unused(self.shelf(note.scope), note, self.now))
             ):
                 matches.append(note)
         return sorted(matches, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
@@ -92,6 +91,6 @@ def described(note: Note) -> dict[str, Any]:
     """A note for scripts."""
     about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "files")}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
-    lists = {key: note.items(key) for key in ("supersedes", "triggers")}
-    state = {"facts": [fact.text for fact in note.facts], "holds": not note.fate, "why_not": note.fate or None}
+    lists = {"supersedes": note.items("supersedes"), "triggers": note.items("triggers")}
+    state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None}
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}

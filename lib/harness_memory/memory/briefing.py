@@ -56,7 +56,6 @@ def skill_name(skill: str) -> str:
 
 
 def last_consolidation(project_dir: str) -> str:
-    """When it was last done; "" when never."""
     value = files.load_json(os.path.join(project_dir, _CONSOLIDATED), {"at": "instant"})
     return str(value["at"]) if value else ""
 
@@ -71,7 +70,6 @@ def consolidation_due(project_dir: str, now: float, config: Config) -> str:
     """A line for the person when enough sessions wait, at most once a day."""
     mentioned = os.path.join(project_dir, settings.STATE_DIR, "consolidation-told")
     at = last_consolidation(project_dir)
-    at = at if at <= clock.iso(now + settings.DAY_SECONDS) else ""  # else the clock was set back
     since = settings.EPISODE_PREFIX + (clock.stamp(at) + "~" if at else "")  # "~" sorts behind every id
     number = sum(name > since for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)))
     is_mentioned = now - settings.DAY_SECONDS < files.modified(mentioned) <= now
