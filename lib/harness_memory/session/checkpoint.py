@@ -54,9 +54,8 @@ def normalize(value: object) -> dict[str, Any] | None:
     if not flat:
         return None
     rating = flat.get("rating")
-    task_id = brief(_text(task.get("id")) or _text(task.get("title")), 80)
     task = {
-        "id": task_id,
+        "id": brief(_text(task.get("id")) or _text(task.get("title")), 80),
         "title": brief(_text(task.get("title")), settings.SUMMARY_LINE_CHARS),
         "remaining": _items(task["remaining"])[: settings.REMAINS_ITEMS] if "remaining" in task else None,
         "blockers": _items(task.get("blockers"))[: settings.REMAINS_ITEMS],
@@ -67,7 +66,7 @@ def normalize(value: object) -> dict[str, Any] | None:
         "skill_used": brief(_text(flat.get("skill_used")), settings.SKILL_CHARS),
         "outcome": brief(_text(flat.get("outcome")), 40),
         "tags": [brief(tag, 60) for tag in _items(flat.get("tags"))],
-        "task": task if task_id else None,
+        "task": task if task["id"] else None,
         "rating": rating if isinstance(rating, (int, float)) and abs(rating) < 1000 else None,
     }
 
@@ -103,24 +102,21 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
     Returns the claims, to be removed once the episode is written.
     """
     claims, is_left = [], False
-    prefix, suffix = settings.CHECKPOINT_PREFIX, settings.CHECKPOINT_SUFFIX
+    suffix, pid = settings.CHECKPOINT_SUFFIX, str(session.meta.get("pid"))
     for path in context.checkpoints():
         if claim_owner(path) != session.id:
             if not path.endswith(suffix):
                 continue
             named, written = named_session(path), files.modified(path)
-            middle = os.path.basename(path)[len(prefix) : -len(suffix)].strip(".-_")
+            middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(suffix)].strip(".-_")
             if named:
                 is_mine = named in (session.id, session.claude_id)
-            elif state.wrote_checkpoint or middle == str(session.meta.get("pid")):
-                is_mine = True
             else:
                 is_later = written >= (clock.parse(session.started) or 0.0)
-                is_mine = is_later and not may_be_of_living(context, written, session.claude_id)
-            if not is_mine:
-                is_left = True
-                continue
-            path = claim(path, session.id, context.store_root)
+                is_mine = state.wrote_checkpoint or middle == pid
+                is_mine = is_mine or (is_later and not may_be_of_living(context, written, session.claude_id))
+            is_left = is_left or not is_mine
+            path = claim(path, session.id, context.store_root) if is_mine else ""
         if path and _archive(path, session, state.since, context.store_root):
             claims.append(path)
     state.wrote_checkpoint = state.wrote_checkpoint and is_left
@@ -177,14 +173,9 @@ def claim(path: str, short_id: str, root: str) -> str:
     """Rename a file, or a stale claim, to one session's claim; its new path, "" when that cannot be."""
     try:
         info = os.lstat(path)
-        is_plain = stat.S_ISREG(info.st_mode) and info.st_nlink == 1 and info.st_size <= settings.CHECKPOINT_MAX_BYTES
-        problem = ""
-        if not files.is_trusted(info.st_uid, os.path.dirname(path)):
-            problem = "%s belongs to another user; skipped" % path
-        elif not is_plain:
+        if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1 or info.st_size > settings.CHECKPOINT_MAX_BYTES:
             os.replace(path, path + settings.REJECT_SUFFIX)
             problem = "%s is too large or not a plain file; renamed to *%s" % (path, settings.REJECT_SUFFIX)
-        if problem:
             health.note_failure(root, "checkpoint", problem)
             return ""
         name = path.rsplit(".", 3)[0] if claim_owner(path) else path

@@ -39,11 +39,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
-_OPTIONAL_TEXTS = ("session_id?", "headline?", "branch?", "skill_used?", "model?", "channel?", "title?")
 SPEC = {
     "schema": "count",
     **dict.fromkeys(("id", "started", "ended", "what_was_done", "outcome", "thread"), "text"),
-    **dict.fromkeys((*_OPTIONAL_TEXTS, "parent?", "root?", "audit_head?"), "text"),
+    **dict.fromkeys(("session_id?", "headline?", "branch?", "skill_used?", "model?", "channel?", "title?"), "text"),
+    **dict.fromkeys(("parent?", "root?", "audit_head?"), "text"),
     **{name: ["text"] for name in TEXT_LISTS},
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
@@ -57,8 +57,7 @@ def render(episode: dict[str, Any]) -> bytes:
 
 def names(project_dir: str) -> list[str]:
     """Names of all episode files, oldest first (the name starts with the session's start)."""
-    listed = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-    return [name for name in listed if is_episode_name(name)]
+    return [name for name in files.names(os.path.join(project_dir, settings.EPISODES_DIR)) if is_episode_name(name)]
 
 
 def path_of(project_dir: str, name: str) -> str:
@@ -73,9 +72,7 @@ def load(project_dir: str, name: str) -> dict[str, Any] | None:
 
 def problem(value: object) -> str:
     """What is wrong with a value that should be an episode; "" when nothing is."""
-    schema = value.get("schema") if isinstance(value, dict) else None
-    is_newer = isinstance(schema, int) and schema > settings.SCHEMA
-    return "written by a newer version" if is_newer else shape.problem(value, SPEC)
+    return shape.problem(value, SPEC)
 
 
 def audit_heads(project_dir: str) -> dict[str, str]:

@@ -14,20 +14,17 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SHELLS = ("sh", "bash", "dash", "zsh", "ash", "ksh", "fish", "busybox", "timeout", "env")
-_ANCESTORS = 6
 _NO_PROCESS = ("", "", 0)
 
 
 def client_process(pid: int) -> dict[str, Any]:
     """The client's process: `pid` from its environment, else the nearest ancestor that is not a shell."""
-    name, start, parent = _stat(pid or os.getppid()) or _NO_PROCESS
-    if not pid:
-        pid = os.getppid()
-        for _ in range(_ANCESTORS):
-            if name in _SHELLS:
-                pid = parent
-                name, start, parent = _stat(pid) or _NO_PROCESS
-        pid = pid if name not in ("", *_SHELLS) and pid > 1 else 0
+    is_named, pid = bool(pid), pid or os.getppid()
+    name, start, parent = _stat(pid) or _NO_PROCESS
+    for _ in range(0 if is_named else 6):
+        if name in _SHELLS:
+            pid, (name, start, parent) = parent, _stat(parent) or _NO_PROCESS
+    pid = pid if is_named or (name not in ("", *_SHELLS) and pid > 1) else 0
     if pid and start:
         return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
     has_no_proc = os.name == "posix" and not os.path.isdir("/proc/self")
@@ -40,11 +37,10 @@ def is_alive(process: dict[str, Any]) -> bool | None:
         return None
     if start:
         boot, then = _boot(), str(process.get("boot"))
-        if not boot or then != boot:
-            # Another boot of this machine: it is gone. Another container: unknown.
-            return False if boot and then.partition(":")[2] == boot.partition(":")[2] else None
-        info = _stat(pid)
-        return None if info is None else info[1] == start
+        info = _stat(pid) if boot == then else None
+        # Another boot of this machine: it is gone. Another container: unknown.
+        is_over = boot != then and boot.partition(":")[2] == then.partition(":")[2] != ""
+        return info[1] == start if info else False if is_over else None
     try:
         if os.name == "posix":
             os.kill(pid, 0)

@@ -26,9 +26,8 @@ META_FIELDS = (
     *("session_id", "date", "started", "ended", "status", "project", "branch", "summary", "tags", "artifacts"),
     *("claude_session", "transcript", "model", "channel", "pid", "reason", "parent"),
 )
-_MARKED = ("work?", "launch?", "root?", "remote?", "name?")
-MARKER = {"claude_session": "text", **dict.fromkeys(_MARKED, "text"), "process?": {"*": "any"}}
-_BUSY = "another hook of this session holds its lock. The next run does the work of this one."
+_MARKED = dict.fromkeys(("claude_session", "work?", "launch?", "root?", "remote?", "name?"), "text")
+MARKER = {**_MARKED, "process?": {"*": "any"}}
 _ID_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
 DEVICE_NAMES = frozenset(  # Windows takes these for devices, with any ending
     ("con", "prn", "aux", "nul", *("com%d" % n for n in range(10)), *("lpt%d" % n for n in range(10)))
@@ -39,12 +38,9 @@ class Session:
     __slots__ = ("artifacts", "claude_id", "dir", "episode_name", "id", "is_new", "meta", "started")
 
     def __init__(self, directory: str, meta: dict[str, Any], is_new: bool = False) -> None:
-        self.dir = directory
-        self.meta = meta
+        self.dir, self.meta = directory, meta
         self.is_new = is_new  # not saved yet
-        self.id = str(meta["session_id"])
-        self.claude_id = str(meta["claude_session"])
-        self.started = str(meta["started"])
+        self.id, self.claude_id, self.started = (str(meta[k]) for k in ("session_id", "claude_session", "started"))
         self.episode_name = episode_name(self.started, self.id)
         self.artifacts = os.path.join(directory, settings.ARTIFACTS_DIR)
 
@@ -85,13 +81,10 @@ def load(directory: str) -> Session | None:
         if files.is_passing(error):
             raise
         return None
-    is_whole = all(isinstance(meta.get(key), str) and meta[key] for key in ("session_id", "date", "status"))
+    is_whole = all(isinstance(meta.get(key), str) and meta[key] for key in ("claude_session", "date", "status"))
     # These name files: no edit of the record may lead out of its directory.
-    if not is_whole or meta["session_id"] != os.path.basename(directory) or clock.parse(meta.get("started")) is None:
-        return None
-    if not isinstance(meta.get("claude_session"), str):
-        meta["claude_session"] = meta["session_id"]
-    return Session(directory, dict(meta))
+    is_here = meta.get("session_id") == os.path.basename(directory) and clock.parse(meta.get("started")) is not None
+    return Session(directory, dict(meta)) if is_whole and is_here else None
 
 
 def all_directories(project_dir: str) -> list[str]:
@@ -103,8 +96,8 @@ def all_directories(project_dir: str) -> list[str]:
 
 def find_short(project_dir: str, short_id: str) -> Session | None:
     """The newest session with this short id."""
-    directories = [path for path in all_directories(project_dir) if os.path.basename(path) == short_id]
-    return load(directories[-1]) if directories else None
+    paths = [path for path in all_directories(project_dir) if os.path.basename(path) == short_id]
+    return load(paths[-1]) if paths else None
 
 
 def open_session(project_dir: str, claude_id: str, now: float, project_name: str) -> Session:
@@ -146,8 +139,8 @@ def _new(directory: str, started: str, claude_id: str, project_name: str) -> Ses
 
 def lock(project_dir: str, claude_id: str, seconds: float, *, is_needed: bool = False) -> Lock:
     """The lock over one session's files; raises Busy when it `is_needed` and another process holds it."""
-    path = marker_path(project_dir, claude_id)[: -len(".json")] + settings.LOCK_SUFFIX
-    return Lock(path, seconds, _BUSY if is_needed else "")
+    busy = "another hook of this session holds its lock. The next run does the work of this one." if is_needed else ""
+    return Lock(marker_path(project_dir, claude_id)[: -len(".json")] + settings.LOCK_SUFFIX, seconds, busy)
 
 
 def marker_path(project_dir: str, claude_id: str) -> str:
@@ -164,9 +157,7 @@ def find_marker(store_root: str, claude_id: str) -> tuple[str, dict[str, Any]]:
     """The project directory and the marker of a session that has not ended, without locating its project."""
     for directory in [os.path.join(store_root, name) for name in files.names(store_root)]:
         if os.path.exists(marker_path(directory, claude_id)):
-            marker = read_marker(directory, claude_id)
-            if marker.get("claude_session") == claude_id:
-                return directory, marker
+            return directory, read_marker(directory, claude_id)
     return "", {}
 
 
@@ -179,9 +170,8 @@ def live_markers(project_dir: str) -> list[dict[str, Any]]:
 def at_marker(project_dir: str, marker: dict[str, Any]) -> Session | None:
     """The session that a marker names, if its record can be read."""
     day, _, name = str(marker.get("work", "")).partition("/")
-    if not clock.is_day(day) or safe_id(name) != name:
-        return None
-    session = load(os.path.join(project_dir, settings.WORK_DIR, day, name))
+    is_path = clock.is_day(day) and safe_id(name) == name
+    session = load(os.path.join(project_dir, settings.WORK_DIR, day, name)) if is_path else None
     return session if session and session.claude_id == marker["claude_session"] else None
 
 

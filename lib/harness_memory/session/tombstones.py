@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SPEC = {"sessions?": {"*": "instant"}, "transcripts?": {"*": "instant"}, "texts?": [{"at": "instant"}]}
-_BUSY = "another command is forgetting something. Run this again"
 
 
 def path(project_dir: str) -> str:
@@ -31,7 +30,8 @@ def path(project_dir: str) -> str:
 
 def add(project_dir: str, now: float, *, sessions: Iterable[str] = (), transcripts: Iterable[str] = ()) -> None:
     at = clock.iso(now + 1)  # instants are whole seconds: what was said in this one is forgotten too
-    with Lock(path(project_dir) + settings.LOCK_SUFFIX, busy=_BUSY) as _:
+    busy = "another command is forgetting something. Run this again"
+    with Lock(path(project_dir) + settings.LOCK_SUFFIX, busy=busy):
         value, problem = files.read_json(path(project_dir), SPEC)
         if problem:
             files.move(path(project_dir), path(project_dir) + settings.DAMAGED_SUFFIX)

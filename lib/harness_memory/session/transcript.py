@@ -34,7 +34,6 @@ _FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_pat
 _SHELL_TOOLS = ("Bash", "PowerShell")
 _OUTSIDE_TOOLS = ("WebFetch", "WebSearch")
 _NAMES_KEPT = 20
-_STATUS_CHARS = 20
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
 
@@ -63,13 +62,12 @@ class Reading:
             if part[-1:] == b"\n":
                 self.place[0] += size
                 is_whole, size = size == len(part), 0
-                if is_whole and _is_wanted(part, is_sidechain):
-                    try:
-                        entry = jsontext.loads(part)
-                    except ValueError:
-                        entry = None
-                    if isinstance(entry, dict):
-                        yield entry
+                try:
+                    entry = jsontext.loads(part) if is_whole and _is_wanted(part, is_sidechain) else None
+                except ValueError:
+                    continue
+                if isinstance(entry, dict):
+                    yield entry
         self.place = self._place(self.place[0])
 
     def _place(self, offset: int) -> list[int]:
@@ -94,9 +92,6 @@ def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
     """The blocks of an entry's message: texts, tool calls, tool results."""
     content = _dict(entry.get("message")).get("content")
     return [{"type": "text", "text": content}] if isinstance(content, str) else _dicts(content)
-
-
-# What entries say ----------------------------------------------------------------------------------
 
 
 def absorb(
@@ -131,7 +126,9 @@ def absorb(
         if branch != "HEAD":  # detached, or no repository at all
             state.branch = branch or state.branch
         if kind == "user":
-            _add_prompt(state, entry, _add_blocks(state, entry, roots))
+            texts = _add_blocks(state, entry, roots)
+            if texts:
+                _add_prompt(state, entry, "\n".join(text for text in texts if not text.startswith("<system-reminder>")))
         elif kind == "assistant" and entry.get("isApiErrorMessage"):
             state.turn = FAILED
         elif kind == "assistant":
@@ -160,8 +157,7 @@ def _add_blocks(
     return texts
 
 
-def _add_prompt(state: Capture, entry: dict[str, Any], texts: list[str]) -> None:
-    text = "\n".join(text for text in texts if not text.startswith("<system-reminder>"))
+def _add_prompt(state: Capture, entry: dict[str, Any], text: str) -> None:
     if text.startswith("[Request interrupted"):
         state.turn = INTERRUPTED
         return
@@ -171,8 +167,7 @@ def _add_prompt(state: Capture, entry: dict[str, Any], texts: list[str]) -> None
         arguments = text.partition("<command-args>")[2].partition("</command-args>")[0]
         _add_skill(state, name)
         text = ("/%s %s" % (name, arguments)).strip()
-    if texts:
-        state.add_prompt(identifier(entry.get("promptId")), text)
+    state.add_prompt(identifier(entry.get("promptId")), text)
 
 
 def _add_call(state: Capture, block: dict[str, Any]) -> None:
@@ -193,14 +188,15 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
         _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
         detail = brief_of(options.get("command"), 200)
     elif name == "TodoWrite":
-        detail = {}
-        for number, todo in enumerate(_dicts(options.get("todos"))[: settings.PENDING_KEPT], 1):
-            text = brief_of(todo.get("content"), settings.ITEM_CHARS)
-            detail[str(number)] = [text, brief_of(todo.get("status"), _STATUS_CHARS)]
+        todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
+        texts = [
+            (brief_of(todo.get("content"), settings.ITEM_CHARS), brief_of(todo.get("status"), 20)) for todo in todos
+        ]
+        detail = {str(number): [*text] for number, text in enumerate(texts, 1)}
     elif name == "TaskCreate":
         detail = subject
     elif name == "TaskUpdate":
-        detail = [identifier(options.get("taskId")), brief_of(options.get("status"), _STATUS_CHARS), subject]
+        detail = [identifier(options.get("taskId")), brief_of(options.get("status"), 20), subject]
     if detail != "":
         _put(state.pending, identifier(block.get("id")), [name, detail])
 
@@ -211,8 +207,16 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     paths = [file.get("filePath") for file in _dicts(_dict(rich.get("bashEditDiff")).get("files"))]
     if is_error and (name not in _SHELL_TOOLS or entry.get("toolDenialKind")):
         name = ""  # a refusal says nothing about the command
-    if name in _SHELL_TOOLS:
-        _add_command(state, detail, is_error)
+    if name in _SHELL_TOOLS and is_error:
+        _add(state.failed, detail, 12)
+    elif name in _SHELL_TOOLS:
+        before, prefix, _ = detail.partition(settings.CHECKPOINT_PREFIX)
+        state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
+        earlier = next((each for each in reversed(state.failed) if _is_variant(each, detail)), "")
+        if earlier:
+            state.failed.remove(earlier)
+        if earlier not in ("", detail):
+            _add(state.fixed, [earlier, detail], 5)
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
@@ -221,9 +225,8 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         number = identifier(_dict(rich.get("task")).get("id")) or str(len(state.todos) + 1)
         _put(state.todos, number, [detail, "pending"])
     elif name == "TaskUpdate" and detail[0] in state.todos:
-        number, status, subject = detail
-        text, old = state.todos[number]
-        state.todos[number] = [subject or text, status or old]
+        text, status = state.todos[detail[0]]
+        state.todos[detail[0]] = [detail[2] or text, detail[1] or status]
     for path in paths:
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
@@ -232,20 +235,6 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             state.turn_files += 1
             state.files_total += relative not in state.files
             _add(state.files, relative, 200)
-
-
-def _add_command(state: Capture, command: str, is_error: bool) -> None:
-    if is_error:
-        _add(state.failed, command, 12)
-        return
-    before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
-    if prefix and ">" in before:
-        state.wrote_checkpoint = True
-    earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
-    if earlier:
-        state.failed.remove(earlier)
-    if earlier not in ("", command):
-        _add(state.fixed, [earlier, command], 5)
 
 
 def _is_variant(*commands: str) -> bool:
