@@ -16,7 +16,7 @@ VERBS = (
     ("show", "show:show", "one session in full: asked, done, still open, files; or a note"),
     ("search", "search:search", "sessions and notes about some words, best first"),
     ("related", "search:related", "sessions that changed a file, and notes about it"),
-    ("transcript", "transcript:transcript", "what was said in a session, while the client keeps it"),
+    ("transcript", "show:transcript", "what was said in a session, while the client keeps it"),
     ("why", "receipts:why", "what a session was given of the past, from which files, how much"),
     ("stats", "receipts:stats", "what sessions were given, what of it was used, what it cost"),
     ("checkpoint", "checkpoint:checkpoint", "record what was done and what remains, for the current session"),
@@ -45,7 +45,7 @@ VERBS = (
 )
 GUARD_VERBS = (
     ("check", "guard:check", "would this call be stopped, by which rule, and how is it understood"),
-    ("rules", "rules:rules", "every rule: how firm it is here, why, and what to do instead"),
+    ("rules", "guard:rules", "every rule: how firm it is here, why, and what to do instead"),
     ("test", "guard:test", "does the installed guard answer: sample calls, none of them run"),
     ("allow-once", "guard:allow_once", "let Claude make one stopped call, once; for a person in a terminal"),
 )

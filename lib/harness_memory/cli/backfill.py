@@ -26,7 +26,7 @@ def backfill(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if args.all and args.project is not None:
         raise Refusal("--project and --all exclude each other")
-    root, began, paths = arguments.root(), time.monotonic(), backfills.paths(config_dir())
+    root, paths = arguments.root(), backfills.paths(config_dir())
     work = backfills.Backfill(root, "" if args.all else arguments.locate(args).dir, time.time(), config.load(root))
     kinds: collections.Counter[str] = collections.Counter()
     wanted = []
@@ -36,7 +36,6 @@ def backfill(argv: list[str]) -> int:
             wanted.append(source)
         else:
             kinds[kind] += 1
-    size = sum(source.size for source in wanted)
     try:
         # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
         for source in sorted(wanted, key=lambda source: (source.started, source.modified)) * (not args.dry_run):
@@ -51,24 +50,17 @@ def backfill(argv: list[str]) -> int:
             views.refresh(project_dir)
     made = kinds.pop(backfills.MADE, 0)
     report = {
-        "transcripts": len(paths),
-        "folder": os.path.join(config_dir(), backfills.PROJECTS_DIR),
         "dry_run": args.dry_run,
         "to_read": len(wanted),
-        "bytes": size,
         "made": made,
-        "projects": len(work.made),
         "left_alone": dict(sorted(kinds.items())),
-        "seconds": round(time.monotonic() - began, 3),
     }
-    megabytes, projects = "%.1f MB" % (size / 1_000_000), count(len(work.made), "project")
+    megabytes = sum(source.size for source in wanted) / 1_000_000
+    lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths:
-        lines = ["No transcripts in %s." % short(report["folder"])]
+        lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
     elif args.dry_run:
-        lines = ["Would read %s (%s)." % (count(len(wanted), "transcript"), megabytes)]
-    else:
-        what = (count(made, "session"), projects, megabytes, report["seconds"])
-        lines = ["Recorded %s in %s, from %s of transcripts in %.1f s." % what]
+        lines = ["Would read %s (%.1f MB)." % (count(len(wanted), "transcript"), megabytes)]
     skipped = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % line(", ".join(skipped))] if skipped else []
     lines += ["Some may not have ended: run harness memory backfill later."] * (backfills.LIVE in kinds)

@@ -1,4 +1,4 @@
-"""`harness guard check`, `test` and `allow-once`: what would be stopped, does the guard answer, let one call pass."""
+"""`harness guard`: would a call be stopped, which rules hold, does the guard answer; let one call pass."""
 
 from __future__ import annotations
 
@@ -19,8 +19,7 @@ from ..guard.shell import Unreadable, plain
 from ..project import identity
 from ..setup import selftest
 from . import arguments, installs
-from .output import Refusal, answer, columns, confirm, cut, line, table
-from .rules import problem_lines
+from .output import Refusal, answer, columns, confirm, count, cut, line, short, table
 
 _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
@@ -38,10 +37,7 @@ def check(argv: list[str]) -> int:
         "Judge a call as the guard would, and show how it was understood. Nothing is run, nothing recorded.\n"
         "Exit code 0: silent or noted, 1: asks or denied."
     )
-    examples = (
-        "check 'rm -rf build'\ncheck 'cd /tmp && rm -rf *' --json\n"
-        'check --tool Read --input \'{"file_path": "~/.ssh/id_rsa"}\''
-    )
+    examples = "check 'rm -rf build'\ncheck --tool Read --input '{\"file_path\": \"~/.ssh/id_rsa\"}'"
     args, question = _question(arguments.parser("check", about, examples, "guard"), argv)
     facts = _facts(question)
     rows = [["  " + number, line(text)] for number, text in _step_rows(facts["steps"])]
@@ -56,21 +52,20 @@ def test(argv: list[str]) -> int:
         "Put sample calls to the guard through the installed hook, in a temporary memory: none is run.\n"
         "Exit code 0: each was answered as the default rules want it, 1: not, or no guard is installed."
     )
-    args = arguments.parser("test", about, "test\ntest --json", "guard").parse_args(argv)
+    args = arguments.parser("test", about, family="guard").parse_args(argv)
     root, directory = arguments.root(), arguments.directory(args)
     guard = installs.guard(root, installs.find(root, directory, arguments.locate(args).root), directory)
     if not guard.commands:
         raise Refusal("no guard to test: it is %s. To add it, %s --guard" % (guard.line(), installs.INSTALL))
     trials = [each for command in guard.commands for each in selftest.challenge(command, os.environ, selftest.CASES)]
     failed = [trial.problem for trial in trials if trial.problem]
-    cases, rows = [], [["", "TOOL", "EXPECTED", "GOT", "MS", "CALL"]]
+    rows = [["", "TOOL", "EXPECTED", "GOT", "MS", "CALL"]]
     for trial in trials:
-        cases.append({key: value for key, value in trial._asdict().items() if key != "event"})
         cells = [trial.tool, trial.expected, trial.got, "%.0f" % trial.milliseconds, line(trial.about)]
         rows.append(["FAIL" if trial.problem else "ok", *cells])
     total = "%d of %d answered as they should be." % (len(trials) - len(failed), len(trials))
     lines = [*table(rows, right=(4,), is_cut=True), *map(line, failed), total]
-    answer(args.json, {"passed": not failed, "cases": cases}, lines)
+    answer(args.json, {"passed": not failed, "cases": [trial._asdict() for trial in trials]}, lines)
     return 1 if failed else 0
 
 
@@ -79,8 +74,8 @@ def allow_once(argv: list[str]) -> int:
         "Let Claude make one call that the guard would stop: exactly this one, once, within %d minutes.\n"
         "For a person in a terminal of their own; it is recorded in the audit trail."
     ) % _MINUTES
-    examples = "allow-once 'git reset --hard'\nallow-once 'make clean' --cwd lib"
-    _, question = _question(arguments.parser("allow-once", about, examples, "guard", has_json=False), argv)
+    parser = arguments.parser("allow-once", about, "allow-once 'git reset --hard'", "guard", has_json=False)
+    question = _question(parser, argv)[1]
     client = [name for name in _CLIENT if os.environ.get(name)]
     if client:
         raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % client[0])
@@ -151,8 +146,7 @@ def _facts(question: Question) -> dict[str, Any]:
         facts["told"] = decision.sentence(best, here) if best.tier in (tiers.ASK, tiers.DENY) else None
     steps, unread = _steps(question, here)
     call = {"tool": question.tool, "input": question.given, "cwd": question.cwd, "project": question.project}
-    broken = [{"call": text, **_finding(rule, about, here)} for rule, text, about in against]
-    return {**facts, **call, "steps": steps, "unread": unread, "findings": broken, "problems": here.problems}
+    return {**facts, **call, "steps": steps, "unread": unread, "problems": here.problems}
 
 
 def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
@@ -178,17 +172,18 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list
             stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else ""
             if call.stdin and not stdin:
                 stdin = "the output of: " + " | ".join(source.line() for source in call.stdin)
-            step = {
-                "program": plain(call.program),
-                "args": [plain(arg) for arg in call.args],
-                "cwd": plain(call.cwd),
-                "via": list(call.via),
-                "where": _WHERE.get(call.where, call.where) or None,
-                "stdin": stdin or None,
-                "redirections": ["%s %s" % (sign, plain(word)) for sign, word in call.redirections],
-                "findings": [_finding(rule, about, here) for rule, about in broken],
-            }
-            steps.append(step)
+            steps.append(
+                {
+                    "program": plain(call.program),
+                    "args": [plain(arg) for arg in call.args],
+                    "cwd": plain(call.cwd),
+                    "via": list(call.via),
+                    "where": _WHERE.get(call.where, call.where) or None,
+                    "stdin": stdin or None,
+                    "redirections": ["%s %s" % (sign, plain(word)) for sign, word in call.redirections],
+                    "findings": [_finding(rule, about, here) for rule, about in broken],
+                }
+            )
     except Unreadable as error:
         return [], [str(error) or "not shell text"]
     return steps, [plain(part) for part in trace.unread]
@@ -219,3 +214,64 @@ def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
             details.append(("against", "%s (%s)%s" % (finding["rule"], finding["tier"], about)))
         rows += [("", "%s  %s" % detail) for detail in details if detail[1]]
     return rows
+
+
+def rules(argv: list[str]) -> int:
+    about = (
+        "Every rule in force here: its tier (deny, ask, log or off), where that is set, and why.\n"
+        'Change one in guard.json of the memory folder: {"tiers": {"git.clean": "log"}}.\n'
+        "Exit code 1: a rule file has problems."
+    )
+    parser = arguments.parser("rules", about, "rules\nrules git.reset-hard\nrules --json", "guard")
+    parser.add_argument("id", nargs="?", metavar="ID", help="one rule in full")
+    args = parser.parse_args(argv)
+    here = Policy()
+    origins: dict[str, tuple[str, str]] = {}
+    for path, only_tighten in policy.files(arguments.root(), arguments.directory(args)):
+        before = dict(here.tiers)
+        here.take(path, only_tighten=only_tighten)
+        whose = "project" if only_tighten else "yours"
+        origins.update((name, (whose, path)) for name, tier in here.tiers.items() if before.get(name) != tier)
+    listed = []
+    for name in (*tiers.RULES, *here.texts):
+        (reason, remedy), (whose, path) = here.text(name), origins.get(name, ("default", ""))
+        rule: dict[str, Any] = {"id": name, "tier": here.tier(name), "reason": reason, "remedy": remedy}
+        default = tiers.RULES[name][0] if name in tiers.RULES else None
+        rule.update({"default": default, "whose": whose, "from": path or None})
+        own = [each["match"] for each in here.custom if each["id"] == name]
+        keys = ("program", "words", "flags", "unless")
+        # None for rules that look at more than words.
+        matches = [dict(zip(keys, row[1:])) for row in tiers.COMMANDS if row[0] == name]
+        listed.append({**rule, "match": own[0]} if own else {**rule, "matches": matches})
+    paths = {key: here.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
+    values = {"protected_branches": list(here.protected), **paths, "unattended": here.unattended}
+    if args.id is not None:
+        listed = [rule for rule in listed if rule["id"] == args.id]
+        if not listed:
+            raise Refusal('unknown rule "%s". All of them: harness guard rules' % args.id)
+        lines = _rule_lines(listed[0])
+    else:
+        rows = [["ID", "TIER", "FROM", "FOR A CALL THAT"]]
+        rows += [[line(rule[key]) for key in ("id", "tier", "whose", "reason")] for rule in listed]
+        lists = [[key, line(", ".join(value) if isinstance(value, list) else value)] for key, value in values.items()]
+        changed = sum(rule["whose"] != "default" for rule in listed)
+        total = "%s, %d of them changed or added here." % (count(len(listed), "rule"), changed)
+        filled = table([row for row in lists if row[1]], is_cut=True)
+        lines = [*table(rows, is_cut=True), "", *filled, "", total]
+    problems = here.problems
+    answer(args.json, {"rules": listed, **values, "problems": problems}, [*lines, *problem_lines(problems)])
+    return 1 if problems else 0
+
+
+def _rule_lines(rule: dict[str, Any]) -> list[str]:
+    rows = [["Rule", rule["id"]], ["Tier", "%s (default: %s)" % (rule["tier"], rule["default"] or "none")]]
+    rows.append(["From", short(rule["from"]) if rule["from"] else "default"])
+    rows += [["Reason", rule["reason"]], ["Instead", rule["remedy"] or "-"]]
+    for match in rule.get("matches") or [rule.get("match") or {}]:
+        parts = ["%s: %s" % (key, value) for key, value in match.items() if value]
+        rows += [["Matches", "; ".join(parts)]] if parts else []
+    return table([[name, line(text)] for name, text in rows])
+
+
+def problem_lines(problems: list[str]) -> list[str]:
+    return ["", *("Problem: " + line(problem) for problem in problems)] if problems else []

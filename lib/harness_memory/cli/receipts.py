@@ -12,7 +12,7 @@ from ..notes import lint
 from ..notes import shelf as notebook
 from ..session import sessions
 from . import arguments, resolve
-from .output import answer, bar, count, line, passage, sparkline, table
+from .output import answer, bar, count, line, passage, some, sparkline, table
 
 _CHARTED = 30
 _NAMES_SHOWN = 10
@@ -67,8 +67,7 @@ def stats(argv: list[str]) -> int:
     lines += ["", *table(rows, right=(1, 2, 3, 4, 5))] if kinds else []
     shelves = [*(notebook.Shelf("project", path) for path in directories), notebook.user_shelf(arguments.root())]
     unused = [note.ref for shelf in shelves for note in shelf.read() if lint.is_unused(shelf, note, now)]
-    if unused:
-        more = ", and %d more" % (len(unused) - _NAMES_SHOWN) if len(unused) > _NAMES_SHOWN else ""
-        lines += ["", "Unused for half a year: %s%s" % (", ".join(map(line, unused[:_NAMES_SHOWN])), more)]
+    names = ", ".join(some([*map(line, unused)], _NAMES_SHOWN))
+    lines += ["", "Unused for half a year: " + names] if unused else []
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "tokens_mean": mean, "unused_notes": unused}
     return answer(args.json, value, lines if receipts else ["Nothing was injected into a session yet."])

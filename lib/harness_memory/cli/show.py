@@ -1,15 +1,20 @@
-"""`list` shows sessions or notes, one a line; `show` shows one in full."""
+"""`list` shows sessions or notes, one a line; `show` one in full, `transcript` what was said in it."""
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
+from typing import Any
 
-from ..base import files, settings
+from ..base import files, redact, settings
+from ..base.text import clean
 from ..memory import archive, records
 from ..memory.records import Record
 from ..session import episode
+from ..session import transcript as transcripts
+from ..session.capture import is_prompt
 from . import arguments, notes, resolve
-from .output import Refusal, answer, cut, line, local, passage, short, table
+from .output import Refusal, answer, count, cut, line, local, passage, short, table
 from .scopes import Scopes, add_scope
 
 _LIMIT = 20
@@ -22,13 +27,10 @@ list --status ABANDONED
 list --all-projects --limit 50 --json
 list --notes --type feedback
 list --unused"""
-_REASONS = {  # the client's words for how a session ended, in ours
-    "other": "ended",
-    "prompt_input_exit": "exited",
-    "clear": "cleared",
-    "resume": "resumed elsewhere",
-    "logout": "logged out",
-}
+_SAID_CHARS = 2000
+_TOOL_CHARS = 160
+_DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
+_WHO = {"user": "you", "assistant": "claude"}
 
 
 def list_all(argv: list[str]) -> int:
@@ -116,7 +118,7 @@ def _fact_rows(record: Record) -> list[list[str]]:
     meta, value = record.meta, record.episode or {}
     ended = meta.get("ended") or value.get("ended")
     tags = value.get("tags") or meta.get("tags")
-    reason = _REASONS.get(str(meta.get("reason")), str(meta.get("reason") or ""))
+    reason = str(meta.get("reason") or "").replace("_", " ")
     if record.state == settings.DIED:
         reason = "its process is gone; the next session start archives it"
     rows = [
@@ -130,3 +132,60 @@ def _fact_rows(record: Record) -> list[list[str]]:
     paths = [*record.paths.values(), *record.artifacts]
     files_rows = [["" if at else "Files", short(path)] for at, path in enumerate(paths)]
     return [*([name, line(text)] for name, text in rows if text), *files_rows]
+
+
+def transcript(argv: list[str]) -> int:
+    parser = arguments.parser("transcript", examples="transcript last\ntranscript a1b2c3d4 --grep rounding --context 3")
+    parser.add_argument("session", metavar="SESSION", help='an id or its beginning, or "last"')
+    parser.add_argument("--grep", metavar="TEXT", help="only around entries that hold this text, in any case")
+    context = "entries before and after a hit (default: %(default)d)"
+    parser.add_argument("--context", type=int, default=2, metavar="N", help=context)
+    args = parser.parse_args(argv)
+    if args.context < 0:
+        raise Refusal("--context must be 0 or more")
+    record = resolve.session(records.load_all(arguments.locate(args).dir), args.session)
+    path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
+    rest = "What is left: harness memory show %s" % record.id
+    if not path:
+        raise Refusal("session %s has no transcript. %s" % (record.id, rest))
+    try:
+        reading = transcripts.Reading(path, None)
+    except OSError as error:
+        raise Refusal("cannot read the transcript: %s: %s. %s" % (short(path), error.strerror, rest)) from None
+    with reading.file:
+        entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
+    hits = [at for at, each in enumerate(entries) if (args.grep or "").casefold() in each["text"].casefold()]
+    near = {at + step for at in hits for step in range(-args.context, args.context + 1)} if args.grep else {*hits}
+    shown = sorted(near.intersection(range(len(entries))))
+    lines: list[str] = []
+    for before, number in zip([-1, *shown], shown):
+        each = entries[number]
+        lines += ["…", ""] if number > before + 1 else []
+        if each["who"] in _WHO.values():
+            text = passage(cut(each["text"], _SAID_CHARS)).replace("\n", "\n    ")
+            lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
+        else:
+            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), _TOOL_CHARS)), ""]
+    total = count(len(entries), "entrie")
+    lines.append("%d of %s. Its record: harness memory show %s" % (len(shown), total, record.id))
+    lines = lines if shown else ["Nothing in this transcript holds that."]
+    answer(args.json, [entries[number] for number in shown], lines)
+    return 0 if shown else 1
+
+
+def _said(entry: dict[str, Any]) -> Iterator[dict[str, str]]:
+    """What one entry says or does: `who` is "you", "claude" or the name of a tool."""
+    who = _WHO.get(str(entry.get("type")), "")
+    if not who or entry.get("isMeta") or entry.get("isCompactSummary"):
+        return
+    at = clean(entry.get("timestamp"), 40)
+    for block in transcripts.blocks(entry):
+        text = redact.redact(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
+        if block.get("type") == "text" and (is_prompt(text) if who == "you" else text.strip()):
+            yield {"who": who, "at": at, "text": text}
+        elif block.get("type") == "tool_use":
+            options = block.get("input")
+            options = options if isinstance(options, dict) else {}
+            detail = next((options[key] for key in _DETAILS if isinstance(options.get(key), str)), "")
+            text = redact.redact(clean(detail, settings.PATH_CHARS))
+            yield {"who": clean(block.get("name"), settings.SKILL_CHARS), "at": at, "text": text}
