@@ -23,8 +23,8 @@ _PROBE = "import sys; print(sys.version_info >= (3, 8) and sys.prefix == sys.bas
 
 def main(argv: list[str]) -> int:
     messages = {"refused": " Nothing was changed.", "failed": "Run it again when that is corrected."}
-    stopped = "stopped. Run it again to finish."
-    return output.run(lambda: _run(_parse(argv)), "install.py", stopped=stopped, code=1, **messages)
+    messages["stopped"] = "stopped. Run it again to finish."
+    return output.run(lambda: _run(_parse(argv)), "install.py", code=1, **messages)
 
 
 def _parse(argv: list[str]) -> argparse.Namespace:
@@ -48,10 +48,9 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         group.add_argument(name, action="store_true", default=None, help=about)
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
-    if args.uninstall and (args.backfill or args.guard is not None):
-        parser.error("--backfill, --guard and --no-guard do not go with --uninstall")
-    if (args.purge and not args.uninstall) or (args.yes and not args.purge) or (args.backfill and args.dry_run):
-        parser.error("--purge goes with --uninstall, --yes with --purge, --backfill with a real install")
+    is_wrong = args.uninstall and (args.backfill or args.guard is not None)
+    if is_wrong or (args.purge and not args.uninstall) or (args.yes and not args.purge):
+        parser.error("--purge goes with --uninstall, --yes with --purge, --backfill and --guard with an install")
     return args
 
 
@@ -81,15 +80,14 @@ def find_python() -> str:
     base = getattr(sys, "_base_executable", None) or sys.executable  # in an environment, right from 3.11 on
     candidates = [base, os.path.join(sys.base_prefix, "bin", version)]
     candidates += [shutil.which(name) or "" for name in (version, "python3", "python")]
-    for path in candidates:
-        if os.path.isabs(path) and os.access(path, os.X_OK):
-            try:
-                # Without -S: `site` is what sets the prefix of a virtual environment.
-                done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, timeout=20)
-            except (OSError, subprocess.SubprocessError):
-                continue
-            if done.stdout.strip() == b"True":
-                return path
+    for path in filter(os.path.isabs, candidates):
+        try:
+            # Without -S: `site` is what sets the prefix of a virtual environment.
+            done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, timeout=20)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        if done.stdout.strip() == b"True":
+            return path
     return ""
 
 
@@ -100,12 +98,11 @@ def _install(target: Installation, wanted: entries.Entries, python: str, args: a
     is_changed = target.installed(wanted) != target.before
     edited = target.install(wanted, python)
     text = settingsfile.load(target.path)[1]
-    on = "on: stops or asks before what is hard to undo (without it: --no-guard)"
     _say("Installed into %s" if is_changed else "Already up to date: %s", target.path)
     _say("  memory:       %s\n  interpreter:  %s", target.store, python)
-    _say("  guard:        %s", on if wanted.has_guard else "left out (--guard adds it)")
+    _say("  guard:        %s", "on (--no-guard leaves it out)" if wanted.has_guard else "left out (--guard adds it)")
     _say("  skills:       %s", os.path.join(target.folders[0], "harness-*"))
-    names = [name for name in (settings.ENV_HOME, settings.ENV_CONFIG_DIR) if os.environ.get(name)]
+    names = filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR))
     notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
     if settingsfile.disables_hooks(text):
         notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
@@ -124,9 +121,7 @@ def _install(target: Installation, wanted: entries.Entries, python: str, args: a
         _say("The self-test failed: this install does not work. Claude Code is not affected.\n  undo:  %s", undo)
         return 1
     command = invocation.command(ROOT, python, windows=WINDOWS)
-    where = "any project" if target.scope == "user" else "this project"
-    _say("Start `claude` in %s: from now on its sessions are remembered.", where)
-    _say("  look:  %s status\n  undo:  %s", command, undo)
+    _say("Start `claude`: from now on its sessions are remembered.\n  look:  %s status\n  undo:  %s", command, undo)
     if args.backfill:
         return cli.main(["memory", "backfill", "--all"])
     _say("  past:  %s backfill --all", command)
@@ -166,8 +161,7 @@ def _uninstall(target: Installation, wanted: entries.Entries, args: argparse.Nam
 def _rehearse(target: Installation, after: bytes | None, lines: list[str]) -> int:
     old, new = [(data or b"").decode("utf-8", "replace").splitlines() for data in (target.before, after)]
     source, goal = [os.devnull if data is None else target.path for data in (target.before, after)]
-    diff = [*difflib.unified_diff(old, new, source, goal, lineterm="")]
-    diff = diff if after != target.before else ["Nothing to change in %s" % target.path]
+    diff = [*difflib.unified_diff(old, new, source, goal, lineterm="")] or ["Nothing to change in %s" % target.path]
     _say("%s", "\n".join([*diff, *lines, "Nothing was changed (--dry-run)."]))
     return 0
 

@@ -78,11 +78,10 @@ def parse(text: str) -> Node:
 def append(text: str, node: Node, value: Any, key: str = "") -> str:
     """Add `value` to the end of the array, or `key: value` to the end of the object, `node` of `parse(text)`."""
     newline = (_NEWLINE.search(text) or ["\n"])[0]
-    unit, colon, root = "  ", ": ", parse(text)
-    for child in root.children[:1]:  # it shows how the document is written
-        first, outer = _own_indent(text, child), _line_indent(text, root)
-        unit = first[len(outer) :] if first is not None and first.startswith(outer) else unit
-        between = text[child.begin : child.start].rpartition('"')[2]
+    unit, colon = "  ", ": "
+    for child in parse(text).children[:1]:  # it shows how the document is written
+        first, between = _own_indent(text, child), text[child.begin : child.start].rpartition('"')[2]
+        unit = first if first is not None else unit
         colon = between if not _NEWLINE.search(between) else colon
     comma = ", " if colon != ":" else ","
     indent = _own_indent(text, node.children[-1] if node.children else node)

@@ -11,7 +11,7 @@ import os
 import subprocess
 import tempfile
 import time
-from typing import Any, Iterator, Mapping, NamedTuple, Sequence, Tuple
+from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from ..base import health, settings
 from .entries import GUARD_EVENT
@@ -25,9 +25,8 @@ _FIELDS: dict[str, dict[str, Any]] = {
     "PreCompact": {"trigger": "manual", "custom_instructions": None},
     "SessionEnd": {"reason": "other"},
 }
-Case = Tuple[str, str, str]
 # (answer of the guard by its default rules, tool, its argument); a path is below ~ or in the project.
-CASES: tuple[Case, ...] = (
+CASES: tuple[tuple[str, str, str], ...] = (
     ("deny", "Bash", "rm -rf ~"),
     ("deny", "Bash", 'cd / && r\\m -"rf" *'),
     ("deny", "Bash", "cat ~/.ssh/id_rsa"),
@@ -62,7 +61,7 @@ def play(commands: Mapping[str, str], env: Mapping[str, str]) -> Iterator[Outcom
             yield _run(event, command, _FIELDS.get(event, {}), folder, env)
 
 
-def challenge(command: str, env: Mapping[str, str], cases: Sequence[Case]) -> Iterator[Outcome]:
+def challenge(command: str, env: Mapping[str, str], cases: Sequence[tuple[str, str, str]]) -> Iterator[Outcome]:
     """Put calls to the guard's installed command, as the client does before it makes them."""
     with tempfile.TemporaryDirectory(prefix="harness-memory-selftest-") as folder:
         for expected, tool, about in cases:

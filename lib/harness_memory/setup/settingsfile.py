@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import Mapping, NamedTuple
 
 from ..base import files, settings
@@ -26,11 +25,9 @@ class Hook(NamedTuple):
 
 
 def locate(scope: str, env: Mapping[str, str], home: str, cwd: str) -> str:
-    if scope == "user":
-        config = env.get(settings.ENV_CONFIG_DIR) or os.path.join(home, settings.CLAUDE_DIR)
-        return os.path.join(os.path.abspath(config), "settings.json")
-    name = "settings.json" if scope == "project" else "settings.local.json"
-    return os.path.join(cwd, settings.CLAUDE_DIR, name)
+    config = env.get(settings.ENV_CONFIG_DIR, "") if scope == "user" else ""
+    folder = os.path.abspath(config) if config else os.path.join(home if scope == "user" else cwd, settings.CLAUDE_DIR)
+    return os.path.join(folder, "settings.local.json" if scope == "local" else "settings.json")
 
 
 def load(path: str) -> tuple[bytes | None, str]:
@@ -113,23 +110,18 @@ def read(path: str) -> bytes | None:
 def replace(path: str, before: bytes | None, after: bytes | None, backup: str = "") -> None:
     """Replace `before` by `after` (None: no file), with the same mode; keep `before` in `backup`."""
     target = os.path.realpath(path)
-    temporary = "%s.harness-memory%s" % (target, settings.TEMP_SUFFIX)
     try:
-        if after is not None:
-            files.write(temporary, after, durable=True)
-        if os.path.exists(target):
-            # Replacing a file needs no right to write it, but a read-only file is meant to stay.
-            if not (os.stat(target).st_mode & 0o222 and os.access(target, os.W_OK)):
-                raise Refusal("%s: read-only. Make it writable and try again." % path)
-            if after is not None:
-                shutil.copymode(target, temporary)
+        mode = os.stat(target).st_mode & 0o777 if os.path.exists(target) else 0o600
+        # Replacing a file needs no right to write it, but a read-only file is meant to stay.
+        if before is not None and not (mode & 0o222 and os.access(target, os.W_OK)):
+            raise Refusal("%s: read-only. Make it writable and try again." % path)
         if read(path) != before:  # the client writes its settings at any time
             raise Refusal("%s: another program has changed it. Run it again." % path)
-        if backup and before is not None:
-            files.write(backup, before, durable=True)
-            shutil.copymode(target, backup)
-        os.unlink(target) if after is None else os.replace(temporary, target)
+        for name, data in ((backup, before), (target, after)):
+            if name and data is not None:
+                files.write(name, data, durable=True)
+                os.chmod(name, mode)
+        if after is None:
+            os.unlink(target)
     except OSError as error:
         raise Refusal("%s: cannot be written (%s)." % (path, error.strerror)) from None
-    finally:
-        files.remove(temporary)
