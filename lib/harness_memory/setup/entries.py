@@ -64,9 +64,8 @@ def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
         return '%s %s -c "%s" "%s" %s' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
-    quoted = (invocation.single_quotes(interpreter), invocation.single_quotes(script))
     command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s'
-    return command % (*quoted, _OPTIONS, MARKER)
+    return command % (*map(invocation.single_quotes, (interpreter, script)), _OPTIONS, MARKER)
 
 
 def read_rule(store: str, home: str) -> str:

@@ -35,10 +35,7 @@ class Installation:
     """A settings file with or without our entries, as it is now; `before` is None without a file."""
 
     def __init__(self, root: str, scope: str, path: str, store: str) -> None:
-        self.root = root  # our tree
-        self.scope = scope
-        self.path = path
-        self.store = store
+        self.root, self.scope, self.path, self.store = root, scope, path, store  # `root`: our tree
         self.backup = path + ".harness-memory.bak"
         # Those that an install may make, the inner one first.
         self.folders = [os.path.join(os.path.dirname(path), SKILLS_DIR), os.path.dirname(path)]
@@ -52,20 +49,21 @@ class Installation:
         left = settingsfile.strip(self.text, self.root, rules)
         if self.before is None or left == self.text:
             return self.before, left
+        data = left.encode("utf-8", "surrogateescape")
         try:
             backup, original = settingsfile.load(self.backup)
         except Refusal:
-            backup, original = None, ""
+            return data, left
         if backup is None:
-            return None if left.split() == ["{}"] else _encode(left), left
+            return None if data.split() == [b"{}"] else data, left
         # Without edits by others the same is left of the original after an install and its removal.
         is_edited = left != settingsfile.strip(settingsfile.merge(original, wanted), self.root, rules)
-        return (_encode(left), left) if is_edited else (backup, original)
+        return (data, left) if is_edited else (backup, original)
 
     def installed(self, wanted: Entries) -> bytes | None:
         """The settings file with our entries."""
         text = settingsfile.merge(self.without(wanted)[1] if self.is_ours else self.text, wanted)
-        return self.before if self.before and text == self.text else _encode(text)
+        return self.before if self.before and text == self.text else text.encode("utf-8", "surrogateescape")
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
         """Write the settings file, the skills and the record; the paths of skills that the user has changed."""
@@ -105,11 +103,10 @@ class Installation:
     def skills(self, interpreter: str) -> dict[str, bytes]:
         """Path and content of each copy of a skill."""
         command = invocation.command(self.root, interpreter, windows=os.name == "nt")
-        source, copies = os.path.join(self.root, SKILLS_DIR), {}
-        for name in files.names(source):
-            text = files.read_text(os.path.join(source, name, SKILL_FILE))
-            if text:
-                copies[os.path.join(self.folders[0], name, SKILL_FILE)] = text.replace(PLUGIN_COMMAND, command).encode()
+        copies = {}
+        for folder in files.folders(os.path.join(self.root, SKILLS_DIR)):
+            text = files.read_text(os.path.join(folder, SKILL_FILE)).replace(PLUGIN_COMMAND, command)
+            copies[os.path.join(self.folders[0], os.path.basename(folder), SKILL_FILE)] = text.encode()
         return copies
 
     def _put(self, *record: dict[str, Any]) -> list[dict[str, Any]]:
@@ -143,10 +140,6 @@ def memory(store: str) -> tuple[list[str], str]:
         return [], ""  # a `config.json` or `user` in this folder is not ours
     shown = [name for name in map(os.path.basename, others) if name[0] != "."]
     return projects + others, ", ".join([count(len(projects), "project"), *shown])
-
-
-def _encode(text: str) -> bytes:
-    return text.encode("utf-8", "surrogateescape")
 
 
 def _remove_skills(recorded: dict[str, str]) -> list[str]:

@@ -103,14 +103,12 @@ def append(text: str, node: Node, value: Any, key: str = "") -> str:
 
 def remove(text: str, node: Node) -> str:
     """Remove a member or element of `parse(text)` together with its comma."""
-    siblings = node.parent.children if node.parent is not None else [node]
-    index = siblings.index(node)
-    if index:
-        return text[: siblings[index - 1].end] + text[node.end :]
-    if len(siblings) > 1:
-        return text[: node.begin] + text[siblings[1].begin :]
     around = node.parent or node
-    return text[: around.start + 1] + text[around.end - 1 :]
+    index = around.children.index(node)
+    if index:
+        return text[: around.children[index - 1].end] + text[node.end :]
+    end = around.children[1].begin if len(around.children) > 1 else around.end - 1
+    return text[: node.begin if len(around.children) > 1 else around.start + 1] + text[end:]
 
 
 def _own_indent(text: str, node: Node) -> str | None:

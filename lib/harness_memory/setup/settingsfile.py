@@ -95,7 +95,7 @@ def strip(text: str, root: str, rules: list[str]) -> str:
         if not ours:
             return text
         node = ours[-1]
-        while node.parent and len(node.parent.children) == 1:
+        while node.parent and node.parent.parent and len(node.parent.children) == 1:
             node = node.parent
         text = jsonedit.remove(text, node)
 
