@@ -16,7 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Callable
 
-_KINDS, _FOLDER, _PLAIN = 0o170000, 0o040000, 0o100000  # of `st_mode`, without the `stat` module
 _LAST_RESORT = (
     b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", "permissionDecisionReason":'
     b' "Harness guard: this call could not be judged. See: harness memory doctor"}}'
@@ -77,17 +76,10 @@ def _without_more(env: Environment, verdict: list[bytes], error: BaseException) 
 
 def _stamp(root: str) -> None:
     """Leave the sign by which `doctor` sees that the hook runs."""
-    folder = root + "/" + settings.HEALTH_DIR
-    runs = folder + "/" + settings.LAST_RUN_DIR
-    path = runs + "/PreToolUse"
+    path = "/".join((root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "PreToolUse"))
     try:
-        for each, kind in ((folder, _FOLDER), (runs, _FOLDER), (path, _PLAIN)):
-            info = system.lstat(each)
-            is_linked = info.st_mode & _KINDS != kind or (kind == _PLAIN and info.st_nlink != 1)
-            if is_linked or (system.__name__ != "nt" and info.st_uid != system.geteuid()):
-                break
-        else:
-            return system.utime(path)
+        if system.lstat(path).st_nlink == 1:
+            return system.utime(path, follow_symlinks=False)
     except OSError:
         pass
     from ..base import files

@@ -35,7 +35,6 @@ HANDLERS = {
     "SessionEnd": "stop",
 }
 _OF_SUBAGENTS = ("PreToolUse", "SubagentStart")  # a subagent neither starts nor ends its session
-_ID_CHARS = 1000
 
 
 class Event:
@@ -51,21 +50,16 @@ class Event:
         def text(key: str, limit: int = settings.NAME_CHARS) -> str:
             return clean(payload.get(key), limit)
 
-        def label(key: str) -> str:
-            return brief_of(payload.get(key), settings.NAME_CHARS)
-
         self.name = name
-        self.session_id = text("session_id", _ID_CHARS) or clean(env.get(settings.ENV_SESSION_ID), _ID_CHARS)
+        self.session_id = text("session_id", 1000) or clean(env.get(settings.ENV_SESSION_ID), 1000)
         if not self.session_id:
             raise BadPayload("the payload has no session_id")
         self.cwd = _path(payload.get("cwd"))
         self.transcript_path = _path(payload.get("transcript_path"))
         self.agent_id = text("agent_id")
-        self.agent_type = label("agent_type")
+        labels = [payload.get(key) for key in ("agent_type", "reason", "model", "session_title")]
+        self.agent_type, self.reason, self.model, self.title = (brief_of(each, settings.NAME_CHARS) for each in labels)
         self.source = text("source")
-        self.reason = label("reason")
-        self.model = label("model")
-        self.title = label("session_title")
         self.prompt_id = identifier(payload.get("prompt_id"))
         self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS)
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)

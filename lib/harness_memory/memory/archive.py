@@ -19,7 +19,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from ..base import clock, files, jsontext, settings, yaml
+from ..base import clock, files, jsontext, settings, shape, yaml
 from ..base.lock import Lock
 from ..base.text import hexdigest
 from ..session import episode, sessions
@@ -46,7 +46,7 @@ class Archived:
             with contextlib.suppress(ValueError):
                 if path.startswith(settings.EPISODES_DIR):
                     value = jsontext.loads(data)
-                    self.episode = {} if episode.problem(value) else value
+                    self.episode = {} if shape.problem(value, episode.SPEC) else value
                 elif path.endswith("/" + settings.META_FILE):
                     meta = yaml.load(data.decode("utf-8"))
         self.id = owner(next(iter(contents))).partition("/")[2]

@@ -10,7 +10,7 @@ import os
 import unicodedata
 from typing import Any, Callable
 
-from ..base import jsontext, neutral, settings, yaml
+from ..base import jsontext, neutral, settings, shape, yaml
 from ..base.text import one_line
 from ..notes import note as notes
 from ..session import episode
@@ -79,7 +79,7 @@ def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
     after = _tree(value, is_hit, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
     if after == value:
         return text
-    if name.startswith(settings.EPISODE_PREFIX) and episode.problem(after):
+    if name.startswith(settings.EPISODE_PREFIX) and shape.problem(after, episode.SPEC):
         return None
     return yaml.dump(after.items()) if name == settings.META_FILE else jsontext.pretty(after)
 

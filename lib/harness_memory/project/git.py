@@ -9,8 +9,6 @@ from ..base import files, settings
 
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEX = frozenset("0123456789abcdef")
-_FILE_MAX_BYTES = 16 * 1024
-_CONFIG_MAX_BYTES = 1024 * 1024  # 10,000 branches; what lies beyond is left unread
 _MISSING = (FileNotFoundError, NotADirectoryError)
 
 
@@ -54,13 +52,11 @@ def find(start: str) -> Repository | None:
 def branch(repo: Repository) -> str:
     head = _read(os.path.join(repo.git_dir, "HEAD")).strip()
     if not head.startswith("ref:"):
-        sha = head.lower()
-        return "detached@" + sha[:12] if len(sha) >= 40 and _HEX.issuperset(sha) else ""
+        return "detached@" + head[:12].lower() if len(head) >= 40 and _HEX.issuperset(head.lower()) else ""
     name = head[4:].strip()
     name = name[11:] if name.startswith("refs/heads/") else name
-    if name == ".invalid":  # of a repository that keeps its refs in reftables
-        return ""
-    return "".join([char for char in name if char.isprintable()])[: settings.NAME_CHARS]
+    # A repository that keeps its refs in reftables has `.invalid`.
+    return "".join([c for c in name if c.isprintable()])[: settings.NAME_CHARS] if name != ".invalid" else ""
 
 
 def origin_url(repo: Repository) -> str:
@@ -130,7 +126,7 @@ def _has(directory: str, *names: str) -> bool:
         return False
 
 
-def _read(path: str, limit: int = _FILE_MAX_BYTES) -> str:
+def _read(path: str, limit: int = 16 * 1024) -> str:
     """The beginning of a regular file, links followed; "" when it is missing."""
     try:
         fd = os.open(path, _O_READ)
@@ -144,7 +140,8 @@ def _read(path: str, limit: int = _FILE_MAX_BYTES) -> str:
 
 
 def _config(path: str) -> list[str]:
-    return [line.strip() for line in _read(path, _CONFIG_MAX_BYTES).replace("\\\n", "").split("\n")]
+    # A megabyte is 10,000 branches; what lies beyond is left unread.
+    return [line.strip() for line in _read(path, 1024 * 1024).replace("\\\n", "").split("\n")]
 
 
 def _value(text: str) -> str:

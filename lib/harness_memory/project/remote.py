@@ -10,8 +10,7 @@ _SAME_HOST = {
     "ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.gitlab.com": "gitlab.com",
     "altssh.bitbucket.org": "bitbucket.org",
 }  # fmt: skip
-_AZURE = "dev.azure.com"
-_AZURE_OLD = ".visualstudio.com"
+_AZURE, _AZURE_OLD = "dev.azure.com", ".visualstudio.com"
 
 
 def normalize(url: str, base: str = "") -> str:

@@ -19,13 +19,12 @@ if TYPE_CHECKING:
 # How the last turn stands.
 ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", "interrupted", "failed"
 
-_TEXTS, _PAIRS = ["text"], [("text", "text")]
 SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **dict.fromkeys(("files?", "failed?", "skills?", "outside?", "looked?"), _TEXTS),
-    **dict.fromkeys(("asks?", "announced?", "fixed?"), _PAIRS),
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?")},
+    **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
     "earlier?": [("text", "count")],
     "cursor?": "any",
     "subagents?": {"*": "any"},
@@ -39,7 +38,6 @@ _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
     *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),
 )
-_DONE_STATUSES = ("completed", "deleted", "cancelled")
 
 
 class Capture:
@@ -60,11 +58,7 @@ class Capture:
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]
         self.skills: list[str] = []
         self.outside: list[str] = []  # tools that brought in text from outside the machine
-        self.model = ""
-        self.branch = ""
-        self.title = ""
-        self.ended = ""
-        self.thread = ""
+        self.model = self.branch = self.title = self.ended = self.thread = ""
         self.wrote_checkpoint = False
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
         self.notes_read: list[str] = []  # paths of notes read in this run
@@ -96,7 +90,7 @@ class Capture:
         return [text for _, text in _ends([*self.asks, *self.announced]) if text]
 
     def open_todos(self) -> list[str]:
-        return [text for text, status in self.todos.values() if status not in _DONE_STATUSES]
+        return [text for text, status in self.todos.values() if status not in ("completed", "deleted", "cancelled")]
 
     def has_substance(self) -> bool:
         """Whether a prompt was answered, or something was done."""
@@ -149,8 +143,7 @@ class Capture:
             self.settle()
 
     def has_answer(self, message: str) -> bool:
-        is_same = message == self.said or self.answer == passage(message, settings.DONE_CHARS)
-        return self.turn == ANSWERED and is_same
+        return self.turn == ANSWERED and (message == self.said or self.answer == passage(message, settings.DONE_CHARS))
 
 
 def is_prompt(text: str) -> bool:

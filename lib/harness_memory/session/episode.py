@@ -30,7 +30,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, jsontext, settings, shape
+from ..base import files, jsontext, settings
 from ..base.text import first_sentence
 from .sessions import is_episode_name
 
@@ -68,11 +68,6 @@ def load(project_dir: str, name: str) -> dict[str, Any] | None:
     """An episode; None when it is missing, damaged or newer than this version."""
     value: dict[str, Any] | None = files.load_json(path_of(project_dir, name), SPEC)
     return value
-
-
-def problem(value: object) -> str:
-    """What is wrong with a value that should be an episode; "" when nothing is."""
-    return shape.problem(value, SPEC)
 
 
 def audit_heads(project_dir: str) -> dict[str, str]:

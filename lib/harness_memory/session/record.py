@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
 
 class Update:
-    """What came of it."""
-
     __slots__ = ("episode", "is_changed", "is_whole", "state")
 
     def __init__(self, state: Capture, is_whole: bool) -> None:
@@ -42,10 +40,7 @@ class Update:
 def update(
     context: Context, session: Session, *, message: str = "", title: str = "", now: float = 0.0, is_over: bool = False
 ) -> Update:
-    """Take in what is new, then write it. `message` is the closing answer a Stop brings, at `now`.
-
-    The caller refreshes the views.
-    """
+    """Take in what is new, then write it; the caller refreshes the views. `message` is a Stop's answer, at `now`."""
     project_dir, meta, claims = context.project_dir, session.meta, []
     state = capture.load(session.dir, is_owner=True)
     last, forgotten = state.last, 0.0
@@ -221,8 +216,7 @@ def _headline(state: Capture, said: str) -> str:
     turns = [*state.earlier, [state.answer, state.turn_files]]
     working = [text for text, changed in turns if changed]
     best = said or (working[-1] if working else max((text for text, _ in turns), key=len))
-    line = first_sentence(best, settings.SUMMARY_LINE_CHARS)
-    prompts = state.prompts()
+    line, prompts = first_sentence(best, settings.SUMMARY_LINE_CHARS), state.prompts()
     if len(line) >= settings.TERSE_CHARS or not prompts:
         return line
     ask = prompts[0].partition(" ")[2] if prompts[0].startswith("/") and " " in prompts[0] else prompts[0]
