@@ -158,10 +158,9 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
 def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, done: str) -> int:
     """Write a note, the former version into the archive, and print what lint finds in it."""
     made.scope = shelf.scope
-    for row, what in made.problems:
-        raise Refusal("line %d: %s; nothing was written" % (row, what))
-    if not made.facts:
-        raise Refusal("it states no fact; nothing was written")
+    problems = ["line %d: %s" % each for each in made.problems] or ["it states no fact"] * (not made.facts)
+    if problems:
+        raise Refusal(problems[0] + "; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
     shelf.put(made, scopes.now)

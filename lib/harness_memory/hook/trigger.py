@@ -44,11 +44,11 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
 
 
 def _notes(run: Run, session: Session) -> dict[str, Any] | None:
-    from ..notes import triggers
+    from ..notes.index import match_triggers
 
     event = run.event
     path = relative_path(event.path, (run.root,))
-    matches = triggers.match(run.store_root, run.project_dir, command=event.command, path=path)
+    matches = match_triggers(run.store_root, run.project_dir, command=event.command, path=path)
     mark, injected = _conversation(run), load_receipt(session.dir)
     news = [each for each in matches if each["note"] + mark not in injected.recalled][:3]
     if not news:

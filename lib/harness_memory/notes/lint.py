@@ -49,7 +49,6 @@ _STORY = re.compile(
     r"|(?:i|we)(?:'ve| have| had)? %s\b"
     r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED
 )
-_DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _NUMBER = r"(?:\d{1,3}|a|one|two|three|four|five|six|seven|ten)"
 _PERIOD = r"(?:week|month|year|morning|evening|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
 # What stands in backticks matches as a whole, without a group.
@@ -81,17 +80,15 @@ def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
     while match and match["that"] and len(fact[match.end() :].split()) > 1:  # "Today we found that it turns out that …"
         fact = fact[match.end()].upper() + fact[match.end() + 1 :]
         match = _OPENING.match(fact)
-    if fact != text:
-        what = 'is a story: "%s"; the fact is "%s"' % (shown, cut(fact, _SHOWN_CHARS))
-        findings.append(("narrative", what, True))
-    elif match or _STORY.search(text):
-        findings.append(("narrative", 'is a story: "%s"' % shown, False))
+    if fact != text or match or _STORY.search(text):
+        more = '; the fact is "%s"' % cut(fact, _SHOWN_CHARS) if fact != text else ""
+        findings.append(("narrative", 'is a story: "%s"%s' % (shown, more), fact != text))
 
     def dated(match: re.Match[str]) -> str:
-        days = _DAYS.get(match[0].lower())
+        days = {"yesterday": -1, "today": 0, "tomorrow": 1}.get(match[0].lower())
         meaning = clock.iso(noon + days * settings.DAY_SECONDS)[:10] if noon and days is not None else ""
-        then = "means %s, if" % meaning if meaning else "was"
         if match["date"]:
+            then = "means %s, if" % meaning if meaning else "was"
             what = '"%s" %s written on %s: "%s"' % (match[0], then, day, shown)
             findings.append(("relative-date", what, bool(meaning)))
         return meaning or match[0]

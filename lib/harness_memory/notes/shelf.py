@@ -15,7 +15,7 @@ import os
 from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import redact
-from . import index, triggers
+from . import index
 from . import note as notes
 from .note import Note
 
@@ -129,7 +129,7 @@ class Shelf:
         head = files.read_part(self.index, 64)
         if head and not index.is_ours(head):
             files.move(self.index, self._archived("MEMORY", files.made(self.index)))
-        triggers.save(self.home, holding([self]))
+        index.save_triggers(self.home, holding([self]))
         if text:
             files.write(self.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
         else:
