@@ -6,8 +6,7 @@ import os
 import time
 
 from ..base import settings
-from ..memory import checks, views
-from ..memory import rebuild as rebuilding
+from ..memory import backfill, checks, views
 from ..notes import shelf as notebook
 from ..recall import cache
 from . import arguments
@@ -23,7 +22,7 @@ def rebuild(argv: list[str]) -> int:
     dirs = [path for path in arguments.project_dirs(args) if os.path.isdir(path)]
     changed: dict[str, list[str]] = {}
     for path in dirs:
-        again = [each for each in rebuilding.lost(path, now) if rebuilding.record_again(root, path, each)]
+        again = [each for each in backfill.lost(path, now) if backfill.record_again(root, path, each)]
         changed[path] = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
         changed[path] += views.rebuild(path, _WAIT_SECONDS)
     for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(root)):

@@ -27,15 +27,12 @@ from ..session import episode, sessions
 ENDING = ".tar.gz"
 
 _LEVEL = 4  # half the time of the default, a few percent larger
-_LOCK_SECONDS = 2.0
 _BUSY = "another command is working on the archives. Run this again"
 _DAMAGED = "is damaged and may hold other sessions too. Restore those, then delete it; everything else is done"
 
 
 class Archived:
     """A session in an archive: its files by path, and what its META.yaml and its episode say."""
-
-    __slots__ = ("archive", "claude_id", "ended", "episode", "episode_name", "files", "headline", "id", "started")
 
     def __init__(self, archive: str, contents: dict[str, bytes]) -> None:
         self.archive = os.path.basename(archive)[: -len(ENDING)]
@@ -69,13 +66,13 @@ def lock(project_dir: str) -> contextlib.AbstractContextManager[object]:
     """Held by a command that archives, restores or forgets; nothing is created where nothing is remembered."""
     if not os.path.isdir(project_dir) and not os.path.isdir(folder(project_dir)):
         return contextlib.nullcontext()
-    return Lock(os.path.join(project_dir, settings.STATE_DIR, "archive.lock"), _LOCK_SECONDS, _BUSY)
+    return Lock(os.path.join(project_dir, settings.STATE_DIR, "archive.lock"), 2.0, _BUSY)
 
 
 def paths(project_dir: str) -> list[str]:
     """The archives of a project, oldest first."""
-    listed = [os.path.join(folder(project_dir), name) for name in files.names(folder(project_dir))]
-    return sorted((path for path in listed if path.endswith(ENDING)), key=lambda path: path[: -len(ENDING)])
+    stems = [name[: -len(ENDING)] for name in files.names(folder(project_dir)) if name.endswith(ENDING)]
+    return [os.path.join(folder(project_dir), stem + ENDING) for stem in sorted(stems)]
 
 
 def load(path: str) -> Iterator[Archived]:

@@ -1,4 +1,4 @@
-"""Episodes from transcripts that are older than this memory: the client keeps them beside its settings for a while.
+"""Episodes recorded afterwards: of sessions that lost theirs, and from transcripts that are older than this memory.
 
     <config dir>/projects/<folder>/<session id>.jsonl
 
@@ -13,10 +13,10 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from ..base import clock, files, jsontext, settings, shape
-from ..base.config import Config
+from ..base import clock, config, files, jsontext, settings, shape
 from ..project import Context, Project, identity
 from ..session import capture, episode, record, sessions, tombstones
+from ..session.sessions import Session
 from . import archive
 
 PROJECTS_DIR = "projects"
@@ -27,39 +27,29 @@ MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
     "made", "known", "running", "forgotten", "without substance", "too old", "of other projects", "unreadable",
 )  # fmt: skip
 
-_TAIL_BYTES = 64 * 1024
-_SIDE = "agent-"  # older clients keep subagents beside the sessions
-
 
 class Source:
     """A transcript: which session it is of, where that was launched and when."""
 
-    __slots__ = ("channel", "cwd", "modified", "path", "project", "root", "session_id", "size", "started")
-
     def __init__(self, path: str, entry: dict[str, Any], project: Project) -> None:
         info = os.stat(path)
-        self.path = path
-        self.project = project
-        self.size = info.st_size
-        self.modified = info.st_mtime
-        self.cwd = str(entry["cwd"])
-        started = clock.parse(entry.get("timestamp")) or info.st_mtime
-        is_plausible = started <= info.st_mtime + settings.DAY_SECONDS  # else a wrong clock's
-        self.started = started if is_plausible else info.st_mtime
+        self.path, self.project, self.size, self.modified = path, project, info.st_size, info.st_mtime
+        self.cwd, self.root = str(entry["cwd"]), str(entry.get("uuid") or "")
         self.channel = str(entry.get("entrypoint") or "")[:40]
-        self.root = str(entry.get("uuid") or "")
+        started = clock.parse(entry.get("timestamp")) or self.modified
+        # A start long after the last entry is a wrong clock's.
+        self.started = started if started <= self.modified + settings.DAY_SECONDS else self.modified
         named = os.path.basename(path)[: -len(".jsonl")]
         # A fork begins with a copy of its parent: only its end names itself.
-        wanted, tail = '"sessionId":"%s"' % named, files.read_part(path, _TAIL_BYTES, from_end=True)
-        is_named = wanted.encode("utf-8", "replace") in tail
+        is_named = b'"sessionId":"%b"' % named.encode("utf-8", "replace") in files.read_part(path, 65536, from_end=True)
         self.session_id = named if is_named else str(entry["sessionId"])
 
 
 def paths(config_dir: str) -> list[str]:
-    """Every transcript of a session."""
-    top = os.path.join(config_dir, PROJECTS_DIR)
-    listed = [os.path.join(folder, name) for folder in files.folders(top) for name in files.names(folder)]
-    return [path for path in listed if path.endswith(".jsonl") and not os.path.basename(path).startswith(_SIDE)]
+    """Every transcript of a session; older clients keep those of subagents (`agent-…`) beside them."""
+    folders = [(folder, files.names(folder)) for folder in files.folders(os.path.join(config_dir, PROJECTS_DIR))]
+    listed = [(folder, name) for folder, names in folders for name in names if name.endswith(".jsonl")]
+    return [os.path.join(folder, name) for folder, name in listed if not name.startswith("agent-")]
 
 
 def sources(root: str, transcripts: list[str]) -> Iterator[Source | None]:
@@ -94,11 +84,11 @@ def _entries(path: str) -> Iterator[dict[str, Any]]:
 class Backfill:
     """One run over transcripts, oldest first, into the memories of their projects."""
 
-    def __init__(self, root: str, only: str, now: float, config: Config) -> None:
+    def __init__(self, root: str, only: str, now: float, limits: config.Config) -> None:
         self.root = root
         self.only = only  # the store directory of one project; "" for all
         self.now = now
-        self.oldest = now - config["retention_days"] * settings.DAY_SECONDS
+        self.oldest = now - limits["retention_days"] * settings.DAY_SECONDS
         self.archived: dict[str, set[str]] = {}  # session ids by project directory
         self.made: set[str] = set()  # directories of projects with new episodes
         self.forks: dict[str, str] = {}  # the first transcript that began with an entry
@@ -128,23 +118,19 @@ class Backfill:
 
     def make(self, source: Source) -> str:
         """Record one session that `verdict` lets through; what became of it."""
-        project = source.project
-        lock = sessions.lock(project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+        lock = sessions.lock(source.project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
-            kind = self.verdict(source) if held else LIVE
-            if not kind:
-                kind = MADE if self._record(source) else EMPTY
+            kind = (self.verdict(source) or self._record(source)) if held else LIVE
             if kind != LIVE:
                 lock.discard()
         return kind
 
-    def _record(self, source: Source) -> bool:
+    def _record(self, source: Source) -> str:
         project = source.project
         files.ensure_private(self.root)
         if project.dir not in self.made and (os.path.isdir(source.cwd) or not os.path.isdir(project.dir)):
             identity.record(project, clock.iso(self.now))
-        context = Context(self.root, project.dir, project.root, project.remote, float("inf"))
-        context.folders = []  # a checkpoint there is a running session's
+        context = _context(self.root, project.dir, project.root, project.remote)
         since, parent = 0.0, self.forks.setdefault(source.root or source.path, source.path)
         if parent != source.path:  # a fork, which is a session of its own from its first new entry on
             inherited = {entry.get("uuid") for entry in _entries(parent)}
@@ -157,6 +143,46 @@ class Backfill:
         if record.update(context, session, is_over=True).episode is None:
             files.remove_tree(session.dir)
             files.remove_if_empty(os.path.dirname(session.dir))
-            return False
+            return EMPTY
         self.made.add(project.dir)
-        return True
+        return MADE
+
+
+def lost(project_dir: str, now: float) -> list[Session]:
+    """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
+    limits = config.load(os.path.dirname(project_dir))
+    oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
+    is_full = len(episode.names(project_dir)) >= limits["retention_episodes"]
+    lost = []
+    for session in filter(None, map(sessions.load, sessions.all_directories(project_dir))):
+        value, problem = files.read_json(episode.path_of(project_dir, session.episode_name), episode.SPEC)
+        is_retired = not problem and (is_full or session.started < oldest)
+        if value is not None or is_retired or "newer version" in problem:
+            continue
+        is_forgotten = tombstones.is_forgotten(project_dir, session.claude_id, str(session.meta.get("ended") or ""))
+        if not is_forgotten and capture.load(session.dir).has_substance():
+            lost.append((session, bool(problem)))
+    archived = {each.claude_id for each in archive.load_all(project_dir, [])} if lost else set()
+    return [session for session, is_damaged in lost if is_damaged or session.claude_id not in archived]
+
+
+def record_again(root: str, project_dir: str, session: Session) -> bool:
+    """False when nothing came of it, or a process works on the session; the views are left to the caller."""
+    lock = sessions.lock(project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
+    with lock as held:
+        if not held:
+            return False
+        damaged = files.read(episode.path_of(project_dir, session.episode_name))
+        if damaged:
+            files.write(os.path.join(session.dir, "episode.json" + settings.DAMAGED_SUFFIX), damaged)
+        context = _context(root, project_dir, *identity.last_seen(project_dir))
+        updated = record.update(context, session, is_over=session.meta["status"] != settings.ACTIVE)
+        if not sessions.read_marker(project_dir, session.claude_id):
+            lock.discard()
+    return updated.episode is not None
+
+
+def _context(store_root: str, project_dir: str, root: str, remote: str) -> Context:
+    context = Context(store_root, project_dir, root, remote, float("inf"))
+    context.folders = []  # a checkpoint there is a running session's
+    return context

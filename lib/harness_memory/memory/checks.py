@@ -18,7 +18,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, rebuild, tasks, threads, views
+from . import archive, backfill, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
@@ -32,17 +32,11 @@ _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*
 
 
 class Finding:
-    __slots__ = ("kind", "path", "remedy", "what")
-
     def __init__(self, path: str, what: str, remedy: str, kind: str = DAMAGED) -> None:
-        self.path = path
-        self.what = what
-        self.remedy = remedy
-        self.kind = kind
+        self.path, self.what, self.remedy, self.kind = path, what, remedy, kind
 
 
 def check_store(root: str, now: float) -> Iterator[Finding]:
-    """The files that belong to no project."""
     if os.path.lexists(root):
         top = os.path.realpath(root)  # the store itself may be a link
         yield from _check(top, now, {name for name in files.names(top) if identity.is_project_id(name)})
@@ -52,7 +46,7 @@ def check_store(root: str, now: float) -> Iterator[Finding]:
 def check_project(project_dir: str, now: float, *, with_views: bool = True) -> Iterator[Finding]:
     if not os.path.isdir(project_dir):
         return
-    lost = {episode.path_of(project_dir, session.episode_name) for session in rebuild.lost(project_dir, now)}
+    lost = {episode.path_of(project_dir, session.episode_name) for session in backfill.lost(project_dir, now)}
     for finding in _check(project_dir, now, set()):
         finding.remedy = REBUILD if finding.path in lost else finding.remedy
         yield finding
@@ -154,10 +148,6 @@ def _note(path: str) -> str:
     return _page(path) or next(("%s (line %d)" % (what, line) for line, what in problems), "")
 
 
-def _archive(path: str) -> str:
-    return "".join("" for _ in archive.load(path))  # damage shows when everything is read
-
-
 # The first pattern that fits decides, and a star also stands for folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("*.lock", lambda path: "", ""),
@@ -166,7 +156,11 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
     ("WORK/*/*/summary.md WORK/*/*/session_memory_context.md", _page, "delete it; the episode has what it says"),
-    ("WORK/*/*/artifacts/*.json project.json STATE/triggers.json", _json({}), _REPAIR),
+    (
+        "WORK/*/artifacts/*.json project.json STATE/triggers.json config.json guard.json installs.json",
+        _json({}),
+        _REPAIR,
+    ),
     ("*.damaged", lambda path: "could not be read and was replaced", "delete it, unless you can use it"),
     ("STATE/progress/*.json", _json(tasks.SPEC), _REPAIR),
     ("STATE/threads/*.json", _json(threads.SPEC), _REPAIR),
@@ -175,10 +169,10 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
     ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
-    ("archive/*/*.tar.gz", _archive, "take it from a backup; sessions before the damage can be restored"),
+    # Damage of an archive shows when everything is read.
+    ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
     ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
     ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers", lambda path: "", ""),
     ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
-    ("config.json guard.json installs.json", _json({}), _REPAIR),
     ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )

@@ -33,10 +33,10 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     # What killed writers leave is looked for once an hour, and after a session that died.
     last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
     is_due = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
-    others = (_list_notes, *((_remove_strays, _remove_async_tasks) if is_due else ()))
-    for duty in (_retire_episodes, _refresh_views, *others):
+    duties = (_retire_episodes, _refresh_views, _list_notes, *((_remove_strays, _remove_async_tasks) if is_due else ()))
+    for duty in duties:
         with health.noted(context.store_root, "housekeeping"):
-            if duty not in others or context.left() > 0:
+            if duty in duties[:2] or context.left() > 0:
                 duty(context, now, config)
 
 
@@ -50,12 +50,12 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
 def _retire_episodes(context: Context, now: float, config: Config) -> None:
     """Delete episodes not written for `retention_days`, or beyond `retention_episodes`."""
     folder = os.path.join(context.project_dir, settings.EPISODES_DIR)
-    first = settings.EPISODE_PREFIX + settings.FIRST_DAY  # an earlier day is a wrong clock's
     names = files.names(folder)
     instant = now - config["retention_days"] * settings.DAY_SECONDS
     oldest = settings.EPISODE_PREFIX + clock.stamp(clock.iso(instant))
     if len(names) <= config["retention_episodes"] and names[:1] > [oldest]:
         return
+    first = settings.EPISODE_PREFIX + settings.FIRST_DAY  # an earlier day is a wrong clock's
     names = [name for name in names if sessions.is_episode_name(name) and name > first]
     excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
     aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
@@ -66,17 +66,16 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
 
 def _refresh_views(context: Context, now: float, config: Config) -> None:
     """When one is missing, or an episode came, went or changed since they were rendered."""
-    project, episodes = context.project_dir, os.path.join(context.project_dir, settings.EPISODES_DIR)
-    state = os.path.join(project, settings.STATE_DIR)
-    names = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE)
-    needed = (os.path.join(project, settings.INDEX_FILE), *(os.path.join(state, name) for name in names), episodes)
+    state, episodes = (os.path.join(context.project_dir, name) for name in (settings.STATE_DIR, settings.EPISODES_DIR))
+    views = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, os.path.join("..", settings.INDEX_FILE))
+    needed = (*(os.path.join(state, name) for name in views), episodes)
     # A person corrects recent episodes, if any; `rebuild` reads all of them again.
     recent = [os.path.join(episodes, name) for name in files.names(episodes)[-settings.EPISODES_COMPARED :]]
     rendered = files.made(os.path.join(state, settings.ROWS_FILE))
     if not all(map(files.exists, needed)) or any(files.modified(path) > rendered for path in (episodes, *recent)):
-        from . import views
+        from .views import refresh
 
-        views.refresh(project, _patience(context))
+        refresh(context.project_dir, context.left() / 4)
 
 
 def _list_notes(context: Context, now: float, config: Config) -> None:
@@ -89,25 +88,23 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
             from ..notes import shelf
 
             scope = "project" if home == context.project_dir else "user"
-            with shelf.Shelf(scope, home, _patience(context)):
+            with shelf.Shelf(scope, home, context.left() / 4):
                 pass
 
 
 def _remove_strays(context: Context, now: float, config: Config) -> None:
     """Remove temporary files of killed writers, and lock files of sessions that ended."""
-    root, project, before = context.store_root, context.project_dir, now - settings.STRAY_FILE_SECONDS
-    state, work = (os.path.join(project, name) for name in (settings.STATE_DIR, settings.WORK_DIR))
     names = (settings.USER_DIR, settings.ARCHIVE_DIR, settings.HEALTH_DIR)
-    homes = [project, *(os.path.join(root, name) for name in names)]
-    notes = [os.path.join(home, name) for home in homes[:2] for name in (settings.LEARNING_DIR, settings.ARCHIVE_DIR)]
-    recent = [path for day in files.names(work)[-2:] for path in files.folders(os.path.join(work, day))]
-    parts = [path for folder in (*homes, state, *notes) for path in files.folders(folder)]
-    for folder in (root, *homes, *parts, *recent):
-        files.remove_temporaries(folder, before)
-    live = os.path.join(state, settings.LIVE_DIR)
-    for name in files.names(live):
-        path = os.path.join(live, name)
-        is_left = name.endswith(settings.LOCK_SUFFIX) and abs(now - files.modified(path)) > settings.STRAY_FILE_SECONDS
+    homes = [context.project_dir, *(os.path.join(context.store_root, name) for name in names)]
+    parts = [path for home in homes for path in files.folders(home)]
+    inner = [path for part in parts for path in files.folders(part)]
+    days = files.folders(os.path.join(context.project_dir, settings.WORK_DIR))[-2:]
+    recent = [path for day in days for path in files.folders(day)]
+    for folder in (context.store_root, *homes, *parts, *inner, *recent):
+        files.remove_temporaries(folder, now - settings.STRAY_FILE_SECONDS)
+    live = os.path.join(context.project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+    for path in (os.path.join(live, name) for name in files.names(live)):
+        is_left = path.endswith(settings.LOCK_SUFFIX) and abs(now - files.modified(path)) > settings.STRAY_FILE_SECONDS
         if is_left and not os.path.exists(path[: -len(settings.LOCK_SUFFIX)] + ".json"):
             lock = Lock(path, 0)
             with lock:
@@ -123,7 +120,3 @@ def _remove_async_tasks(context: Context, now: float, config: Config) -> None:
     if is_clock_plausible([sessions.day_and_id(name)[0] for name in episodes], now):
         for path in stale:
             files.remove(path)
-
-
-def _patience(context: Context) -> float:
-    return min(settings.LOCK_WAIT_SECONDS, max(0.0, context.left() / 4))

@@ -67,7 +67,6 @@ class Record:
 
     @property
     def state(self) -> str:
-        """The status a person is shown."""
         is_dead = self.status == settings.ACTIVE and self.is_alive is False
         return settings.DIED if is_dead else self.status
 
@@ -80,7 +79,6 @@ class Record:
 
     @property
     def paths(self) -> dict[str, str]:
-        """Its files that exist."""
         paths = {name: os.path.join(self.directory, name) for name in _FILES} if self.directory else {}
         paths["episode"] = episode.path_of(self.project_dir, self.episode_name) if self.episode_name else ""
         return {name: path for name, path in paths.items() if os.path.lexists(path)}
@@ -91,20 +89,15 @@ class Record:
         return [os.path.join(folder, name) for name in files.names(folder)]
 
     def brief(self) -> dict[str, Any]:
-        """One line of `list`."""
         value = self.episode or {}
         listed = value.get("files_changed") or self.meta.get("artifacts")
         return {
-            "id": self.id,
+            **{key: getattr(self, key) for key in ("id", "started", "status", "branch", "headline")},
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
-            "started": self.started,
             "ended": self.meta.get("ended") or value.get("ended"),
-            "status": self.status,
             "alive": self.is_alive,
             "minutes": value.get("duration_minutes"),
-            "branch": self.branch,
-            "headline": self.headline,
             "files": len(listed) if isinstance(listed, list) else 0,
             "has_episode": self.episode is not None,
         }

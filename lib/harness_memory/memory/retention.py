@@ -17,15 +17,9 @@ if TYPE_CHECKING:
     from .archive import Archived
     from .records import Record
 
-    Reasons = dict[str, str]  # short id to why the session stays; "" when it does not
-
 # What becomes of a session, in a plan and in a restore.
 KEEP, THIN, RETIRE, WHOLE = "keep", "thin", "retire", "whole"
 RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
-
-_LOCK_SECONDS = 5.0
-_STATE_FILES = {settings.META_FILE, settings.CAPTURE_FILE}
-_ARTIFACTS = {settings.ARTIFACTS_DIR, settings.LOCAL_DIR}
 
 
 def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[str, list[Record]]:
@@ -41,10 +35,9 @@ def plan(project_dir: str, now: float, whole_days: float, days: float) -> dict[s
 
 def before(project_dir: str, instant: float, *, with_open: bool) -> tuple[list[Record], int]:
     """Sessions that last did something before an instant, and how many stay because their thread is open."""
-    open_threads = [thread for thread in threads.load(project_dir) if thread.is_open and not with_open]
-    still_open = {session for thread in open_threads for session in thread.sessions}
+    open_threads = [thread.sessions for thread in threads.load(project_dir) if thread.is_open and not with_open]
     old = [record for record in records.load_all(project_dir) if _last_seen(record) < instant]
-    closed = [record for record in old if record.id not in still_open]
+    closed = [record for record in old if not any(record.id in ids for ids in open_threads)]
     return closed, len(old) - len(closed)
 
 
@@ -56,19 +49,22 @@ def _last_seen(record: Record) -> float:
 
 def _removable(record: Record, kind: str) -> list[str]:
     """The names in its directory that go, META.yaml last; a session whose episode stays keeps its state."""
-    names = {*files.names(record.directory)}
-    stays = _STATE_FILES if record.episode_name else set()
-    removable = {KEEP: {*()}, THIN: names & _ARTIFACTS, RETIRE: names - stays, WHOLE: names}
-    return sorted(removable[kind], key=lambda name: name == settings.META_FILE)
+    names = {*files.names(record.directory)} if kind != KEEP else set()
+    if kind == THIN:
+        names &= {settings.ARTIFACTS_DIR, settings.LOCAL_DIR}
+    if kind == RETIRE and record.episode_name:
+        names -= {settings.META_FILE, settings.CAPTURE_FILE}
+    return sorted(names, key=lambda name: name == settings.META_FILE)
 
 
 def retire(
     project_dir: str, selected: list[Record], kind: str, now: float, to_archive: bool = True
-) -> tuple[str, Reasons]:
-    """Archive sessions, then remove what `kind` says; the archive's path. The caller holds the archive's lock.
+) -> tuple[str, dict[str, str]]:
+    """Archive sessions, then remove what `kind` says; the archive's path, and by id why a session stays, if it does.
 
-    THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode."""
-    reasons: Reasons = {}
+    THIN takes artifacts, RETIRE all that a resumed session does not need, WHOLE also the episode. The caller holds
+    the archive's lock."""
+    reasons: dict[str, str] = {}
 
     def contents(record: Record) -> dict[str, bytes]:
         walk = os.walk(record.directory)
@@ -84,9 +80,8 @@ def retire(
     for record in selected:
         lock = sessions.lock(project_dir, record.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
-            current = sessions.load(record.directory) if record.directory else None
-            is_running = not held or sessions.read_marker(project_dir, record.claude_id)
-            if is_running or (current.meta if current else {}) != record.meta:
+            current = records.Record(project_dir, record.directory, record.episode_name)
+            if not held or sessions.read_marker(project_dir, record.claude_id) or current.meta != record.meta:
                 reasons[record.id] = "it went on"
             if reasons.setdefault(record.id, ""):
                 continue
@@ -111,7 +106,7 @@ def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
     outcome: dict[str, str] = {}
     for session in selected:
         kind = PRESENT
-        lock = sessions.lock(project_dir, session.claude_id, _LOCK_SECONDS)
+        lock = sessions.lock(project_dir, session.claude_id, 5.0)
         with lock as held:
             is_running = not held or sessions.read_marker(project_dir, session.claude_id)
             if tombstones.is_forgotten(project_dir, session.claude_id, max(session.started, session.ended)):
@@ -119,8 +114,8 @@ def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
             elif is_running or any(each.id == session.id and each.started != session.started for each in present):
                 kind = WENT_ON
             # The episode comes last: a session that has one is whole.
-            by_kind = sorted(session.files, key=lambda path: (path.startswith(settings.EPISODES_DIR), path))
-            for path in by_kind if kind == PRESENT else ():
+            paths = sorted(session.files, key=lambda path: path.startswith(settings.EPISODES_DIR))
+            for path in paths if kind == PRESENT else ():
                 target = os.path.join(project_dir, *path.split("/"))
                 if not files.read_part(target, 1) and not files.is_same(target, session.files[path]):
                     files.write(target, session.files[path])

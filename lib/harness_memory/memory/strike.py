@@ -17,9 +17,7 @@ from ..session import episode
 
 Matcher = Callable[[str], bool]
 
-_SENTENCE_ENDS = (". ", "! ", "? ", "。", "！", "？")
 _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
-_NAMED_FOLDERS = (*_NOTE_FOLDERS, settings.PROFILES_DIR, settings.DRAFTS_DIR)
 # What a record is identified and found by; every other text in it is content.
 _NAMES = frozenset(
     ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
@@ -29,8 +27,6 @@ _NAMES = frozenset(
 
 
 def matcher(text: str) -> Matcher:
-    """Whether a passage holds the text."""
-
     def normal(text: str) -> str:
         flat = one_line(text).casefold()
         return flat if flat.isascii() and "'''" not in flat else neutral.undone(unicodedata.normalize("NFC", flat))
@@ -53,26 +49,26 @@ def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
 
 
 def passages(path: str, data: bytes) -> list[str]:
-    """What a file says, line by line."""
     texts: list[str] = []
 
     def collect(text: str) -> bool:
         texts.append(text)
-        return False
+        return False  # so that it is asked about every text
 
-    strike(path, data, collect)  # a matcher that never matches is asked about every text
+    strike(path, data, collect)
     return [line.strip() for text in dict.fromkeys(texts) for line in text.split("\n")]
 
 
 def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
-    if folder in _NAMED_FOLDERS and is_hit(name.partition(".")[0].replace("-", " ")):
+    is_named = folder in (*_NOTE_FOLDERS, settings.PROFILES_DIR, settings.DRAFTS_DIR)
+    if is_named and is_hit(name.partition(".")[0].replace("-", " ")):
         return None
     if folder in _NOTE_FOLDERS and name.endswith(".md"):
         return _note(name[: -len(".md")], text, is_hit)
     if name.endswith(".jsonl"):
         values = [(line, jsontext.loads(line) if line.strip() else None) for line in text.split("\n")]
-        pairs = [(line, value, _tree(value, is_hit)) for line, value in values]
-        return "\n".join([line if after == value else jsontext.compact(after) for line, value, after in pairs])
+        rows = [(line, value, _tree(value, is_hit)) for line, value in values]
+        return "\n".join([line if after == value else jsontext.compact(after) for line, value, after in rows])
     if name != settings.META_FILE and not name.endswith(".json"):
         return sentences(text, is_hit)
     value = yaml.load(text) if name == settings.META_FILE else jsontext.loads(text)
@@ -88,11 +84,10 @@ def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
     note = notes.parse(slug, text)
     if is_hit(note.name) or (note.problems and is_hit(text)):
         return None
-    body, fields = note.body, note.fields
+    before = (note.body, note.fields)
     note.drop([fact for fact in note.facts if is_hit(fact.text)])
-    note.body = [line for line in note.body if not is_hit(line)]
-    note.fields = _tree(fields, is_hit)
-    if (note.body, note.fields) == (body, fields):
+    note.body, note.fields = [line for line in note.body if not is_hit(line)], _tree(note.fields, is_hit)
+    if (note.body, note.fields) == before:
         return None if is_hit(text) else text
     if note.fields:
         note.fields["description"] = note.description  # the first fact, when the description was struck
@@ -109,7 +104,7 @@ def sentences(text: str, is_hit: Matcher) -> str:
         bare = line.lstrip(" \t-*+#>")
         kept = bare
         if is_hit(line):
-            for end in _SENTENCE_ENDS:
+            for end in (". ", "! ", "? ", "。", "！", "？"):
                 kept = kept.replace(end, end + "\n")
             kept = "".join([each for each in kept.split("\n") if not is_hit(each)]).rstrip()
         if kept == bare or kept.strip(" 0123456789.)"):  # more is left than the mark of a bullet
@@ -129,5 +124,5 @@ def _tree(value: Any, is_hit: Matcher, drops_empty: bool = True) -> Any:
         return [after for item, after in items if after == item or after != "" or not drops_empty]
     if not isinstance(value, dict):
         return value
-    names = {key for key, item in value.items() if key in _NAMES and isinstance(item, str)}
-    return {key: item if key in names else _tree(item, is_hit, drops_empty) for key, item in value.items()}
+    is_name = {key: key in _NAMES and isinstance(item, str) for key, item in value.items()}
+    return {key: item if is_name[key] else _tree(item, is_hit, drops_empty) for key, item in value.items()}

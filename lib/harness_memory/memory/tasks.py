@@ -39,8 +39,6 @@ _KEYS = {"opened_at": "created", "last_activity": "updated", "finished": "update
 class Task:
     """A piece of work with the attributes of a Thread; `fields` is its JSON, `stored` what its file holds."""
 
-    __slots__ = ("fields", "id", "stored")
-
     def __init__(self, value: dict[str, Any]) -> None:
         self.stored = value
         self.id: str = value["task_id"]

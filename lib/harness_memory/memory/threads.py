@@ -114,7 +114,6 @@ def _hashes(steps: list[str]) -> list[str]:
 
 
 def load_cache(project_dir: str) -> dict[str, Row]:
-    """The rows as they were saved, by the names of their episodes."""
     data = files.read_part(os.path.join(project_dir, _CACHE), settings.ROWS_MAX_BYTES)
     head, _, body = data.partition(b"\n")
     lines = body.split(b"\n") if head + b"\n" == _CACHE_HEAD % zlib.crc32(body) else []

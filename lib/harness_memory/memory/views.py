@@ -43,7 +43,7 @@ def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, 
         if is_held:
             cached = threads.load_cache(project_dir)
             rows = threads.load_rows(project_dir, cached, changed)
-            if rows != [*cached.values()] or not all(_is_there(project_dir, path) for path in _VIEWS):
+            if rows != [*cached.values()] or not all(files.exists(os.path.join(project_dir, path)) for path in _VIEWS):
                 update(project_dir, rows)
     return is_held
 
@@ -80,18 +80,15 @@ def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
 
 def has_work(project_dir: str) -> bool:
     """Whether a session or a task was ever recorded here; else there is nothing to show."""
-    return any(_is_there(project_dir, name) for name in (settings.EPISODES_DIR, settings.INDEX_FILE, _TASKS_PATH))
-
-
-def _is_there(project_dir: str, name: str) -> bool:
-    return files.exists(os.path.join(project_dir, name))
+    names = (settings.EPISODES_DIR, settings.INDEX_FILE, _TASKS_PATH)
+    return any(files.exists(os.path.join(project_dir, name)) for name in names)
 
 
 def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
     """The text of each task that the episodes change, and of each view, by path."""
     texts: dict[str, bytes] = {}
     tasks: list[Task] = []
-    if any(row.tasks for row in rows) or _is_there(project_dir, _TASKS_PATH):
+    if any(row.tasks for row in rows) or files.exists(os.path.join(project_dir, _TASKS_PATH)):
         from .tasks import load
 
         for path, task in load(project_dir, rows).items():
