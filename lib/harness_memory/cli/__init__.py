@@ -34,13 +34,13 @@ VERBS = (
     ("task", "work:task", "a task that spans sessions: start, checkpoint, done, list"),
     ("rate", "ratings:rate", "say how well a skill did, 1 to 5"),
     ("signals", "ratings:signals", "how well skills did: ratings, mean and trend"),
-    ("backfill", "backfill:backfill", "make episodes of earlier sessions, from the transcripts still there"),
+    ("backfill", "retention:backfill", "make episodes of earlier sessions, from the transcripts still there"),
     ("prune", "retention:prune", "delete or archive old work directories"),
     ("archive", "retention:archive", "move old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
     ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),
-    ("rebuild", "repair:rebuild", "regenerate INDEX.md and the other views, and lost episodes, from the facts"),
-    ("verify", "repair:verify", "check every file of a memory against the rules of the store"),
+    ("rebuild", "doctor:rebuild", "regenerate INDEX.md and the other views, and lost episodes, from the facts"),
+    ("verify", "doctor:verify", "check every file of a memory against the rules of the store"),
     ("doctor", "doctor:doctor", "installs, last runs, failures, damaged files, and what to do"),
 )
 GUARD_VERBS = (

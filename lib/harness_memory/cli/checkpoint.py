@@ -48,10 +48,7 @@ checkpoint < checkpoint.json"""
 
 
 def checkpoint(argv: list[str]) -> int:
-    about = (
-        "Record what was done and what remains, in your own words: they win over what is derived from the transcript.\n"
-        "Give flags, or one JSON object on standard input. Secrets are redacted before anything is written.\n\n"
-    )
+    about = "Record what was done and what remains; it wins over what is derived from the transcript.\n\n"
     parser = arguments.parser("checkpoint", about + _FORMS, _EXAMPLES)
     for flag, (field, metavar, text) in _FLAGS.items():
         action = "append" if "repeatable" in text else "store"

@@ -1,4 +1,4 @@
-"""`doctor`: installs, guard, store, last runs, failures, damaged files; each problem with its remedy."""
+"""`doctor` names problems with their remedies, `verify` every invalid file; `rebuild` writes the views again."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from typing import Any, Iterator, NamedTuple
 from .. import __version__
 from ..audit import trail as chain
 from ..base import clock, config, files, health, invocation, settings
-from ..memory import checks as integrity
+from ..memory import backfill, checks, views
+from ..notes import shelf as notebook
+from ..recall import cache
 from ..session import episode
 from . import arguments, installs
 from .output import ago, answer, count, line, passage, short, some
@@ -21,6 +23,7 @@ from .output import ago, answer, count, line, passage, short, some
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _FREE_LOW_BYTES = 50 * 1024 * 1024
 _SHOWN = 5
+_WAIT_SECONDS = 10.0
 
 
 class Check(NamedTuple):
@@ -36,14 +39,14 @@ class Check(NamedTuple):
 def doctor(argv: list[str]) -> int:
     args = arguments.parser("doctor").parse_args(argv)
     try:
-        checks = list(_checks(arguments.root(), arguments.directory(args), arguments.locate(args)))
+        examined = list(_checks(arguments.root(), arguments.directory(args), arguments.locate(args)))
     except files.Foreign as error:
         text = "%s: %s; nothing is remembered or read" % (short(str(error.filename)), error.strerror)
         remedy = "make it yours (chown -R), or name another folder in %s" % settings.ENV_HOME
-        checks = [Check(FAIL, "store", text, remedy)]
-    problems = sum(check.mark != OK for check in checks)
+        examined = [Check(FAIL, "store", text, remedy)]
+    problems = sum(check.mark != OK for check in examined)
     rows, lines = [], []
-    for check in checks:
+    for check in examined:
         remedy = check.remedy if check.mark != OK else ""
         rows.append({**check._asdict(), "mark": check.mark.lower(), "remedy": remedy or None})
         lines.append("%-4s  %-9s %s" % (check.mark, check.topic, line(check.text)))
@@ -146,15 +149,59 @@ def _failures(root: str) -> Check:
 
 def _files(root: str, reported: list[str]) -> Iterator[Check]:
     """Damaged files but for those `reported`, and files that others can read."""
-    findings = [*integrity.check_store(root, time.time())] if os.path.isdir(root) else []
+    findings = [*checks.check_store(root, time.time())] if os.path.isdir(root) else []
     for path in arguments.all_dirs():
-        findings += integrity.check_project(path, time.time(), with_views=False)
-    opened = sum(finding.kind == integrity.MODE for finding in findings)
+        findings += checks.check_project(path, time.time(), with_views=False)
+    opened = sum(finding.kind == checks.MODE for finding in findings)
     if opened:
         text = "%s of the memory can be read by others" % count(opened, "file")
         yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(root))
-    damaged = [finding for finding in findings if finding.kind == integrity.DAMAGED and finding.path not in reported]
+    damaged = [finding for finding in findings if finding.kind == checks.DAMAGED and finding.path not in reported]
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
     details = ["%s: %s (%s)" % (short(each.path), line(each.what), line(each.remedy)) for each in damaged]
     remedy = "as each line says; for all rules: harness memory verify --all-projects"
     yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
+
+
+def rebuild(argv: list[str]) -> int:
+    args = arguments.parser("rebuild", has_all=True).parse_args(argv)
+    root, now = arguments.root(), time.time()
+    dirs = [path for path in arguments.project_dirs(args) if os.path.isdir(path)]
+    changed: dict[str, list[str]] = {}
+    for path in dirs:
+        again = [each for each in backfill.lost(path, now) if backfill.record_again(root, path, each)]
+        changed[path] = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
+        changed[path] += views.rebuild(path, _WAIT_SECONDS)
+    for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(root)):
+        if os.path.isdir(shelf.folder):
+            with shelf:
+                changed.setdefault(shelf.home, []).extend([settings.NOTES_INDEX_FILE] * shelf.refresh())
+    for path in dirs:
+        cache.drop(path)
+        cache.open_source(root, path, now, float("inf"), is_whole=True)
+    rows = {os.path.basename(path): names for path, names in changed.items()}
+    texts = {name: "rebuilt: " + ", ".join(each) if each else "nothing to change" for name, each in rows.items()}
+    lines = [line("%s: %s" % row) for row in texts.items()]
+    lines = lines or ["Nothing is remembered here yet, so there is nothing to rebuild."]
+    return answer(args.json, [{"project": name, "changed": each} for name, each in rows.items()], lines)
+
+
+def verify(argv: list[str]) -> int:
+    args = arguments.parser("verify", has_all=True).parse_args(argv)
+    root, dirs, now = arguments.root(), arguments.project_dirs(args), time.time()
+    findings = [*checks.check_store(root, now), *(each for path in dirs for each in checks.check_project(path, now))]
+    what = short(dirs[0]) if len(dirs) == 1 else count(len(dirs), "project")
+    lines = ["%s: every file is valid." % what]
+    if not any(os.path.isdir(path) for path in dirs):
+        lines = ["Nothing is remembered here yet, so there is nothing to verify."]
+    groups: dict[str, list[str]] = {}
+    for each in findings:
+        path = os.path.relpath(each.path, root) if each.path.startswith(root + os.sep) else each.path
+        groups.setdefault(each.remedy, []).append("  " + line("%s %s" % (path, each.what)))
+    if groups:
+        lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
+    for remedy, group in groups.items():
+        lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:]), *some(group, _SHOWN, "  ")]
+    rows = [{"file": each.path, "what": each.what, "remedy": each.remedy, "kind": each.kind} for each in findings]
+    answer(args.json, {"store": root, "projects": [*map(os.path.basename, dirs)], "findings": rows}, lines)
+    return 1 if findings else 0

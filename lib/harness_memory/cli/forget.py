@@ -20,20 +20,16 @@ from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
 from . import arguments, resolve
-from .backfill import config_dir
 from .output import Refusal, answer, complain, count, cut, line, short, some
+from .retention import config_dir
 from .scopes import Scopes, described
 
 _ABOUT = """\
 Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.
 A mark without content stays, so that no transcript brings it back. The audit trail never changes: the output says
-where it holds the text. Without --yes, or with --dry-run, it only shows what would go.
-  forget ID ...          sessions by id, notes by name, archived and removed ones too
-  forget --text TEXT     a text, with the sentence it stands in: in all of this project and in your user notes
-  forget --since DATE --until DATE, --session ID, --type T, --scope S   all that match, sessions and notes"""
+where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or the other filters."""
 _EXAMPLES = """\
-forget a1b2c3d4 --dry-run
-forget cart-totals --yes
+forget a1b2c3d4 cart-totals --yes
 forget --text "Acme Corp" --yes
 forget --since 2026-11-01 --until 2026-11-08"""
 _HEADS = {

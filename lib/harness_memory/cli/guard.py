@@ -33,10 +33,7 @@ _CLIENT = (
 
 
 def check(argv: list[str]) -> int:
-    about = (
-        "Judge a call as the guard would, and show how it was understood. Nothing is run, nothing recorded.\n"
-        "Exit code 0: silent or noted, 1: asks or denied."
-    )
+    about = "Judge a call as the guard would; nothing is run. Exit code 0: silent or noted, 1: asks or denied."
     examples = "check 'rm -rf build'\ncheck --tool Read --input '{\"file_path\": \"~/.ssh/id_rsa\"}'"
     args, question = _question(arguments.parser("check", about, examples, "guard"), argv)
     facts = _facts(question)
@@ -48,11 +45,7 @@ def check(argv: list[str]) -> int:
 
 
 def test(argv: list[str]) -> int:
-    about = (
-        "Put sample calls to the guard through the installed hook, in a temporary memory: none is run.\n"
-        "Exit code 0: each was answered as the default rules want it, 1: not, or no guard is installed."
-    )
-    args = arguments.parser("test", about, family="guard").parse_args(argv)
+    args = arguments.parser("test", family="guard").parse_args(argv)
     root, directory = arguments.root(), arguments.directory(args)
     guard = installs.guard(root, installs.find(root, directory, arguments.locate(args).root), directory)
     if not guard.commands:
@@ -70,10 +63,7 @@ def test(argv: list[str]) -> int:
 
 
 def allow_once(argv: list[str]) -> int:
-    about = (
-        "Let Claude make one call that the guard would stop: exactly this one, once, within %d minutes.\n"
-        "For a person in a terminal of their own; it is recorded in the audit trail."
-    ) % _MINUTES
+    about = "Let Claude make exactly this call once, within %d minutes; the audit trail records it." % _MINUTES
     parser = arguments.parser("allow-once", about, "allow-once 'git reset --hard'", "guard", has_json=False)
     question = _question(parser, argv)[1]
     client = [name for name in _CLIENT if os.environ.get(name)]
@@ -219,8 +209,7 @@ def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
 def rules(argv: list[str]) -> int:
     about = (
         "Every rule in force here: its tier (deny, ask, log or off), where that is set, and why.\n"
-        'Change one in guard.json of the memory folder: {"tiers": {"git.clean": "log"}}.\n'
-        "Exit code 1: a rule file has problems."
+        'Change one in guard.json of the memory folder: {"tiers": {"git.clean": "log"}}.'
     )
     parser = arguments.parser("rules", about, "rules\nrules git.reset-hard\nrules --json", "guard")
     parser.add_argument("id", nargs="?", metavar="ID", help="one rule in full")

@@ -15,18 +15,14 @@ from .output import Refusal, answer, count, line, sparkline, table
 _CHARTED = 20
 _TREND_RATINGS = 4  # fewer show no trend
 _NOTES_SHOWN = 10
-_ABOUT_RATE = """\
-Say how well a skill did, from 1 (badly) to 5 (very well). Its next sessions are shown poor ratings.
-The signal is derived from the rating (1-2 negative, 3 neutral, 4-5 positive) unless given."""
 
 
 def rate(argv: list[str]) -> int:
-    examples = 'rate code-review 4 --note "Caught the race condition"\nrate research 2 --note "Missed a competitor"'
-    parser = arguments.parser("rate", _ABOUT_RATE, examples)
+    parser = arguments.parser("rate", examples='rate code-review 4 --note "Caught the race condition"')
     parser.add_argument("skill", metavar="SKILL", help="the name of the skill, as typed after the slash")
     parser.add_argument("rating", metavar="1-5", type=int, choices=range(1, 6))
     parser.add_argument("--note", metavar="TEXT", default="", help="why")
-    parser.add_argument("--signal", choices=ratings.SIGNALS, default="")
+    parser.add_argument("--signal", choices=ratings.SIGNALS, default="", help="default: by the rating")
     parser.add_argument("--session", metavar="ID", default="", help="its session (default: the present one)")
     args = parser.parse_args(argv)
     skill = briefing.skill_name(args.skill)

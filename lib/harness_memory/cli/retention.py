@@ -1,8 +1,9 @@
-"""How long sessions are kept: `prune`, `archive` and `restore`."""
+"""Which sessions the memory holds: `backfill` adds earlier ones, `prune`, `archive` and `restore` move old ones."""
 
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
 import os
 import time
@@ -11,11 +12,14 @@ from typing import Any
 from ..base import config, settings
 from ..base.config import Config
 from ..memory import archive as archives
-from ..memory import housekeeping, retention
+from ..memory import backfill as backfills
+from ..memory import housekeeping, retention, views
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
-from .output import answer, complain, count, line, local, short, table
+from .output import Refusal, answer, complain, count, line, local, short, table
+
+_WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
 
 
 def prune(argv: list[str]) -> int:
@@ -84,11 +88,7 @@ def _details(report: dict[str, Any]) -> list[str]:
 
 
 def archive(argv: list[str]) -> int:
-    about = (
-        "Move sessions that ended before a day, with their episodes, out of the memory into a compressed archive.\n"
-        "Sessions of open threads stay, unless --open is given. restore brings them back."
-    )
-    parser = arguments.parser("archive", about, "archive --before 2026-01-01", has_preview=True)
+    parser = arguments.parser("archive", examples="archive --before 2026-01-01", has_preview=True)
     before = "ended before this day"
     parser.add_argument("--before", type=arguments.instant, required=True, metavar="YYYY-MM-DD", help=before)
     parser.add_argument("--open", action="store_true", help="sessions of open threads too")
@@ -106,12 +106,8 @@ def archive(argv: list[str]) -> int:
 
 
 def restore(argv: list[str]) -> int:
-    about = (
-        "Bring archived sessions back: one by its id (or the beginning), all of an archive by its name, or --all.\n"
-        "Without either it lists what is archived. The archives stay as they are."
-    )
-    parser = arguments.parser("restore", about, "restore\nrestore a1b2c3d4\nrestore --all")
-    parser.add_argument("what", nargs="?", metavar="ID|ARCHIVE")
+    parser = arguments.parser("restore", examples="restore\nrestore a1b2c3d4\nrestore --all")
+    parser.add_argument("what", nargs="?", metavar="ID|ARCHIVE", help="a session, or all of an archive; else the list")
     parser.add_argument("--all", action="store_true", help="everything that is archived of this project")
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
@@ -144,3 +140,58 @@ def restore(argv: list[str]) -> int:
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if troubles else 1 if {retention.WENT_ON, retention.FORGOTTEN}.intersection(outcome.values()) else 0
+
+
+def backfill(argv: list[str]) -> int:
+    parser = arguments.parser("backfill", examples="backfill --all", has_preview=True)
+    parser.add_argument("--all", action="store_true", help="every project, not only this one")
+    args = parser.parse_args(argv)
+    if args.all and args.project is not None:
+        raise Refusal("--project and --all exclude each other")
+    root, paths = arguments.root(), backfills.paths(config_dir())
+    work = backfills.Backfill(root, "" if args.all else arguments.locate(args).dir, time.time(), config.load(root))
+    kinds: collections.Counter[str] = collections.Counter()
+    wanted = []
+    for source in backfills.sources(root, paths):
+        kind = work.verdict(source) if source else backfills.EMPTY
+        if source and not kind:
+            wanted.append(source)
+        else:
+            kinds[kind] += 1
+    try:
+        # A fork begins with its parent's first entry: the one that fell silent first is taken for the parent.
+        for source in sorted(wanted, key=lambda source: (source.started, source.modified)) * (not args.dry_run):
+            try:
+                kinds[work.make(source)] += 1
+            except (OSError, ValueError) as error:
+                if str(getattr(error, "filename", "")).startswith(os.path.join(root, "")):
+                    raise  # the memory cannot be written: no other transcript would fare better
+                kinds[backfills.UNREADABLE] += 1
+    finally:
+        for project_dir in work.made:
+            views.refresh(project_dir)
+    made = kinds.pop(backfills.MADE, 0)
+    report = {
+        "dry_run": args.dry_run,
+        "to_read": len(wanted),
+        "made": made,
+        "left_alone": dict(sorted(kinds.items())),
+    }
+    megabytes = sum(source.size for source in wanted) / 1_000_000
+    lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
+    if not paths:
+        lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
+    elif args.dry_run:
+        lines = ["Would read %s (%.1f MB)." % (count(len(wanted), "transcript"), megabytes)]
+    skipped = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in sorted(kinds.items())]
+    lines += ["Skipped: %s." % line(", ".join(skipped))] if skipped else []
+    lines += ["Some may not have ended: run harness memory backfill later."] * (backfills.LIVE in kinds)
+    lines += ["See: harness memory list" + " --all-projects" * (len(work.made) > 1)] * bool(made)
+    answer(args.json, report, lines)
+    return 1 if backfills.UNREADABLE in kinds else 0
+
+
+def config_dir() -> str:
+    """Where the client keeps its transcripts."""
+    named = os.environ.get(settings.ENV_CONFIG_DIR)
+    return os.path.abspath(named or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR))

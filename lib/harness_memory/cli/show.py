@@ -18,15 +18,6 @@ from .output import Refusal, answer, count, cut, line, local, passage, short, ta
 from .scopes import Scopes, add_scope
 
 _LIMIT = 20
-_ABOUT_LIST = """\
-Past and running sessions, newest first, one a line. With --notes, or an option that only notes have
-(a type, a scope, being unused), notes instead."""
-_LIST_EXAMPLES = """\
-list --since 7d --branch main
-list --status ABANDONED
-list --all-projects --limit 50 --json
-list --notes --type feedback
-list --unused"""
 _SAID_CHARS = 2000
 _TOOL_CHARS = 160
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
@@ -34,7 +25,7 @@ _WHO = {"user": "you", "assistant": "claude"}
 
 
 def list_all(argv: list[str]) -> int:
-    parser = arguments.parser("list", _ABOUT_LIST, _LIST_EXAMPLES, has_all=True)
+    parser = arguments.parser("list", examples="list --since 7d\nlist --notes --type feedback", has_all=True)
     add = parser.add_argument
     limit = "at most N (default: %d sessions, all notes)" % _LIMIT
     add("--limit", type=arguments.positive, metavar="N", help=limit)

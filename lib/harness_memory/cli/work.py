@@ -28,15 +28,12 @@ _THREAD_ACTIONS = {
     "reopen": "take it up again",
     "rename": "give it a title of your own",
 }
-_THREAD_EXAMPLES = 'thread list\nthread close a1b2c3d4\nthread reopen a1b2\nthread rename a1b2 "Login by mail"'
 _TASK_ACTIONS = {"start": "begin a task", "checkpoint": "note how far it is", "done": "nothing of it remains"}
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
 _TASK_EXAMPLES = """\
 task start "User login" --next "Schema and model" --next "Reset by mail"
-task checkpoint user-login --note "Schema and model are done" --next "Reset by mail"
 task checkpoint user-login --note "Waiting" --blocked "No mail server yet"
-task done user-login
-task list --all"""
+task done user-login"""
 
 
 def open_work(argv: list[str]) -> int:
@@ -69,8 +66,7 @@ def open_work(argv: list[str]) -> int:
 
 
 def thread(argv: list[str]) -> int:
-    about = "Threads of work across sessions. Changing one says what a person decided; sessions go on adding to it."
-    actions = arguments.Actions("thread", about, _THREAD_EXAMPLES)
+    actions = arguments.Actions("thread", "", 'thread close a1b2c3d4\nthread rename a1b2 "Login by mail"')
     listing = actions.add("list", "threads that are open, newest first")
     listing.add_argument("--all", action="store_true", help="closed threads too")
     for action, words in _THREAD_ACTIONS.items():
@@ -103,8 +99,7 @@ def _thread(project_dir: str, word: str) -> Thread:
 
 
 def task(argv: list[str]) -> int:
-    about = "Tasks that span sessions, kept in STATE/progress and shown to every session until they are done."
-    actions = arguments.Actions("task", about, _TASK_EXAMPLES)
+    actions = arguments.Actions("task", "", _TASK_EXAMPLES)
     for action, words in _TASK_ACTIONS.items():
         parser = actions.add(action, words)
         parser.add_argument("name", metavar="TITLE" if action == "start" else "TASK")
