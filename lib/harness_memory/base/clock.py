@@ -26,11 +26,6 @@ def unstamp(text: str) -> str:
     return instant if parse(instant) is not None else ""
 
 
-def fine_stamp(seconds: float) -> str:
-    """A stamp with milliseconds: names that sort by time."""
-    return stamp(fine_iso(seconds))
-
-
 def is_day(name: str) -> bool:
     return len(name) == 10 and name[4] == name[7] == "-" and name.isascii() and name.replace("-", "").isdigit()
 

@@ -74,7 +74,6 @@ def inside(folder: str) -> str:
 
 
 def is_trusted(owner: int, folder: str) -> bool:
-    """Whether a file of this owner counts as ours."""
     own = os.geteuid() if os.name != "nt" else owner
     if owner in (own, 0):
         return True
@@ -107,7 +106,6 @@ def ensure_private(root: str) -> str:
 
 
 def ensure_dir(path: str) -> None:
-    """Make `path` and its missing parents, private to the user."""
     if os.path.isdir(inside(path)):
         return
     if not os.path.isdir(os.path.dirname(path)):
@@ -323,7 +321,6 @@ def remove_temporaries(directory: str, before: float) -> None:
 
 
 def names(path: str) -> list[str]:
-    """Sorted names in a directory; none when it is missing or closed to us."""
     try:
         return sorted(os.listdir(inside(path)))
     except OSError as error:

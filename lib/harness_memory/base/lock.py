@@ -38,7 +38,6 @@ class Lock:
 
     def __enter__(self) -> bool:
         give_up = time.monotonic() + self.seconds
-        pause = 0.001
         while True:
             try:
                 fd = files.open_plain(self.path, _O_LOCK)
@@ -50,10 +49,10 @@ class Lock:
                 self.fd = fd
                 return True
             os.close(fd)
-            if time.monotonic() >= give_up:
+            left = give_up - time.monotonic()
+            if left <= 0:
                 break
-            time.sleep(min(pause, max(0.0, give_up - time.monotonic())))
-            pause = min(pause * 1.5, 0.02)
+            time.sleep(min(0.005, left))
         if self.busy:
             raise Busy(errno.EAGAIN, self.busy, os.path.dirname(self.path))
         return False

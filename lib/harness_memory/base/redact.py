@@ -30,7 +30,6 @@ _W = "[A-Za-z0-9]{%d,}"
 _U = "[A-Za-z0-9_-]{%d,}"
 _G = _U + r"(?:\.[A-Za-z0-9_-]{2,}){0,4}"
 _S = "[A-Za-z0-9+/=._-]{%d,}"
-_X = "[0-9a-f]{%d}(?![0-9A-Za-z])"
 _D = "(?=[A-Za-z_-]{0,60}[0-9])[A-Za-z0-9_-]{%d,}"  # a digit, unlike a name of words
 # kind, prefixes, how many characters follow at least, which
 _PREFIXED = (
@@ -46,50 +45,23 @@ _PREFIXED = (
     ("google-token", "ya29.|GOCSPX-", 20, _U),
     ("stripe-key", "sk_live_|sk_test_|rk_live_|rk_test_|sk_org_live_|sk_org_test_", 10, _W),
     ("stripe-secret", "whsec_", 16, _S),
-    ("twilio-key", "SK", 32, _X),
     ("sendgrid-key", "SG.", 16, r"[A-Za-z0-9_-]{%d,40}\.[A-Za-z0-9_-]{16,}"),
-    ("mailgun-key", "key-", 32, _X),
-    ("npm-token", "npm_", 36, _W),
-    ("pypi-token", "pypi-Ag", 40, _U),
-    ("huggingface-token", "hf_|api_org_", 30, _W),
-    ("digitalocean-token", "dop_v1_|doo_v1_|dor_v1_", 40, _W),
-    ("databricks-token", "dapi", 32, _X),
-    ("shopify-token", "shpat_|shpca_|shppa_|shpss_", 32, _W),
-    ("linear-key", "lin_api_|lin_oauth_", 32, _W),
-    ("notion-token", "ntn_|secret_", 40, _W),
-    ("vault-token", "hvs.|hvb.|hvr.", 24, _U),
     ("doppler-token", "dp.pt.|dp.st.|dp.sa.|dp.ct.|dp.scim.|dp.audit.", 30, r"(?:[a-z0-9_-]{2,35}\.)?" + _W),
-    ("supabase-key", "sbp_|sb_secret_", 20, _U),
-    ("groq-key", "gsk_", 40, _W),
-    ("xai-key", "xai-", 40, _W),
-    ("perplexity-key", "pplx-", 40, _W),
-    ("replicate-token", "r8_", 36, _W),
-    ("figma-token", "figd_", 36, _U),
-    ("docker-token", "dckr_pat_|dckr_oat_", 24, _U),
-    ("grafana-token", "glsa_|glc_", 32, _S),
-    ("sentry-token", "sntrys_|sntryu_", 40, _S),
-    ("atlassian-token", "ATATT3", 40, _S),
-    ("bitbucket-token", "ATBB", 32, _W),
-    ("newrelic-key", "NRAK-", 27, _W),
-    ("heroku-key", "HRKU-", 36, _U),
-    ("planetscale-token", "pscale_tkn_|pscale_pw_|pscale_oauth_", 32, _S),
-    ("pulumi-token", "pul-", 40, _X),
-    ("rubygems-key", "rubygems_", 48, _X),
-    ("square-token", "sq0csp-|sq0atp-", 22, _U),
-    ("tailscale-key", "tskey-", 20, _D),
     ("dynatrace-token", "dt0c01.|dt0s16.", 20, r"[A-Z0-9]{%d,30}\.[A-Z0-9]{40,}[A-Za-z0-9]*"),
-    ("fly-token", "fm1_|fm2_|fo1_", 40, _S),
-    ("langsmith-key", "lsv2_pt_|lsv2_sk_", 32, _U),
-    ("netlify-token", "nfp_", 36, _W),
-    ("circleci-token", "CCIPAT_", 40, _U),
-    ("buildkite-token", "bkua_", 40, _X),
-    ("neon-key", "napi_", 40, _W),
-    ("sonar-token", "squ_|sqp_|sqa_", 40, _X),
-    ("posthog-key", "phx_", 40, _W),
-    ("onepassword-token", "ops_eyJ", 40, _S),
-    ("easypost-key", "EZAK", 54, _W),
-    ("postman-key", "PMAK-", 40, _U),
-)
+    ("service-token", "tskey-", 20, _D),  # Tailscale
+    # Twilio, Mailgun, Databricks; Pulumi, Buildkite, Sonar, RubyGems
+    ("service-token", "SK|key-|dapi", 32, "[0-9a-f]{%d}(?![0-9A-Za-z])"),
+    ("service-token", "pul-|bkua_|squ_|sqp_|sqa_|rubygems_", 40, "[0-9a-f]{%d,48}(?![0-9A-Za-z])"),
+    # npm, Hugging Face, DigitalOcean, Shopify, Linear, Notion, Groq, xAI, Perplexity, Replicate, and so on
+    ("service-token", "npm_|hf_|api_org_|dop_v1_|doo_v1_|dor_v1_|shpat_|shpca_|shppa_|shpss_|lin_api_|lin_oauth_|ntn_|"
+     "secret_|gsk_|xai-|pplx-|r8_|ATBB|nfp_|napi_|phx_|EZAK", 32, _W),
+    # Vault, Supabase, Figma, Docker, New Relic, Heroku, Square, LangSmith, CircleCI, Postman, PyPI
+    ("service-token", "hvs.|hvb.|hvr.|sbp_|sb_secret_|figd_|dckr_pat_|dckr_oat_|NRAK-|HRKU-|sq0csp-|sq0atp-|lsv2_pt_|"
+     "lsv2_sk_|CCIPAT_|PMAK-|pypi-Ag", 22, _U),
+    # Grafana, Sentry, Atlassian, PlanetScale, Fly, 1Password
+    ("service-token", "glsa_|glc_|sntrys_|sntryu_|ATATT3|pscale_tkn_|pscale_pw_|pscale_oauth_|fm1_|fm2_|fo1_|ops_eyJ",
+     32, _S),
+)  # fmt: skip
 _PEM_EDGE = r"-----%s [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_BREAK = r"(?:\\+[rn]|[\s>|#*\"'+,]){1,40}"
 _PEM = (  # a key between its edges; without the second edge, its headers and lines as far as they go
@@ -123,6 +95,8 @@ _OTHERS = (
     ("bearer-token", "Bearer |bearer ", 16, r"[Bb]earer (?=[A-Za-z._~+/=-]{0,80}[0-9])([A-Za-z0-9._~+/=-]{16,})"),
     ("cookie", "Cookie: |cookie: |COOKIE: ", 3,
      r"(?i)(?<![a-z0-9])cookie:[ \t]{1,8}([^\s=;,\"'\[\]]{1,100}=[^\r\n\"'\\\[\]]{6,})"),
+    ("password", "machine |machine\t|machine\n", 0,
+     r"\bmachine\s{1,8}[^\s\"']{1,200}\s{1,8}login\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD),
     ("password", "sshpass ", 0, r"sshpass\s+-p\s*[\"']?" + _WORD),
     ("password", "mysql|mariadb", 0, r"(?:mysql|mariadb)[a-z]{0,20}\b[^\n|;&]{0,200}?\s-p" + _WORD),
     ("password", "docker login", 0, r"docker login\b[^\n|;&]{0,200}?\s-p[ =]?[\"']?" + _WORD),
@@ -131,7 +105,6 @@ _OTHERS = (
 )  # fmt: skip
 _KEY = ("private-key", "PRIVATE KEY", 0, _PEM)
 _RULES = [(head, row) for row in (_KEY, *_PREFIXED, *_OTHERS) for head in row[1].split("|")]
-_NETRC = r"\bmachine\s{1,8}[^\s\"']{1,200}\s{1,8}login\s{1,8}[^\s\"']{1,100}\s{1,8}password\s{1,8}" + _WORD
 _URL = r"://[^\s/?#\"'`<>:\[]{0,256}:([^\s/?#\"'`<>]{1,768})@"
 
 # Names whose value is a secret, by the end of the name, `-` written `_`: the kind of it.
@@ -157,8 +130,6 @@ def redact(text: str) -> str:
             if "{%d" in pattern:  # what follows a prefix
                 pattern = _B + "(?:%s)" % heads.replace(".", r"\.") + pattern % least
             suspects.append((kind, pattern))
-    if "machine" in text and "login" in text and "password" in text:
-        suspects.append(("password", _NETRC))
     if "@" in text and any("@" in rest[:1024].partition("/")[0] for rest in text.split("://")[1:]):
         suspects.append(("password", _URL))
     if suspects:

@@ -9,7 +9,6 @@ if TYPE_CHECKING:
     from typing import Match
 
 _MARK = settings.REDACTED
-_SHORT = ("password", "authorization")  # kinds that a pattern finds by what stands around them
 _NAME_CHARS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-.")
 _SIGNS = {"=": "=", ":": ":", ">": ">", "=>": ":", ":=": "="}  # longer ones compare
 _QUOTES = ('"', "'", "`")
@@ -38,8 +37,6 @@ _VOCABULARY = """
 """
 _WORDS = frozenset(_VOCABULARY.split())
 _REFERENCES = ("$", "{", "<", "%", "--", "ENC[", "arn:", "vault:", "file:", "data:", "projects/", "env:", "env(")
-_PATHS = ("/", "./", "../", "~/", "~\\", ".\\", "..\\")
-_ELISIONS = ("***", "...", "\u2026", "xxxx", "\u2022\u2022")
 _CODE_MAX_CHARS = 512  # names, paths and references end before; also bounds what a rejected value costs
 
 
@@ -51,7 +48,7 @@ def hidden(text: str, kind: str, pattern: str) -> str:
         secret = match.group(group)
         # A token with its body blanked out, or the one that is printed in a manual.
         is_mask = len(set(secret[len(secret) // 2 :])) <= 2 or "EXAMPLE" in secret or _is_elided(secret)
-        if stands_in(secret) if kind in _SHORT else is_mask:
+        if stands_in(secret) if kind in ("password", "authorization") else is_mask:
             return match.group()
         start, end = match.start(group) - match.start(), match.end(group) - match.start()
         return match.group()[:start] + _MARK + kind + "]" + match.group()[end:]
@@ -163,8 +160,8 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     chosen = kind in ("password", "secret")  # by a person: it may be an ordinary word, which tokens never are
     if len(value) > _CODE_MAX_CHARS:
         return not value.startswith(_MARK)
-    is_path = value.startswith(_PATHS) or (value[1:3] in (":\\", ":/") and value[0].isalpha())
-    if is_path or stands_in(value):
+    is_path = value.startswith(("/", "./", "../", "~/", "~\\", ".\\", "..\\"))
+    if is_path or (value[1:3] in (":\\", ":/") and value[0].isalpha()) or stands_in(value):
         return False
     if value.isdigit():
         return chosen and len(value) >= 4
@@ -178,8 +175,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
 
 
 def _is_elided(value: str) -> bool:
-    lower = value.lower()
-    return len(value) <= 48 and any(mark in lower for mark in _ELISIONS)
+    return len(value) <= 48 and any(mark in value.lower() for mark in ("***", "...", "\u2026", "xxxx", "\u2022\u2022"))
 
 
 def _words(value: str) -> list[str]:

@@ -89,7 +89,6 @@ SHORT_ID_CHARS = (8, 13, 18, 23, 36)  # as many of Claude's id as it takes to be
 # Input
 STDIN_MAX_BYTES = 12 * 1024 * 1024  # real payloads reach 6 MB
 FILE_MAX_BYTES = 4 * 1024 * 1024  # no file of ours comes near it; larger ones are left unread
-ROWS_MAX_BYTES = 64 * 1024 * 1024  # 100,000 episodes
 CHECKPOINT_MAX_BYTES = 64 * 1024  # ten thousand words, redacted well within a deadline
 TRANSCRIPT_CHUNK_BYTES = 1024 * 1024
 TRANSCRIPT_LINE_MAX_BYTES = 8 * 1024 * 1024  # longer lines are skipped, not held in memory
@@ -102,18 +101,9 @@ SESSION_END_DEADLINE_SECONDS = 1.0  # clients before 2.1.74 kill SessionEnd at 1
 GUARD_DEADLINE_SECONDS = 2.5  # then the user is asked
 GUARD_LOCK_SECONDS = 0.8  # for the audit trail; the answer does not wait longer
 ALLOWANCE_SECONDS = 10 * 60  # how long a permission for one call waits for it
-DEGRADED_SECONDS = 24 * 3600  # a lasting trouble of the guard is recorded this often
-WATCHDOG_GRACE_SECONDS = 0.3  # past its deadline a run that hangs is ended
-WRITE_RESERVE_SECONDS = 0.5  # what reading must leave for writing
 LOCK_WAIT_SECONDS = 1.5
 SIBLING_LOCK_WAIT_SECONDS = 0.05  # the holder of a dead session's lock is already finishing it
-FLUSH_WAIT_SECONDS = 0.5  # the client writes its transcript up to this much after Stop fires
-FLUSH_DOUBT_SECONDS = 0.12  # where the transcript may never exist, or words the answer differently
-SWEEP_BUDGET_SECONDS = 1.0
-EPISODES_COMPARED = 20  # with the views, at a start
 STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writer
-CLOCK_DOUBT_SECONDS = 60  # an instant so far ahead is a clock's that was set back since
-ACTIVE_GAP_SECONDS = 30 * 60  # a longer pause between two entries is not counted as work
 
 # Text
 ASK_CHARS = 300
@@ -121,10 +111,7 @@ ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
 DONE_CHARS = 900
 EARLIER_CHARS = 300  # of the answer of an earlier turn
-SUBSTANTIAL_CHARS = 80  # a shorter answer to a turn without changes is a courtesy
-TERSE_CHARS = 16  # "Done.": the question says more
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
-GUARD_SENTENCE_CHARS = 2000  # of it all: a rule file may say anything
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 ITEM_CHARS = 240
@@ -134,14 +121,11 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
-ADOPTION_SESSIONS = 50  # how far back an unclaimed checkpoint looks for its session
 ACTIVE_TASKS_SHOWN = 20
-EPISODE_MAX_BYTES = 4096
 
 # Notes
 NOTE_TYPES = ("user", "feedback", "project", "reference")
 NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
-NOTE_MAX_BYTES = 256 * 1024
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
@@ -149,7 +133,6 @@ NOTE_UNUSED_DAYS = 182  # six months without use or verification
 NOTES_INDEX_LINES = 200  # a longer index is not read
 NOTES_INDEX_BYTES = 25 * 1024
 NOTE_TYPE_HEADSTART_DAYS = {"feedback": 180, "user": 90, "project": 30, "reference": 0}  # in the ranking by date
-NOTE_FILE_MAX_BYTES = 64 * 1024 * 1024  # of a file that a note is about are hashed
 
 # Audit
 SECURITY_DIR = "SECURITY"
@@ -161,7 +144,6 @@ AUDIT_EVENTS = (
 AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
 # Injection
-INJECTION_MAX_UNITS = 9500  # at 10,001 the client shows a file preview instead
 INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
     "health": 400, "state": 1800, "briefing": 2400, "open": 1200, "notes": 1200, "menu": 1600, "profile": 2400,
     "recall": 1200, "usage": 700,
@@ -169,34 +151,26 @@ INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused 
 BRIEFING_LINES = 80
 PROFILE_LINES = 30
 OPEN_SHOWN = 8
-MENU_CONSIDERED = 100  # of these the nearest to branch and folder come first
-MENU_READ_BYTES = 64 * 1024  # newest first: enough for the newest few hundred episodes
 SKILL_SESSIONS_SHOWN = 5
 SUBAGENT_UNITS = 1600  # about 400 tokens
-FORK_TOLERANCE_SECONDS = 5.0
 CURATED_MAX_BYTES = 256 * 1024
 CURATED_LINE_CHARS = 500  # one endless line must not keep out all others
-RECEIPT_MAX_BYTES = 1024 * 1024
 INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 
 # Recall
-RECALL_FORMAT = 5  # of the cache: another version is replaced
 RECALL_UNITS = 1200
 RECALL_FILES_SHOWN = 4
 RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
 RECALL_TAKEN_AT_PROMPT = 16  # new documents; a start or `search` takes in the rest
-RECALL_REFRESH_SECONDS = 0.3  # for a prompt to take in new documents
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
 
 # Signals
-RATINGS_TAIL_BYTES = 64 * 1024  # of the newest ratings, all that a skill's start looks at
 RECENT_RATINGS = 5
 
 # Retention, backfill, consolidation
 ARCHIVE_MAX_BYTES = 1024 * 1024 * 1024
 BACKFILL_QUIET_SECONDS = 15 * 60  # a transcript written since then may belong to a running session
 DAY_SECONDS = 86400
-FIRST_DAY = "2025-01-01"  # no hook of ours ran before: an earlier day is a wrong clock's
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,
     "retention_episodes": 200,

@@ -18,8 +18,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_FAR = 1e12  # seconds; a transcript may name the year 9999
-
 
 def problem(value: object, spec: Any, where: str = "") -> str:
     """What is wrong with a value, with the path of the field; "" when it has the shape."""
@@ -55,7 +53,8 @@ def problem(value: object, spec: Any, where: str = "") -> str:
 
 def _is_kind(value: object, kind: str) -> bool:
     if kind in ("number", "count"):
-        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < _FAR
+        # As seconds: a transcript may name the year 9999.
+        is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e12
         return is_number and (kind == "number" or (isinstance(value, int) and value >= 0))
     if kind == "instant":
         return clock.parse(value) is not None

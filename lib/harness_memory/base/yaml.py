@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 _WORDS = frozenset(["", "y", "n", "yes", "no", "on", "off", "true", "false", "null"])
 _CONSTANTS = {"": None, "~": None, "null": None, "true": True, "false": False}
-_PLAIN_SIGNS = frozenset(" _./-+(),'")
-_NUMBER_CHARS = frozenset("0123456789+-.eE")
-_NUMBER_MAX_CHARS = 400  # Python refuses digits from 4,300 on
 _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
@@ -57,7 +54,7 @@ def dump(fields: Iterable[tuple[str, Value]]) -> str:
 
 def _text(text: str) -> str:
     is_word = text.lower() not in _WORDS and (text[0].isalpha() or text[0] == "/") and text[-1] != " "
-    if is_word and all(c.isalnum() or c in _PLAIN_SIGNS for c in set(text)):
+    if is_word and all(c.isalnum() or c in " _./-+(),'" for c in set(text)):
         return text
     escapes = {}
     for c in set(text):
@@ -135,7 +132,7 @@ def _scalar(text: str, is_typed: bool) -> Scalar:
     word = text.lower() if text in (text.lower(), text.upper(), text.title()) else text
     if is_typed and word in _CONSTANTS:
         return _CONSTANTS[word]
-    if is_typed and len(text) <= _NUMBER_MAX_CHARS and _NUMBER_CHARS.issuperset(text):
+    if is_typed and len(text) <= 400 and not text.strip("0123456789+-.eE"):  # Python refuses digits from 4,300 on
         try:
             return int(text) if text.lstrip("+-").isdigit() else float(text)
         except ValueError:
@@ -176,9 +173,6 @@ def _flow(text: str) -> list[str]:
 
 def _quoted(text: str) -> tuple[str, str]:
     quote, out, at = text[0], "", 1
-    end = text.find(quote, 1)
-    if end > 0 and "\\" not in text[:end] and text[end + 1 : end + 2] != quote:
-        return text[1:end], text[end + 1 :]
     while at < len(text):
         char, at = text[at], at + 1
         if char == quote == text[at : at + 1] == "'":

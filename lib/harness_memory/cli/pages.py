@@ -53,7 +53,7 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
     arguments.private_root()
-    name = "%s.%s.md" % (name, clock.fine_stamp(time.time()))
+    name = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(time.time())))
     draft = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, name)
     files.write(draft, before)
     sys.stdout.flush()

@@ -74,7 +74,7 @@ def sentence(best: Verdict, policy: Policy) -> str:
 
 def reply(tier: str, text: str) -> bytes:
     # A rule of a project's, or a command, may hold anything; this is shown in a terminal, and to the model.
-    said = cut(neutral.one_line_of(text), settings.GUARD_SENTENCE_CHARS)
+    said = cut(neutral.one_line_of(text), 2000)
     answer = {"hookEventName": EVENT, "permissionDecision": tier, "permissionDecisionReason": said}
     return jsontext.compact({"hookSpecificOutput": answer}).encode("utf-8", "replace")
 

@@ -25,7 +25,7 @@ def note(root: str, launch_dir: str, project_dir: str, session: str, now: float)
 def _record(root: str, problems: list[str], project_dir: str, session: str, now: float) -> None:
     folder = os.path.join(root, settings.HEALTH_DIR, "degraded")
     for name in files.names(folder):
-        if abs(now - files.modified(os.path.join(folder, name))) >= settings.DEGRADED_SECONDS:
+        if abs(now - files.modified(os.path.join(folder, name))) >= settings.DAY_SECONDS:
             files.remove(os.path.join(folder, name))
     for problem in problems:
         mark = os.path.join(folder, hexdigest(problem)[:16])

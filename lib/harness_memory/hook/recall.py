@@ -70,7 +70,7 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
     """What is worth injecting, best first."""
     root, project_dir, prompt = run.store_root, run.project_dir, run.event.prompt
     own = frozenset((session.id, *injected.own, state.thread))
-    ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + settings.RECALL_REFRESH_SECONDS)
+    ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + 0.3)  # to take in new documents
     source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False)
 
     def is_unwanted(number: int) -> bool:

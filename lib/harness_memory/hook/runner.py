@@ -100,7 +100,7 @@ class Run(Context):
             from ..project import identity
 
             self.project = project = identity.locate(store_root, event.launch_dir, event.cwd)
-        ends -= settings.WRITE_RESERVE_SECONDS
+        ends -= 0.5  # what reading must leave for writing
         super().__init__(store_root, project.dir, project.root, project.remote, ends, (self.launch,))
         self._lock = sessions.lock(project.dir, event.session_id, self.patience(), is_needed=True)
 
@@ -154,7 +154,7 @@ def run(name: str) -> None:
         if os.environ.get(settings.ENV_SWITCH, "").strip().lower() not in settings.OFF_WORDS:
             root = files.root_from(os.environ)
             files.confine(root)
-            watch(seconds + settings.WATCHDOG_GRACE_SECONDS, late)
+            watch(seconds + 0.3, late)
             reply = _reply(name, root, time.monotonic() + seconds, read_payload())
     except BaseException as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)

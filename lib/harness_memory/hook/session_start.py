@@ -115,7 +115,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if not any(part.lines for part in parts if part.name != "usage"):
         injected.save(session.dir)
         return ""
-    injection = compose(parts, min(cap, settings.INJECTION_MAX_UNITS), project.name)
+    injection = compose(parts, min(cap, 9500), project.name)  # from 10,001 on the client shows a preview
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text
@@ -129,8 +129,8 @@ def _receipt_of_fork(run: Run) -> Receipt | None:
     from ..session import capture
 
     ended = run.now - run.event.silent_seconds
-    directories = sessions.all_directories(run.project_dir)[-settings.ADOPTION_SESSIONS :]
+    directories = sessions.all_directories(run.project_dir)[-50:]
     distances = [(abs(ended - (capture.load(directory).last or 0.0)), directory) for directory in directories]
     distance, parent = min(distances, default=(ended, ""))
-    is_parent = distance < settings.FORK_TOLERANCE_SECONDS
+    is_parent = distance < 5.0
     return load_receipt(parent).fork(os.path.basename(parent)) if is_parent else None

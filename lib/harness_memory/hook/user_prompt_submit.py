@@ -19,7 +19,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     with run as session:
         run.activate(session)
         state = capture.load(session.dir, is_owner=True)
-        is_set_back = state.since > run.now + settings.CLOCK_DOUBT_SECONDS
+        is_set_back = state.since > run.now + 60
         if is_set_back:
             state.since = run.now  # what is said from now on is the session's own
         if state.announce(run.event.prompt_id, prompt) or is_set_back:

@@ -172,9 +172,9 @@ def _normal(text: str) -> str:
 def _menu_entries(path: str) -> list[tuple[str, str]]:
     """(episode's file name, text) of the newest entries of INDEX.md."""
     try:
-        text = files.read_part(path, settings.MENU_READ_BYTES).decode("utf-8", "replace")
+        text = files.read_part(path, 64 << 10).decode("utf-8", "replace")
     except OSError:
         return []
     head = "- `%s/" % settings.EPISODES_DIR
-    lines = [line for line in text.split("\n")[:-1] if line.startswith(head)][: settings.MENU_CONSIDERED]
+    lines = [line for line in text.split("\n")[:-1] if line.startswith(head)][:100]
     return [(name, rest) for name, _, rest in [line[len(head) :].partition("` - ") for line in lines]]

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """`claude_id` and `process` are the session that is starting; it is left alone."""
-    context.ends = min(context.ends, time.monotonic() + settings.SWEEP_BUDGET_SECONDS)
+    context.ends = min(context.ends, time.monotonic() + 1.0)
     own = sessions.marker_path(context.project_dir, claude_id)
     markers = [name for name in files.names(os.path.dirname(own)) if name.endswith(".json")]
     is_swept = any(name != os.path.basename(own) for name in markers) or bool(context.checkpoints())
@@ -55,7 +55,7 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
     oldest = settings.EPISODE_PREFIX + clock.stamp(clock.iso(instant))
     if len(names) <= config["retention_episodes"] and names[:1] > [oldest]:
         return
-    first = settings.EPISODE_PREFIX + settings.FIRST_DAY  # an earlier day is a wrong clock's
+    first = settings.EPISODE_PREFIX + "2025-01-01"  # an earlier day is a wrong clock's
     names = [name for name in names if sessions.is_episode_name(name) and name > first]
     excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
     aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
@@ -70,7 +70,7 @@ def _refresh_views(context: Context, now: float, config: Config) -> None:
     views = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, os.path.join("..", settings.INDEX_FILE))
     needed = (*(os.path.join(state, name) for name in views), episodes)
     # A person corrects recent episodes, if any; `rebuild` reads all of them again.
-    recent = [os.path.join(episodes, name) for name in files.names(episodes)[-settings.EPISODES_COMPARED :]]
+    recent = [os.path.join(episodes, name) for name in files.names(episodes)[-20:]]
     rendered = files.made(os.path.join(state, settings.ROWS_FILE))
     if not all(map(files.exists, needed)) or any(files.modified(path) > rendered for path in (episodes, *recent)):
         from .views import refresh

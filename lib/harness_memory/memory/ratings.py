@@ -46,5 +46,5 @@ def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[st
 
 def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:
     """The poor ones among a skill's latest ratings, newest first."""
-    mine = [each for each in load(project_dir, settings.RATINGS_TAIL_BYTES) if each["skill"] == skill]
+    mine = [each for each in load(project_dir, 64 << 10) if each["skill"] == skill]
     return [each for each in reversed(mine[-settings.RECENT_RATINGS :]) if each["rating"] <= 2]

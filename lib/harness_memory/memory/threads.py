@@ -114,7 +114,7 @@ def _hashes(steps: list[str]) -> list[str]:
 
 
 def load_cache(project_dir: str) -> dict[str, Row]:
-    data = files.read_part(os.path.join(project_dir, _CACHE), settings.ROWS_MAX_BYTES)
+    data = files.read_part(os.path.join(project_dir, _CACHE), 64 << 20)
     head, _, body = data.partition(b"\n")
     lines = body.split(b"\n") if head + b"\n" == _CACHE_HEAD % zlib.crc32(body) else []
     # A value that holds a tab or a line feed makes lines of another length: its episode is read every time.

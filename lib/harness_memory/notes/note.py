@@ -187,7 +187,7 @@ def stamped(path: str, root: str) -> str:
     """An item for a note's `files`: the path with the hash of its present content, if it can be read."""
     try:
         with open(os.path.join(root, path), "rb") as file:
-            return path + _HASH + hexdigest(file.read(settings.NOTE_FILE_MAX_BYTES))[:12]
+            return path + _HASH + hexdigest(file.read(64 << 20))[:12]
     except OSError:
         return path
 

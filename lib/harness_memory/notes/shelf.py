@@ -54,7 +54,7 @@ class Shelf:
         """None when the file is missing; an unreadable note has no facts and names its problem."""
         path = self.path(slug)
         try:
-            data = files.read(path, settings.NOTE_MAX_BYTES)
+            data = files.read(path, settings.CURATED_MAX_BYTES)
             if data is None:
                 return None
             note = notes.parse(slug, data.decode("utf-8"))
@@ -118,7 +118,7 @@ class Shelf:
 
     def _archived(self, slug: str, now: float) -> str:
         files.ensure_dir(self.archive)
-        return os.path.join(self.archive, "%s.%s.md" % (slug, clock.fine_stamp(now)))
+        return os.path.join(self.archive, "%s.%s.md" % (slug, clock.stamp(clock.fine_iso(now))))
 
     def refresh(self) -> bool:
         """Bring MEMORY.md up to date; True when its text changed."""

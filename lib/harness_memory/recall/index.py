@@ -14,7 +14,7 @@ from itertools import accumulate
 from zlib import crc32
 
 from .. import __version__
-from ..base import jsontext, settings
+from ..base import jsontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 SESSION, NOTE, ARCHIVED = KINDS = ("session", "note", "archived")
-MAGIC = b"harness-recall %s.%d %s" % (__version__.encode(), settings.RECALL_FORMAT, sys.byteorder.encode())
+MAGIC = b"harness-recall %s.5 %s" % (__version__.encode(), sys.byteorder.encode())
 COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("kinds", "B"))
 BLOBS = ("terms", "postings", "pairs", "records")
 _SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])

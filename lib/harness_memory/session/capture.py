@@ -123,7 +123,7 @@ class Capture:
         """Keep what the turn said of its work: the last answer alone may be a "you're welcome"."""
         self.settle()
         changed, self.turn_files = self.turn_files, 0
-        if not self.answer or not (changed or len(self.answer) >= settings.SUBSTANTIAL_CHARS):
+        if not self.answer or not (changed or len(self.answer) >= 80):  # a courtesy is shorter
             return
         text = cut(self.answer, settings.EARLIER_CHARS)
         changed = max([changed, *(count for other, count in self.earlier if other == text)])

@@ -91,7 +91,7 @@ def save(artifacts: str, value: object, now: float) -> str:
     """Archive one checkpoint, or the text of a malformed one; returns the artifact's name."""
     suffix = settings.MALFORMED_SUFFIX if isinstance(value, str) else settings.CHECKPOINT_SUFFIX
     text = redact(value) if isinstance(value, str) else jsontext.pretty(redact_tree(value))
-    name = "%s%s-%s%s" % (settings.ARTIFACT_PREFIX, clock.fine_stamp(now), hexdigest(text)[:8], suffix)
+    name = "%s%s-%s%s" % (settings.ARTIFACT_PREFIX, clock.stamp(clock.fine_iso(now)), hexdigest(text)[:8], suffix)
     files.write(os.path.join(artifacts, name), text, durable=True)
     return name
 

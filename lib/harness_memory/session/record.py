@@ -98,7 +98,7 @@ def _read(context: Context, path: str, state: Capture, message: str) -> bool:
     while _read_new(context, path, state) and message and not state.has_answer(message):
         # Stop fires while the client still writes: wait a moment for its last lines.
         is_behind = state.turn != ANSWERED and os.path.exists(path)
-        patience = settings.FLUSH_WAIT_SECONDS if is_behind else settings.FLUSH_DOUBT_SECONDS
+        patience = 0.5 if is_behind else 0.12  # seconds; the client writes its transcript after Stop fires
         if time.monotonic() - began > min(patience, context.left() / 2):
             break
         time.sleep(0.02)
@@ -186,7 +186,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         **({"audit_head": head} if head else {}),
     }
     # Shorten the longest lists, then the account, until the record fits. The rest are tasks, which no other file keeps.
-    while len(jsontext.compact(value).encode("utf-8", "replace")) > settings.EPISODE_MAX_BYTES:
+    while len(jsontext.compact(value).encode("utf-8", "replace")) > 4096:
         lists = (*episode.TEXT_LISTS, "commands_failed_then_fixed")
         key = max(lists, key=lambda name: len(jsontext.compact(value[name])))
         if len(value[key]) > 1:
@@ -217,7 +217,7 @@ def _headline(state: Capture, said: str) -> str:
     working = [text for text, changed in turns if changed]
     best = said or (working[-1] if working else max((text for text, _ in turns), key=len))
     line, prompts = first_sentence(best, settings.SUMMARY_LINE_CHARS), state.prompts()
-    if len(line) >= settings.TERSE_CHARS or not prompts:
+    if len(line) >= 16 or not prompts:  # "Done.": the question says more
         return line
     ask = prompts[0].partition(" ")[2] if prompts[0].startswith("/") and " " in prompts[0] else prompts[0]
     return first_sentence(ask, settings.SUMMARY_LINE_CHARS)

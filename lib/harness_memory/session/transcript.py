@@ -119,7 +119,7 @@ def absorb(
             if at < state.since:
                 continue
             last = at if state.last is None else state.last
-            if 0 < at - last <= settings.ACTIVE_GAP_SECONDS:
+            if 0 < at - last <= 30 * 60:  # a longer pause is not work
                 state.worked_seconds = round(state.worked_seconds + at - last, 3)
             state.last = max(at, last)
         branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
