@@ -35,10 +35,11 @@ def problem(value: object, spec: Any, where: str = "") -> str:
         else:
             for field, kind in spec.items():
                 name = field.rstrip("?")
-                if value.get(name) is not None:
-                    parts.append((value[name], kind, head + name))
-                elif name == field:
+                item = value.get(name)
+                if item is None and name == field:
                     return '"%s" is missing' % (head + name)
+                if item is not None and not (kind == "text" and isinstance(item, str)):
+                    parts.append((item, kind, head + name))
     elif not isinstance(value, list):
         expected = "a list"
     elif isinstance(spec, tuple) and len(value) != len(spec):

@@ -35,7 +35,7 @@ def handle(run: Run) -> str | None:
         if updated.is_changed:
             from ..memory import views
 
-            views.refresh(run.project_dir, run.patience(), changed=session.episode_name)
+            views.refresh(run.project_dir, run.patience(), session.episode_name, updated.episode)
         if updated.state.notes_read:
             from ..notes import shelf
 

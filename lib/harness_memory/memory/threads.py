@@ -127,8 +127,10 @@ def save_cache(project_dir: str, rows: list[Row]) -> None:
     files.write(os.path.join(project_dir, _CACHE), _CACHE_HEAD % zlib.crc32(body) + body)
 
 
-def load_rows(project_dir: str, cached: dict[str, Row], changed: str | None = None) -> list[Row]:
-    """The row of each readable episode, oldest first; `changed` names the only one that may differ from its row."""
+def load_rows(
+    project_dir: str, cached: dict[str, Row], changed: str | None = None, written: dict[str, Any] | None = None
+) -> list[Row]:
+    """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
     rows = []
     for name in episode.names(project_dir):
         row = cached.get(name)
@@ -139,7 +141,7 @@ def load_rows(project_dir: str, cached: dict[str, Row], changed: str | None = No
                 continue  # another process has removed it
             stamp = "%d %d %d" % (info.st_mtime_ns, info.st_size, info.st_ino)
             if row is None or row.stamp != stamp.encode():
-                value = episode.load(project_dir, name)
+                value = (written if name == changed else None) or episode.load(project_dir, name)
                 row = _row(name, stamp, value) if value else None
         if row:
             rows.append(row)

@@ -32,17 +32,22 @@ _CONVERSATION_PATH, _WORK_PATH, _TASKS_PATH = (os.path.join(settings.STATE_DIR, 
 _VIEWS = (settings.INDEX_FILE, _CONVERSATION_PATH, _WORK_PATH)
 
 
-def refresh(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, changed: str | None = None) -> bool:
+def refresh(
+    project_dir: str,
+    wait_seconds: float = settings.LOCK_WAIT_SECONDS,
+    changed: str | None = None,
+    written: dict[str, Any] | None = None,
+) -> bool:
     """Bring the views up to date; False when another process holds their lock.
 
-    `changed` names the one episode to read again; without it each is compared with its row.
+    `changed` names the one episode that may differ from its row, `written` is what it holds.
     """
     if not has_work(project_dir):
         return True
     with lock(project_dir, wait_seconds, busy="") as is_held:
         if is_held:
             cached = threads.load_cache(project_dir)
-            rows = threads.load_rows(project_dir, cached, changed)
+            rows = threads.load_rows(project_dir, cached, changed, written)
             if rows != [*cached.values()] or not all(files.exists(os.path.join(project_dir, path)) for path in _VIEWS):
                 update(project_dir, rows)
     return is_held

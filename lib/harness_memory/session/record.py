@@ -73,9 +73,9 @@ def update(
             vouched = (episode.load(project_dir, session.episode_name) or {}).get("audit_head") or ""
             head = trail.next_head(project_dir, vouched)
         value = updated.episode = build(session, state, context.root, context.remote, is_over, head)
+        data = _fit(value)
         meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
         meta.update({key: value[key] for key in ("branch", "model") if value[key]})
-        data = episode.render(value)
         updated.is_changed = not files.is_same(path, data)
         if updated.is_changed:
             files.write(os.path.join(session.dir, settings.SUMMARY_FILE), episode.summary_page(value))
@@ -153,7 +153,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         for name, point in points.items()
         if point["task"]
     ]
-    value: dict[str, Any] = {
+    return {
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
         "skill_used": last["skill_used"] or next(reversed(state.skills), None),
@@ -185,17 +185,21 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "root": state.root,
         **({"audit_head": head} if head else {}),
     }
-    # Shorten the longest lists, then the account, until the record fits. The rest are tasks, which no other file keeps.
-    while len(jsontext.compact(value).encode("utf-8", "replace")) > 4096:
-        lists = (*episode.TEXT_LISTS, "commands_failed_then_fixed")
+
+
+def _fit(value: dict[str, Any]) -> bytes:
+    """Render an episode, with the longest lists, then the account, shortened until it fits."""
+    lists, data = (*episode.TEXT_LISTS, "commands_failed_then_fixed"), episode.render(value)
+    while len(data) > 4096:
         key = max(lists, key=lambda name: len(jsontext.compact(value[name])))
         if len(value[key]) > 1:
             del value[key][len(value[key]) // 2]
         elif len(value["what_was_done"]) > settings.ITEM_CHARS:
             value["what_was_done"] = cut(value["what_was_done"], len(value["what_was_done"]) * 3 // 4)
         else:
-            break
-    return value
+            break  # the rest are tasks, which no other file keeps
+        data = episode.render(value)
+    return data
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
