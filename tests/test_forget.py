@@ -15,7 +15,7 @@ from commandline import World
 from life import Life
 
 from harness_memory.base import files as store
-from harness_memory.memory import strike
+from harness_memory.memory import forget
 
 ASK, ANSWER = "Plan the Zanzibar trip for me", "The Zanzibar contract ends in March, so book early. Wrote a letter."
 
@@ -305,4 +305,4 @@ def test_damaged_tombstones_stop_what_would_bring_sessions_back(world: World, cl
     ],
 )
 def test_strike_takes_the_sentence_the_line_or_the_paragraph(text: str, left: str) -> None:
-    assert strike.sentences(text, strike.matcher("Acme Corp")) == left
+    assert forget.sentences(text, forget.matcher("Acme Corp")) == left

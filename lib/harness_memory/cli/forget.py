@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 from ..audit import trail
 from ..base import clock, files, settings
-from ..memory import archive, backfill, records, strike
+from ..memory import archive, backfill, records
 from ..memory import forget as forgetting
 from ..memory.archive import Archived
+from ..memory.forget import Matcher
 from ..memory.records import Record
-from ..memory.strike import Matcher
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..notes.note import Note
@@ -69,7 +69,7 @@ def forget(argv: list[str]) -> int:
     at = Scopes(args)
     tops = [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
     with archive.lock(at.project.dir) if args.yes else contextlib.nullcontext():
-        is_hit = None if args.text is None else strike.matcher(args.text)
+        is_hit = None if args.text is None else forgetting.matcher(args.text)
         selection = _choose(at, args, tops, is_hit)
         report, lines = _shown(selection, at.root)  # while the sessions can still be read
         is_any = any(report.values())
@@ -156,7 +156,7 @@ def _carry_out(at: Scopes, selection: Selection, tops: list[str], is_hit: Matche
             sources = filter(None, backfill.sources(at.root, backfill.paths(config_dir())))
             for source in (each for each in sources if each.project.dir == project_dir):
                 with open(source.path, "rb") as file:
-                    if any(is_hit(text) for row in file for text in strike.passages(source.path, row)):
+                    if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
                         ids.add(source.session_id)
             forgetting.forget_text(project_dir, tops, is_hit, ids, time.time())
         elif selection.sessions or selection.archived:

@@ -2,35 +2,46 @@
 
 A tombstone without content comes first (`session/tombstones.py`), derived files go next, then the facts; views are
 rebuilt last. A killed run is finished by running it again. The audit trail is append-only and stays.
+
+Each format is decoded, loses the sentences that hold a text, and is encoded. Matching ignores case, blanks between
+words, hidden characters, Unicode composition, and the signs that make injected text inert.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import unicodedata
 from collections.abc import Iterable, Iterator
 from typing import Any, Callable
 
-from ..base import files, jsontext, settings
+from ..base import files, jsontext, neutral, settings, shape, yaml
 from ..base.lock import Lock
-from ..notes.note import Note
+from ..base.text import one_line
+from ..notes import note as notes
 from ..notes.shelf import Shelf, archived_slug, shelves
 from ..session import episode, sessions, tombstones
-from . import archive, strike, views
-from .archive import Archived
+from . import archive, views
 from .records import Record
-from .strike import Matcher
 
+Matcher = Callable[[str], bool]
 Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
 
 _WAIT_SECONDS = 3.0
 _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
 _VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE}
+_NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
+# What a record is identified and found by; every other text in it is content.
+_NAMES = frozenset(
+    ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
+    + ("at", "created", "updated", "date", "task_id", "artifact", "session", "outcome", "source", "status", "project")
+    + ("work", "cwd", "git_remote", "path", "file", "last_activity", "type", "scope", "pid", "channel", "model")
+)
 
 
-def forget_sessions(project_dir: str, selected: list[Record], archived: list[Archived], now: float) -> None:
+def forget_sessions(project_dir: str, selected: list[Record], archived: list[archive.Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
-    every: list[Record | Archived] = [*selected, *archived]
+    every: list[Record | archive.Archived] = [*selected, *archived]
     claude_ids = {each.claude_id for each in every} - {""}
     ids = claude_ids | {each.id for each in every}
     phrases = []  # what other sessions may have been shown
@@ -54,7 +65,7 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[Arc
         archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
-def forget_note(shelf: Shelf, note: Note, reach: list[Shelf], project_dirs: list[str]) -> None:
+def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs: list[str]) -> None:
     """The note, its former versions in every scope, its drafts, and what receipts say of it."""
     whole = shelf.note(note.slug) or note
     paths = [shelf.path(note.slug), shelf.used(note.slug)]
@@ -77,28 +88,28 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
     with _facts_changing(project_dir):
-        _rewrite(_fact_files(tops, _UNTOUCHED | _VIEWS), lambda path, data: strike.strike(path, data, is_hit))
+        _rewrite(_fact_files(tops, _UNTOUCHED | _VIEWS), lambda path, data: strike(path, data, is_hit))
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
-def struck(session: Archived, is_hit: Matcher) -> dict[str, bytes]:
-    after = {path: strike.strike(path, data, is_hit) for path, data in session.files.items()}
+def struck(session: archive.Archived, is_hit: Matcher) -> dict[str, bytes]:
+    after = {path: strike(path, data, is_hit) for path, data in session.files.items()}
     return {path: data for path, data in after.items() if data is not None}
 
 
 def find_text(tops: list[str], is_hit: Matcher) -> Iterator[dict[str, Any]]:
     """Every fact file below the folders that holds the text: {file, removed (the whole of it goes), passages}."""
     for path, data in _contents(_fact_files(tops, _UNTOUCHED | _VIEWS)):
-        after = strike.strike(path, data, is_hit)
+        after = strike(path, data, is_hit)
         if after != data:
-            shown = [*filter(is_hit, strike.passages(path, data))] or [os.path.basename(path)]
+            shown = [*filter(is_hit, passages(path, data))] or [os.path.basename(path)]
             yield {"file": path, "removed": after is None, "passages": shown}
 
 
 def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
     """Files with the text anywhere in them: also in a name that a record is found by, or in a word made of it."""
     for path, data in _contents(_fact_files(tops, _UNTOUCHED)):
-        text = "\n".join((data.decode("utf-8", "replace"), *strike.passages(path, data)))
+        text = "\n".join((data.decode("utf-8", "replace"), *passages(path, data)))
         if is_hit(text) or is_hit(text.replace("-", " ")):
             yield path
 
@@ -109,13 +120,13 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
     in them; they are rebuilt afterwards."""
     state = os.path.join(project_dir, settings.STATE_DIR)
     recall = os.path.join(state, settings.RECALL_DIR)
-    notes = shelves(os.path.dirname(project_dir), project_dir)
+    every = shelves(os.path.dirname(project_dir), project_dir)
     live = [path for path in _listed(state, settings.LIVE_DIR) if path.endswith(settings.LOCK_SUFFIX)]
     paths = [*live, os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX]
     locks = [Lock(path, _WAIT_SECONDS, "a session is writing there. Run this again") for path in paths]
     try:
         with contextlib.ExitStack() as stack:
-            for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in notes)):
+            for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in every)):
                 if os.path.isdir(os.path.dirname(lock.path)):
                     stack.enter_context(lock)
             for name in _VIEWS:
@@ -125,7 +136,7 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
             yield
     finally:
         files.remove_tree(recall)
-        for shelf in notes:
+        for shelf in every:
             if os.path.isdir(shelf.folder):
                 with shelf:
                     pass
@@ -190,3 +201,105 @@ def _rewrite(paths: Iterable[str], change: Change) -> None:
                 files.erase(path)
             elif after != data:
                 files.write(path, after, durable=True)
+
+
+def matcher(text: str) -> Matcher:
+    def normal(text: str) -> str:
+        flat = one_line(text).casefold()
+        return flat if flat.isascii() and "'''" not in flat else neutral.undone(unicodedata.normalize("NFC", flat))
+
+    wanted = normal(text)
+    return lambda passage: wanted in normal(passage)
+
+
+def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
+    """The file without the sentences that are hit: `data` itself when there are none, None when nothing is left."""
+    folder, name = path.replace("/", os.sep).split(os.sep)[-2:]
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        after = _struck(folder, name, text, is_hit)
+    except ValueError:  # damaged: plain text then
+        after = sentences(text, is_hit)
+    if after == text:
+        return data
+    return after.encode("utf-8", "surrogateescape") if after and after.strip() else None
+
+
+def passages(path: str, data: bytes) -> list[str]:
+    texts: list[str] = []
+
+    def collect(text: str) -> bool:
+        texts.append(text)
+        return False  # so that it is asked about every text
+
+    strike(path, data, collect)
+    return [line.strip() for text in dict.fromkeys(texts) for line in text.split("\n")]
+
+
+def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
+    is_named = folder in (*_NOTE_FOLDERS, settings.PROFILES_DIR, settings.DRAFTS_DIR)
+    if is_named and is_hit(name.partition(".")[0].replace("-", " ")):
+        return None
+    if folder in _NOTE_FOLDERS and name.endswith(".md"):
+        return _note(name[: -len(".md")], text, is_hit)
+    if name.endswith(".jsonl"):
+        values = [(line, jsontext.loads(line) if line.strip() else None) for line in text.split("\n")]
+        rows = [(line, value, _tree(value, is_hit)) for line, value in values]
+        return "\n".join([line if after == value else jsontext.compact(after) for line, value, after in rows])
+    if name != settings.META_FILE and not name.endswith(".json"):
+        return sentences(text, is_hit)
+    value = yaml.load(text) if name == settings.META_FILE else jsontext.loads(text)
+    after = _tree(value, is_hit, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
+    if after == value:
+        return text
+    if name.startswith(settings.EPISODE_PREFIX) and shape.problem(after, episode.SPEC):
+        return None
+    return yaml.dump(after.items()) if name == settings.META_FILE else jsontext.pretty(after)
+
+
+def _note(slug: str, text: str, is_hit: Matcher) -> str | None:
+    note = notes.parse(slug, text)
+    if is_hit(note.name) or (note.problems and is_hit(text)):
+        return None
+    before = (note.body, note.fields)
+    note.drop([fact for fact in note.facts if is_hit(fact.text)])
+    note.body, note.fields = [line for line in note.body if not is_hit(line)], _tree(note.fields, is_hit)
+    if (note.body, note.fields) == before:
+        return None if is_hit(text) else text
+    if note.fields:
+        note.fields["description"] = note.description  # the first fact, when the description was struck
+    after = notes.render(note) if note.fields else "\n".join(note.body) + "\n"
+    return None if not note.facts or is_hit(after) else after
+
+
+def sentences(text: str, is_hit: Matcher) -> str:
+    """A text without the sentences that are hit, or the paragraphs, where a hit runs over several lines."""
+    if not is_hit(text):
+        return text
+    lines = []
+    for line in text.split("\n"):
+        bare = line.lstrip(" \t-*+#>")
+        kept = bare
+        if is_hit(line):
+            for end in (". ", "! ", "? ", "。", "！", "？"):
+                kept = kept.replace(end, end + "\n")
+            kept = "".join([each for each in kept.split("\n") if not is_hit(each)]).rstrip()
+        if kept == bare or kept.strip(" 0123456789.)"):  # more is left than the mark of a bullet
+            lines.append(line[: len(line) - len(bare)] + kept)
+    left = "\n".join(lines)
+    if is_hit(left):
+        left = "\n\n".join(paragraph for paragraph in left.split("\n\n") if not is_hit(paragraph))
+    return "" if is_hit(left) else left
+
+
+def _tree(value: Any, is_hit: Matcher, drops_empty: bool = True) -> Any:
+    """A JSON value with every text struck but those that name something."""
+    if isinstance(value, str):
+        return sentences(value, is_hit)
+    if isinstance(value, list):
+        items = [(item, _tree(item, is_hit, drops_empty)) for item in value]
+        return [after for item, after in items if after == item or after != "" or not drops_empty]
+    if not isinstance(value, dict):
+        return value
+    is_name = {key: key in _NAMES and isinstance(item, str) for key, item in value.items()}
+    return {key: item if is_name[key] else _tree(item, is_hit, drops_empty) for key, item in value.items()}
