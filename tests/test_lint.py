@@ -11,7 +11,7 @@ from commandline import World
 from test_notes import DATA, made, put, table
 
 from harness_memory.base import clock
-from harness_memory.notes import lint, similar
+from harness_memory.notes import lint
 from harness_memory.notes import note as notes
 from harness_memory.notes import shelf as notebook
 
@@ -40,12 +40,12 @@ def test_a_relative_date_is_found_with_its_day(text: str, meaning: str) -> None:
 
 @pytest.mark.parametrize(("kind", "one", "other"), table("pairs.json"))
 def test_two_statements_are_alike_or_not(kind: str, one: str, other: str) -> None:
-    pairs = similar.pairs([one, "Something else entirely, of no account", other])
+    pairs = lint.pairs([one, "Something else entirely, of no account", other])
     assert [found for *_, found in pairs] == [kind] * bool(kind)
 
 
 def test_a_table_of_values_is_not_a_contradiction() -> None:
-    assert similar.pairs(["Service number %d listens on port %d" % (n, 8000 + n) for n in range(500)]) == []
+    assert lint.pairs(["Service number %d listens on port %d" % (n, 8000 + n) for n in range(500)]) == []
 
 
 # lint ----------------------------------------------------------------------------------------------
@@ -119,12 +119,12 @@ def test_compact_keeps_every_fact_once_and_archives_every_original(shelf: notebo
     sample = table("compact.json")
     put(shelf, *(made(slug, *facts, **fields) for slug, fields, facts in sample["notes"]))
     before = {slug: Path(shelf.path(slug)).read_bytes() for slug in shelf.slugs()}
-    changes, _ = similar.compact(shelf, NOW)
+    changes, _ = lint.compact(shelf, NOW)
     assert sorted(fact.text for note in shelf.read() for fact in note.facts) == sample["left"]
     archived = {notebook.archived_slug(path.name): path.read_bytes() for path in Path(shelf.archive).iterdir()}
     assert sorted(archived) == sorted(changes) == sample["archived"]
     assert all(archived[slug] == before[slug] for slug in archived)
-    assert similar.compact(shelf, NOW) == ({}, [])
+    assert lint.compact(shelf, NOW) == ({}, [])
 
 
 def test_compact_names_what_it_leaves_to_decide_and_where_originals_are(world: World) -> None:

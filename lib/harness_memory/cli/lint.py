@@ -5,10 +5,9 @@ from __future__ import annotations
 import os
 
 from ..notes import lint as linting
-from ..notes import similar
 from ..notes.lint import Finding
 from . import arguments
-from .output import Refusal, answer, count, line, short, some
+from .output import answer, count, line, short, some
 from .scopes import Scopes, add_scope
 
 _SHOWN = 10  # findings of a kind
@@ -44,26 +43,22 @@ def compact(argv: list[str]) -> int:
     add_scope(parser)
     parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     args = parser.parse_args(argv)
-    if args.scope == "local":
-        raise Refusal("--scope local: local notes end with their session; there is nothing to compact")
     scopes = Scopes(args)
     changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * args.dry_run
     for shelf in [
         shelf for shelf in scopes.shelves if shelf.home and shelf.slugs() and args.scope in (None, shelf.scope)
     ]:
-        changed, paths = similar.compact(shelf, scopes.now, is_dry_run=args.dry_run)
-        made = [(shelf.scope + "/" + slug, what) for slug, reasons in changed.items() for what in reasons]
-        rows += ["  " + line("%s %s" % change) for change in made]
+        changed, paths = linting.compact(shelf, scopes.now, is_dry_run=args.dry_run)
+        changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
+        rows += ["  " + line("%s/%s %s" % (shelf.scope, slug, what)) for slug in changed for what in changed[slug]]
         rows += ["%s kept in %s" % (count(len(paths), "original"), short(shelf.archive))] if paths else []
-        changes += made
         archived += paths
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
     rows = rows if changes else ["The notes are compact."]
     rows += ["", "To decide:", *_listing(undecided, scopes.root)[1:]] if undecided else []
-    value = {"dry_run": args.dry_run, "changes": [{"note": ref, "what": what} for ref, what in changes]}
-    value.update(archived=archived, needs_a_mind=[finding._asdict() for finding in undecided])
-    answer(args.json, value, rows)
+    decisions = [finding._asdict() for finding in undecided]
+    answer(args.json, {"changes": changes, "archived": archived, "needs_a_mind": decisions}, rows)
     return 1 if undecided else 0
 
 

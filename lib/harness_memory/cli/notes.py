@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ..base import files, settings
 from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
-from ..notes import lint, similar
+from ..notes import lint
 from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
@@ -99,12 +99,11 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as shelf:
         existing = shelf.note(notes.slug_of(name)) if name else _nearest(shelf, facts, args.type)
         if existing and hasattr(args, "action"):
-            more = 'harness memory remember "FACT" --topic %s' % existing.slug
-            raise Refusal("the note %s exists. Add to it: %s" % (existing.ref, more))
+            raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
         # The first words of a fact that mean something name a new topic; a negation does.
         words = lint.reword("".join(facts[:1]), "")[0].split()
         words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in words]
-        title = name or " ".join([word for word in words if similar.content(word)][:4])
+        title = name or " ".join([word for word in words if lint.content(word)][:4])
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
@@ -121,8 +120,8 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _add_facts(note: Note, facts: list[str]) -> bool:
     """Add the facts that a note does not state; whether there were any."""
-    keys = {similar.key(fact.text) for fact in note.facts}
-    new = [fact for fact in facts if similar.key(fact) not in keys]
+    keys = {lint.key(fact.text) for fact in note.facts}
+    new = [fact for fact in facts if lint.key(fact) not in keys]
     for fact in new:
         note.add(fact)
     return bool(new)
@@ -130,11 +129,11 @@ def _add_facts(note: Note, facts: list[str]) -> bool:
 
 def _nearest(shelf: Shelf, facts: list[str], kind: str | None) -> Note | None:
     """The note of a shelf that is about the same things as some facts; its name and description count twice."""
-    subject = {*similar.content(" ".join(facts))}
+    subject = {*lint.content(" ".join(facts))}
     best, most = None, 0
     for note in [note for note in holding([shelf]) if kind in (None, note.type) and not note.problems]:
-        title = subject.intersection(similar.content(note.name + " " + note.description))
-        shared = subject.intersection(similar.content(" ".join(note.body))) | title
+        title = subject.intersection(lint.content(note.name + " " + note.description))
+        shared = subject.intersection(lint.content(" ".join(note.body))) | title
         if title and len(shared) >= max(2, len(subject) / 3) and len(title) + len(shared) > most:
             best, most = note, len(title) + len(shared)
     return best
@@ -183,8 +182,8 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
     with scopes.writing(note.scope) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         for text in args.drop or ():
-            wanted = similar.key(text)
-            hits = [fact for fact in note.facts if wanted and wanted in similar.key(fact.text)]
+            wanted = lint.key(text)
+            hits = [fact for fact in note.facts if wanted and wanted in lint.key(fact.text)]
             if len(hits) != 1:
                 hold = "%s of %s" % (count(len(hits), "fact"), note.ref)
                 raise Refusal('%s match "%s"; nothing was changed' % (hold, line(text)))
@@ -262,7 +261,7 @@ def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
     for note in shown:
         about = line(note.description) + (" (%s)" % note.fate if note.fate else "")
         rows.append([line(note.ref), note.type, note.day or "-", about])
-    lines = table(rows, is_cut=True) if shown else ['No notes match. Make one: harness memory remember "FACT"']
+    lines = table(rows, is_cut=True) if shown else ["No notes match."]
     lines += ["%d more: --limit %d" % (len(matches) - len(shown), len(matches))] if len(matches) > len(shown) else []
     return answer(args.json, [described(note) for note in shown], lines)
 

@@ -186,8 +186,8 @@ def consolidate(argv: list[str]) -> int:
     project = arguments.locate(args)
     if args.done:
         arguments.private_root(project)
-        at = curated.mark_consolidation(project.dir, time.time())
-        return answer(args.json, {"at": at}, ["Consolidated: sessions count as new from now on."])
+        curated.mark_consolidation(project.dir, time.time())
+        return answer(args.json, {"done": True}, ["Consolidated: sessions count as new from now on."])
     last = curated.last_consolidation(project.dir)
     folder, after = os.path.join(project.dir, settings.EPISODES_DIR), clock.parse(last) or -1.0
     names = [name for name in episode.names(project.dir) if files.modified(os.path.join(folder, name)) > after]

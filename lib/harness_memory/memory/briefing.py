@@ -60,10 +60,9 @@ def last_consolidation(project_dir: str) -> str:
     return str(value["at"]) if value else ""
 
 
-def mark_consolidation(project_dir: str, now: float) -> str:
-    at = clock.iso(now)
-    files.write_json(os.path.join(project_dir, _CONSOLIDATED), {"schema": settings.SCHEMA, "at": at}, durable=True)
-    return at
+def mark_consolidation(project_dir: str, now: float) -> None:
+    value = {"schema": settings.SCHEMA, "at": clock.iso(now)}
+    files.write_json(os.path.join(project_dir, _CONSOLIDATED), value, durable=True)
 
 
 def consolidation_due(project_dir: str, now: float, config: Config) -> str:

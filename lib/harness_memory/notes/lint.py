@@ -2,19 +2,25 @@
 
 A fact should not be worded as a story, or with a date that only holds on the day it is written. Where nothing gets
 lost, the opening of a story is dropped before its "that", and `yesterday`, `today`, `tomorrow` become days.
+
+    duplicate       the same words; case, punctuation and spaces aside
+    near-duplicate  nearly the same words; articles and plural endings aside
+    contradiction   perhaps: nearly the same words with another value, that is a number, a negation or a switch
 """
 
 from __future__ import annotations
 
 import re
 import time
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from contextlib import ExitStack
 from typing import NamedTuple
 
 from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import cut
-from . import index, similar
+from . import index
 from .note import Note, is_fence
 from .shelf import Shelf, holding, read_all
 
@@ -58,6 +64,15 @@ _RELATIVE = re.compile(
     r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) %s)"
     r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD)  # `tomorrow (2026-11-17)` says which day
 )
+_STOP = re.compile(
+    "an?|the|is|are|was|were|be|been|its?|th(?:is|at|ese|ose)|to|of|in|on|at|by|and|or|so|as|we|our|i|my|you"
+)
+_VALUE = re.compile(
+    r".*\d.*|not|never|no|none|nor|cannot|without|off|\w+n't|true|false|yes|(?:en|dis)abled?|allowed|forbidden"
+)
+_LEAST_SHARE = 0.75  # of the words of both
+_COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
+_SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
 
 
 class Finding(NamedTuple):
@@ -96,6 +111,41 @@ def reword(text: str, day: str) -> tuple[str, list[tuple[str, str, bool]]]:
     return _RELATIVE.sub(dated, fact), findings
 
 
+def key(text: str) -> str:
+    """The words of a statement: equal for those that say the same."""
+    return " ".join(re.findall(r"\w+(?:[.\-/']\w+)*", text.lower().replace("’", "'")))
+
+
+def content(text: str) -> list[str]:
+    """The words that mean something, in the singular."""
+    return [re.sub(r"(?<=\w{2}[^siu])s$", "", word) for word in key(text).split() if not _STOP.fullmatch(word)]
+
+
+def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
+    """Every two statements that are alike: their numbers, the earlier first, and the kind."""
+    firsts: dict[str, int] = {}
+    alike = []
+    for number, text in enumerate(texts):
+        first = firsts.setdefault(key(text), number)
+        if first != number:
+            alike.append((first, number, "duplicate"))
+    every = {number: {*content(texts[number])} for words, number in firsts.items() if words}
+    values = {number: {*filter(_VALUE.fullmatch, words)} for number, words in every.items()}
+    bags = {number: words - values[number] for number, words in every.items()}
+    holders: dict[str, list[int]] = defaultdict(list)
+    for number, bag in bags.items():
+        rarest = sorted(bag, key=lambda word: len(holders[word]))[: len(bag) // 3 + 2]  # of which two alike share one
+        for other in {other for word in rarest for other in holders[word][-_COMPARED:]}:
+            if len(bag & bags[other]) >= _LEAST_SHARE * len(bag | bags[other]):
+                kind = "near-duplicate" if values[number] == values[other] else "contradiction"
+                alike.append((other, number, kind))
+        for word in bag:
+            holders[word].append(number)
+    doubts = Counter(number for *pair, kind in alike if kind == "contradiction" for number in pair)
+    series = {number for number, count in doubts.items() if count > _SERIES}
+    return sorted(pair for pair in alike if pair[2] != "contradiction" or series.isdisjoint(pair[:2]))
+
+
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:
     """All findings in the notes of these shelves; `root` is the project's directory."""
     all_notes = read_all(places)
@@ -126,8 +176,7 @@ def check_note(note: Note, root: str) -> Iterator[Finding]:
     for line, what in note.problems:
         yield _finding(note, line, "frontmatter", what)
     day, is_certain = _written(note)
-    texts = {str(note.fields.get("description") or ""): 1}
-    texts.update({fact.text: fact.line for fact in note.facts})
+    texts = {str(note.fields.get("description") or ""): 1, **{fact.text: fact.line for fact in note.facts}}
     for text, line in texts.items():
         if redact(text) != text:
             yield _finding(note, line, "secret", "holds a secret", is_fixable=True)
@@ -150,7 +199,7 @@ def check_pairs(all_notes: list[Note], last: str = "") -> Iterator[Finding]:
     """Of two alike facts the later is the finding; `last` is the note that counts as the latest."""
     live = sorted([note for note in all_notes if note.fate[:10] != "superseded"], key=lambda note: note.ref == last)
     facts = [(note, fact) for note in live for fact in note.facts]
-    for earlier, later, kind in similar.pairs([fact.text for _, fact in facts]):
+    for earlier, later, kind in pairs([fact.text for _, fact in facts]):
         (one, first), (other, second) = facts[earlier], facts[later]
         if one.slug != other.slug or one.scope == other.scope:  # else one overrides the other
             where = '%s:%d ("%s")' % (one.ref, first.line, cut(first.text, _SHOWN_CHARS))
@@ -177,6 +226,35 @@ def correct(note: Note) -> list[str]:
             done.append('"%s" is now "%s"' % (cut(clean, _SHOWN_CHARS), cut(text, _SHOWN_CHARS)))
             note.body[fact.first : fact.last] = [note.body[fact.first][: fact.start] + text]
     return done
+
+
+def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
+    """What changed, or would, by slug, and the paths of the archived originals.
+
+    Of two equal facts the one in the higher ranked note stays; superseded notes and notes left without facts go.
+    """
+    with ExitStack() as stack:
+        if not is_dry_run:
+            stack.enter_context(shelf)
+        all_notes = read_all([shelf])
+        changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
+        left = {note.slug: note for note in sorted(all_notes, key=index.rank) if note.slug not in changes}
+        winners: dict[str, str] = {}
+        for slug, note in [*left.items()]:
+            spare = []
+            for fact in note.facts:
+                winner = winners.get(key(fact.text))
+                if winner:
+                    spare.append(fact)
+                    changes.setdefault(slug, []).append('dropped: "%s", as %s says it' % (cut(fact.text, 100), winner))
+                else:
+                    winners[key(fact.text)] = slug
+            note.drop(spare)
+            if spare and not note.facts and not any(map(is_fence, note.body)):
+                del left[slug]
+                changes[slug].append("removed: other notes say all that it says")
+        done = [] if is_dry_run else changes
+        return changes, [shelf.put(left[slug], now) if slug in left else shelf.remove(slug, now) for slug in done]
 
 
 def _lacks(note: Note) -> list[str]:

@@ -145,13 +145,10 @@ def parse(slug: str, text: str) -> Note:
     except yaml.YamlError as error:
         note.problems.append((error.line + 1, "its frontmatter is invalid: %s" % error.message))
         return note
-    for key in _FIELDS:
-        value = fields.get(key)
-        if value in (None, ""):
-            continue
-        if key in _LISTS and isinstance(value, str):
-            value = fields[key] = [value]
-        wrong = shape.problem(value, _KINDS.get(key, "text"), key)
+    for key in [key for key in _FIELDS if fields.get(key) not in (None, "")]:
+        if key in _LISTS and isinstance(fields[key], str):
+            fields[key] = [fields[key]]
+        wrong = shape.problem(fields[key], _KINDS.get(key, "text"), key)
         if wrong:
             del fields[key]
         elif key == "triggers" and len(note.triggers) < len(note.items(key)):
