@@ -13,7 +13,7 @@ from ..base import config, settings
 from ..base.config import Config
 from ..memory import archive as archives
 from ..memory import backfill as backfills
-from ..memory import housekeeping, retention, views
+from ..memory import housekeeping, views
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
@@ -56,11 +56,11 @@ def _prune(project_dir: str, settled: Config, args: argparse.Namespace) -> dict[
     # Someone who names an age is sure of the clock.
     is_plausible = args.older_than is not None or housekeeping.is_clock_plausible(work_days, now)
     with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
-        plan = retention.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
-        kept = len(plan.pop(retention.KEEP))
+        plan = archives.plan(project_dir, now if is_plausible else 0.0, settled["work_whole_days"], days)
+        kept = len(plan.pop(archives.KEEP))
         report, numbers = _retire(project_dir, plan, args, to_archive)
-    report.update(project=os.path.basename(project_dir), kept=kept, artifacts_pruned=numbers[retention.THIN])
-    report["archived" if to_archive else "deleted"] = numbers[retention.RETIRE]
+    report.update(project=os.path.basename(project_dir), kept=kept, artifacts_pruned=numbers[archives.THIN])
+    report["archived" if to_archive else "deleted"] = numbers[archives.RETIRE]
     report["unreadable"] = [each for each in directories if os.path.isdir(each) and sessions.load(each) is None]
     return {**report, "is_clock_plausible": is_plausible}
 
@@ -74,8 +74,8 @@ def _retire(
     for kind, group in plan.items():
         path, reasons = "", {record.id: "" for record in group}
         if not args.dry_run:
-            into_archive = to_archive and kind != retention.THIN
-            path, reasons = retention.retire(project_dir, group, kind, time.time(), into_archive)
+            into_archive = to_archive and kind != archives.THIN
+            path, reasons = archives.retire(project_dir, group, kind, time.time(), into_archive)
         report["archives"] += [path] if path else []
         report["left"].update({id: reason for id, reason in reasons.items() if reason})
         numbers[kind] = [*reasons.values()].count("")
@@ -95,9 +95,9 @@ def archive(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     project_dir = arguments.locate(args).dir
     with contextlib.nullcontext() if args.dry_run else archives.lock(project_dir):
-        old, still_open = retention.before(project_dir, args.before, with_open=args.open)
-        report, numbers = _retire(project_dir, {retention.WHOLE: old}, args)
-    report.update(sessions=numbers[retention.WHOLE], open=still_open)
+        old, still_open = archives.before(project_dir, args.before, with_open=args.open)
+        report, numbers = _retire(project_dir, {archives.WHOLE: old}, args)
+    report.update(sessions=numbers[archives.WHOLE], open=still_open)
     lines = ["%s %s." % ("Would archive" if args.dry_run else "Archived", count(report["sessions"], "session"))]
     lines += _details(report)
     lines += ["Sessions of open threads that stay: %d (--open archives them too)" % still_open] * bool(still_open)
@@ -122,11 +122,11 @@ def restore(argv: list[str]) -> int:
             if not args.all and names.isdisjoint(each.archive for each in archived):
                 names = {resolve.archived(newest, args.what).id}
             selected = [each for each in archived if args.all or not names.isdisjoint((each.archive, each.id))]
-            outcome = retention.restore(project_dir, selected[::-1])
+            outcome = archives.restore(project_dir, selected[::-1])
     if is_asked:
-        kinds = {"restored": retention.RESTORED, "refused": retention.WENT_ON, "forgotten": retention.FORGOTTEN}
+        kinds = {"restored": archives.RESTORED, "refused": archives.WENT_ON, "forgotten": archives.FORGOTTEN}
         report = {key: [id for id, became in outcome.items() if became == kind] for key, kind in kinds.items()}
-        is_present = {*outcome.values()} == {retention.PRESENT}
+        is_present = {*outcome.values()} == {archives.PRESENT}
         done = "Restored %s." % count(len(report["restored"]), "session")
         lines = ["All of it is here already." if is_present else done]
         lines += ["  %s stays archived: it went on here afterwards" % line(id) for id in report["refused"]]
@@ -139,7 +139,7 @@ def restore(argv: list[str]) -> int:
         answer(args.json, [each.brief() for each in newest], lines or ["Nothing of this project is archived."])
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
-    return 2 if troubles else 1 if {retention.WENT_ON, retention.FORGOTTEN}.intersection(outcome.values()) else 0
+    return 2 if troubles else 1 if {archives.WENT_ON, archives.FORGOTTEN}.intersection(outcome.values()) else 0
 
 
 def backfill(argv: list[str]) -> int:
