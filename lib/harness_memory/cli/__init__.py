@@ -17,8 +17,8 @@ VERBS = (
     ("search", "search:search", "sessions and notes about some words, best first"),
     ("related", "search:related", "sessions that changed a file, and notes about it"),
     ("transcript", "show:transcript", "what was said in a session, while the client keeps it"),
-    ("why", "receipts:why", "what a session was given of the past, from which files, how much"),
-    ("stats", "receipts:stats", "what sessions were given, what of it was used, what it cost"),
+    ("why", "usage:why", "what a session was given of the past, from which files, how much"),
+    ("stats", "usage:stats", "what sessions were given, what of it was used, what it cost"),
     ("checkpoint", "checkpoint:checkpoint", "record what was done and what remains, for the current session"),
     ("remember", "notes:remember", "keep a fact for later sessions, in the note it belongs to"),
     ("note", "notes:note", "notes, one topic a file: add, edit, show, list, remove, promote, supersede"),
@@ -32,8 +32,8 @@ VERBS = (
     ("open", "work:open_work", "what is still open across sessions: threads and tasks, next steps, blockers"),
     ("thread", "work:thread", "a thread of work: list, close, reopen, rename"),
     ("task", "work:task", "a task that spans sessions: start, checkpoint, done, list"),
-    ("rate", "ratings:rate", "say how well a skill did, 1 to 5"),
-    ("signals", "ratings:signals", "how well skills did: ratings, mean and trend"),
+    ("rate", "usage:rate", "say how well a skill did, 1 to 5"),
+    ("signals", "usage:signals", "how well skills did: ratings, mean and trend"),
     ("backfill", "retention:backfill", "make episodes of earlier sessions, from the transcripts still there"),
     ("prune", "retention:prune", "delete or archive old work directories"),
     ("archive", "retention:archive", "move old sessions into a compressed archive"),
@@ -49,25 +49,16 @@ GUARD_VERBS = (
     ("test", "guard:test", "does the installed guard answer: sample calls, none of them run"),
     ("allow-once", "guard:allow_once", "let Claude make one stopped call, once; for a person in a terminal"),
 )
-_EXAMPLES = """\
-examples:
-  harness memory status                      in a project: where things stand
-  harness memory show last                   the latest session in full
-  harness memory doctor                      when something seems wrong
-
+_MEMORY_END = """\
 A project is the git repository (or folder) you are in; --project DIR names another.
 The guard has its own verbs: harness guard --help
 """
-_GUARD_EXAMPLES = """\
-examples:
-  harness guard check 'rm -rf "$DIR"/*'      what would happen, step by step; nothing is run
-  harness guard rules git.reset-hard         one rule in full; without an id all of them
-
+_GUARD_END = """\
 Your own rules: guard.json in the memory folder; a project's, which may only tighten: .claude/guard.json
 """
 FAMILIES = {
-    "memory": (VERBS, "What Claude Code remembers across sessions, in plain files.", _EXAMPLES),
-    "guard": (GUARD_VERBS, "What Claude Code may not do, and what it has to ask first.", _GUARD_EXAMPLES),
+    "memory": (VERBS, "What Claude Code remembers across sessions, in plain files.", _MEMORY_END),
+    "guard": (GUARD_VERBS, "What Claude Code may not do, and what it has to ask first.", _GUARD_END),
 }
 
 
@@ -101,6 +92,6 @@ def _dispatch(argv: list[str]) -> int:
 
 
 def guide(family: str) -> str:
-    verbs, about, examples = FAMILIES[family]
+    verbs, about, end = FAMILIES[family]
     rows = output.table([["  " + name, what] for name, _, what in verbs])
-    return "usage: harness %s <verb> [options]\n\n%s\n\n%s\n\n%s" % (family, about, "\n".join(rows), examples)
+    return "usage: harness %s <verb> [options]\n\n%s\n\n%s\n\n%s" % (family, about, "\n".join(rows), end)

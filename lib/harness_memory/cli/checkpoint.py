@@ -20,7 +20,6 @@ from ..session.sessions import Session
 from . import arguments, resolve
 from .output import Refusal, answer, line, short
 
-OUTCOMES = ("completed", "partial", "blocked", "failed")
 _FORMS = """\
 JSON on standard input, every key optional:
   {"what_was_done": "...", "what_remains": ["..."], "learnings": ["..."], "files_changed": ["..."], "tags": ["..."],
@@ -53,7 +52,7 @@ def checkpoint(argv: list[str]) -> int:
     for flag, (field, metavar, text) in _FLAGS.items():
         action = "append" if "repeatable" in text else "store"
         parser.add_argument("--" + flag, dest=field, metavar=metavar, help=text, action=action)
-    parser.add_argument("--outcome", choices=OUTCOMES)
+    parser.add_argument("--outcome", choices=("completed", "partial", "blocked", "failed"))
     parser.add_argument("--rating", type=int, choices=range(1, 6), metavar="N", help="how well it went, 1 to 5")
     args = parser.parse_args(argv)
     if config.is_off(os.environ):

@@ -32,12 +32,7 @@ _EXAMPLES = """\
 forget a1b2c3d4 cart-totals --yes
 forget --text "Acme Corp" --yes
 forget --since 2026-11-01 --until 2026-11-08"""
-_HEADS = {
-    "sessions": ("%s, with episode, record, receipts and artifacts:", "session"),
-    "notes": ("%s, with former versions:", "note"),
-    "archived": ("%s:", "archived session"),
-    "files": ("In %s:", "file"),
-}
+_NOUNS = {"sessions": "session", "notes": "note", "archived": "archived session", "files": "file"}
 _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
@@ -142,8 +137,7 @@ def _shown(selection: Selection, root: str) -> tuple[dict[str, list[Any]], list[
     lines = []
     for key, rows in groups.items():
         texts = ["  " + "\n    ".join([cut(line(text), 100) for text in row]) for _, row in rows]
-        head, noun = _HEADS[key]
-        lines += [head % count(len(rows), noun), *some(texts, _SHOWN, "  ")] if rows else []
+        lines += [count(len(rows), _NOUNS[key]) + ":", *some(texts, _SHOWN, "  ")] if rows else []
     return {key: [value for value, _ in rows] for key, rows in groups.items()}, lines
 
 

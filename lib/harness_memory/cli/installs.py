@@ -21,12 +21,8 @@ ON, OFF, DEGRADED = "on", "off", "degraded"
 class Install:
     """One settings file that has, or should have, our hooks; it works when it has no problems."""
 
-    __slots__ = ("hooks", "is_disabled", "is_read_here", "path", "problems", "record", "remedy")
-
     def __init__(self, path: str, record: dict[str, Any], *, is_read_here: bool) -> None:
-        self.path = path
-        self.record = record
-        self.is_read_here = is_read_here
+        self.path, self.record, self.is_read_here = path, record, is_read_here
         self.hooks: list[settingsfile.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []

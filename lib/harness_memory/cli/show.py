@@ -27,8 +27,7 @@ _WHO = {"user": "you", "assistant": "claude"}
 def list_all(argv: list[str]) -> int:
     parser = arguments.parser("list", examples="list --since 7d\nlist --notes --type feedback", has_all=True)
     add = parser.add_argument
-    limit = "at most N (default: %d sessions, all notes)" % _LIMIT
-    add("--limit", type=arguments.positive, metavar="N", help=limit)
+    add("--limit", type=arguments.positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
     add("--status", type=str.upper, choices=(*settings.STATUSES, settings.DIED), help="only sessions in this state")
     add("--branch", metavar="B", help="only sessions on this git branch")
     add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
@@ -37,8 +36,7 @@ def list_all(argv: list[str]) -> int:
     add("--notes", action="store_true", help="list notes")
     add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
     add_scope(parser)
-    unused = "only notes neither used nor verified for %d days" % settings.NOTE_UNUSED_DAYS
-    add("--unused", action="store_true", help=unused)
+    add("--unused", action="store_true", help="only notes neither used nor verified for a long time")
     args = parser.parse_args(argv)
     if not (args.notes or args.type or args.scope or args.unused):
         return _list_sessions(args)

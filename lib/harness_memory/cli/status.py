@@ -90,11 +90,8 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
     if last:
         minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]
         parts = [local(last["started"]), last["id"], state_of_last, minutes, last["branch"]]
-        tokens = [int(each["tokens"] or 0) for each in last["told"]]
-        injected = "~%d tokens, %s" % (sum(tokens), "once" if len(tokens) == 1 else "%d times" % len(tokens))
         lines += ["", "Last session", "  " + line(" · ".join(filter(None, parts)))]
         lines += ["  " + cut(line(last["headline"]), columns() - 2)] if last["headline"] else []
-        lines += ["  injected: " + (injected if tokens else "nothing")]
     runs = facts["hooks"]["last_runs"].items()
     times = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in runs if when]
     state_rows = [["Hooks", facts["hooks"]["state"]], ["Guard", line(facts["guard"]["line"])]]
