@@ -34,7 +34,6 @@ HANDLERS = {
     "PreCompact": "stop",
     "SessionEnd": "stop",
 }
-_OF_SUBAGENTS = ("PreToolUse", "SubagentStart")  # a subagent neither starts nor ends its session
 
 
 class Event:
@@ -178,8 +177,8 @@ def handle(name: str, payload: dict[str, Any]) -> bytes:
 
 def _reply(name: str, root: str, ends: float, payload: dict[str, Any]) -> bytes:
     event = Event(name, payload, os.environ)
-    if event.agent_id and name not in _OF_SUBAGENTS:
-        return b""
+    if event.agent_id and name not in ("PreToolUse", "SubagentStart"):
+        return b""  # a subagent neither starts nor ends its session
     opened = files.ensure_private(root)
     if opened:
         _stamp(root, name, opened)

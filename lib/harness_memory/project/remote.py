@@ -21,8 +21,8 @@ def normalize(url: str, base: str = "") -> str:
     url = url.strip()
     if not url or len(url) > 4096:
         return ""
-    helper, separator, address = url.partition("::")
-    is_helped = bool(separator) and _is_word(helper)  # `<helper>::<address>`, see gitremote-helpers(7)
+    helper, separator, address = url.partition("::")  # `<helper>::<address>`, see gitremote-helpers(7)
+    is_helped = bool(separator) and _is_word(helper)
     name = _name(address if is_helped else url, base)
     name = helper.lower() + "::" + name if name and is_helped else name
     if name.isprintable():

@@ -97,10 +97,7 @@ def save(artifacts: str, value: object, now: float) -> str:
 
 
 def collect(context: Context, session: Session, state: Capture) -> list[str]:
-    """Archive the checkpoint files of one session and take all its checkpoints into `state`.
-
-    Returns the claims, to be removed once the episode is written.
-    """
+    """Archive a session's checkpoints and take them into `state`; the claims, to be removed after the episode."""
     claims, is_left = [], False
     suffix, pid = settings.CHECKPOINT_SUFFIX, str(session.meta.get("pid"))
     for path in context.checkpoints():
@@ -109,12 +106,9 @@ def collect(context: Context, session: Session, state: Capture) -> list[str]:
                 continue
             named, written = named_session(path), files.modified(path)
             middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(suffix)].strip(".-_")
-            if named:
-                is_mine = named in (session.id, session.claude_id)
-            else:
-                is_later = written >= (clock.parse(session.started) or 0.0)
-                is_mine = state.wrote_checkpoint or middle == pid
-                is_mine = is_mine or (is_later and not may_be_of_living(context, written, session.claude_id))
+            is_mine = named in (session.id, session.claude_id) if named else state.wrote_checkpoint or middle == pid
+            if not named and not is_mine and written >= (clock.parse(session.started) or 0.0):
+                is_mine = not may_be_of_living(context, written, session.claude_id)
             is_left = is_left or not is_mine
             path = claim(path, session.id, context.store_root) if is_mine else ""
         if path and _archive(path, session, state.since, context.store_root):

@@ -19,17 +19,19 @@ if TYPE_CHECKING:
 
     from ..base.config import Config
 
-_EVENT = "recovery"  # the name of its failures
-
 
 def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float, config: Config) -> None:
     """Sweep at the start of session `claude_id`, run by `process`."""
     for marker in sessions.live_markers(context.project_dir):
         if marker["claude_session"] == claude_id or context.left() <= 0:
             continue
-        with health.noted(context.store_root, _EVENT):
-            marked, evidence, last = marker["process"], "", _last_sign(context, marker)
-            is_alive = liveness.is_alive(marked)
+        with health.noted(context.store_root, "recovery"):
+            marked, evidence, session = marker["process"], "", sessions.at_marker(context.project_dir, marker)
+            paths = [sessions.marker_path(context.project_dir, marker["claude_session"])]
+            if session:
+                paths = [os.path.join(session.dir, name) for name in (settings.META_FILE, settings.CAPTURE_FILE)]
+                paths.append(str(session.meta.get("transcript") or ""))
+            is_alive, last = liveness.is_alive(marked), max(map(files.modified, paths))
             if marked and marked == process:
                 evidence = "its process %s went on as session %s" % (marked["pid"], sessions.safe_id(claude_id)[:8])
             elif is_alive is False:
@@ -39,16 +41,8 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
             if evidence:
                 _abandon(context, marker, evidence, clock.iso(last))
     for path in context.checkpoints():
-        with health.noted(context.store_root, _EVENT):
+        with health.noted(context.store_root, "recovery"):
             _adopt(context, path, now)
-
-
-def _last_sign(context: Context, marker: dict[str, Any]) -> float:
-    session = sessions.at_marker(context.project_dir, marker)
-    if not session:
-        return files.modified(sessions.marker_path(context.project_dir, marker["claude_session"]))
-    paths = [os.path.join(session.dir, name) for name in (settings.META_FILE, settings.CAPTURE_FILE)]
-    return max(map(files.modified, (*paths, str(session.meta.get("transcript") or ""))))
 
 
 def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str) -> None:
@@ -99,7 +93,7 @@ def _adopt(context: Context, path: str, now: float) -> None:
         if not held or (path and not checkpoint.claim(path, owner.id, context.store_root)):
             return
         if owner.is_new:
-            reason = "a checkpoint was found without its session"
-            owner.meta.update(status=settings.ABANDONED, ended=owner.started, reason=reason)
+            owner.meta.update(status=settings.ABANDONED, ended=owner.started)
+            owner.meta["reason"] = "a checkpoint was found without its session"
             owner.save(durable=True)  # owns the claim from here on
         record.update(context, owner, is_over=owner.meta["status"] != settings.ACTIVE)

@@ -3,9 +3,8 @@
 It is JSON Lines, one entry a line, and most of its bytes are entries that say nothing about the work (request
 snapshots, attachments, tool output). Those are recognised by their first bytes and skipped unparsed.
 
-A place in a transcript is kept in the session's capture file: [offset, checksum of the bytes before it]. `offset` is
-where the next unread line starts. A file with other bytes there was rewritten and is read from its start,
-as after any other value (older versions had other forms).
+A place in it is [offset of the next unread line, checksum of the bytes before it]. A file with other bytes there was
+rewritten and is read from its start, as after any other value (older versions had other forms).
 """
 
 from __future__ import annotations
@@ -25,14 +24,11 @@ if TYPE_CHECKING:
     from .capture import Capture
 
 _O_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)  # follows links, unlike our files
-_PRIME = 2**31 - 1  # of a checksum by arithmetic: loading `zlib` takes a millisecond
-_TAIL_BYTES = 512
 _TITLES = ("custom-title", "ai-title", "summary")
 _WANTED_FIRST = frozenset(name.encode() for name in ("user", "assistant", *_TITLES))
 
 _FILE_TOOLS = {"Write": "file_path", "Edit": "file_path", "MultiEdit": "file_path", "NotebookEdit": "notebook_path"}
 _SHELL_TOOLS = ("Bash", "PowerShell")
-_OUTSIDE_TOOLS = ("WebFetch", "WebSearch")
 _NAMES_KEPT = 20
 _TOPICS = "/%s/%s/" % (settings.LEARNING_DIR, settings.TOPICS_DIR)
 _EPISODE = "/%s/%s" % (settings.EPISODES_DIR, settings.EPISODE_PREFIX)
@@ -71,21 +67,20 @@ class Reading:
         self.place = self._place(self.place[0])
 
     def _place(self, offset: int) -> list[int]:
-        size = min(_TAIL_BYTES, offset)
+        size = min(512, offset)
         self.file.seek(offset - size)
-        return [offset, int.from_bytes(self.file.read(size), "big") % _PRIME]
+        # By arithmetic, as loading `zlib` takes a millisecond.
+        return [offset, int.from_bytes(self.file.read(size), "big") % (2**31 - 1)]
 
 
 def _is_wanted(line: bytes, is_sidechain: bool) -> bool:
     # Inside JSON strings quotes are escaped, so `"type":"user"` cannot come from a text.
     if line[:9] == b'{"type":"':
         return line[9 : line.find(b'"', 9)] in _WANTED_FIRST
-    start = line[:200]
+    start, space = line[:200], b" " if b'": "' in line[:200] else b""
     if b'"attachment":{' in start or (b'"isSidechain":true' in start and not is_sidechain):
         return False
-    if b'"type":"user"' in line or b'"type":"assistant"' in line:
-        return True
-    return b'": "' in start and (b'"type": "user"' in line or b'"type": "assistant"' in line)
+    return b'"type":%b"user"' % space in line or b'"type":%b"assistant"' % space in line
 
 
 def blocks(entry: dict[str, Any]) -> list[dict[str, Any]]:
@@ -176,7 +171,7 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
     state.turn = WORKING
     state.tools[name] = state.tools.get(name, 0) + 1
     detail: Any = ""  # what its result will be about
-    if name in _OUTSIDE_TOOLS or name.startswith("mcp__"):
+    if name in ("WebFetch", "WebSearch") or name.startswith("mcp__"):
         _add(state.outside, name, _NAMES_KEPT)
     elif name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
