@@ -14,7 +14,7 @@ import pytest
 import support
 from commandline import World
 
-from harness_memory.setup import entries
+from harness_memory.setup import settingsfile
 
 POSIX = pytest.mark.skipif(os.name != "posix", reason="file modes of POSIX")
 INSTALL = [sys.executable, str(support.ROOT / "install.py")]
@@ -71,7 +71,11 @@ def test_a_healthy_install_has_no_problems(installed: World, settings_file: Path
     installed.work("Add a form", "Added.", ("a.py",))
     assert problems(installed) == {}
     page = installed.memory("doctor").stdout
-    for text in ("settings.json: %d hooks" % len(entries.HOOKS), "SessionStart", "Python %d.%d" % sys.version_info[:2]):
+    for text in (
+        "settings.json: %d hooks" % len(settingsfile.HOOKS),
+        "SessionStart",
+        "Python %d.%d" % sys.version_info[:2],
+    ):
         assert text in page
     assert hook_line(installed).split()[1:] == ["on:", str(Path("~", ".claude", "settings.json"))]
     assert installed.json("status")["hooks"]["installs"] == [str(settings_file)]

@@ -14,7 +14,7 @@ import support
 from commandline import HARNESS, World
 
 from harness_memory.guard import policy, rules
-from harness_memory.setup import entries, selftest
+from harness_memory.setup import selftest, settingsfile
 from harness_memory.setup.installation import Installation
 
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells and terminals")
@@ -28,7 +28,7 @@ def world(home: Path, repo: Path) -> World:
 def put_in(world: World, *, guard: bool = True) -> Path:
     """An install without its proof."""
     path = world.home / ".claude" / "settings.json"
-    wanted = entries.entries(str(support.ROOT), sys.executable, [str(world.root)], str(world.home), guard=guard)
+    wanted = settingsfile.entries(str(support.ROOT), sys.executable, [str(world.root)], str(world.home), guard=guard)
     Installation(str(support.ROOT), "user", str(path), str(world.root)).install(wanted, sys.executable)
     return path
 

@@ -20,7 +20,7 @@ from test_jsonedit import Scribe
 from harness_memory import __version__
 from harness_memory.base import invocation
 from harness_memory.cli.output import Refusal
-from harness_memory.setup import entries, selftest, settingsfile
+from harness_memory.setup import selftest, settingsfile
 from harness_memory.setup.command import find_python
 from harness_memory.setup.command import main as command_line
 from harness_memory.setup.installation import Installation
@@ -35,7 +35,7 @@ SHAPES = {row["name"]: row["text"].encode("utf-8", "surrogateescape") for row in
 
 
 def wanted(tree: str = TREE, python: str = PYTHON, store: str = "/home/you/.claude/memory", **more: Any) -> Any:
-    return entries.entries(tree, python, [store], "/home/you", **more)
+    return settingsfile.entries(tree, python, [store], "/home/you", **more)
 
 
 class Target(NamedTuple):
@@ -63,7 +63,7 @@ def get(target: Target) -> bytes:
     return Path(target.settings).read_bytes()
 
 
-def do_install(target: Target, new: entries.Entries | None = None) -> bytes:
+def do_install(target: Target, new: settingsfile.Entries | None = None) -> bytes:
     new = new or wanted()
     Installation(*target).install(new, PYTHON)
     return get(target)
@@ -240,13 +240,15 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     text = settingsfile.merge("{}\n", wanted(tree))
     assert (support.ROOT / "settings.example.json").read_text(encoding="utf-8") == text
     hooks = json.loads((support.HOOKS / "hooks.json").read_text(encoding="utf-8"))["hooks"]
-    assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {e: m for e, _, m in entries.HOOKS}
-    for event, script, _ in entries.HOOKS:
+    assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {
+        e: m for e, _, m in settingsfile.HOOKS
+    }
+    for event, script, _ in settingsfile.HOOKS:
         command = 'python3 -I -S -X utf8 "${CLAUDE_PLUGIN_ROOT}/hooks/%s" || exit 0' % script
         assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5}]
     plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
-    assert [name for _, name, _ in entries.HOOKS if not (support.HOOKS / name).is_file()] == []
+    assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []
 
 
 FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
@@ -258,8 +260,8 @@ def test_a_command_exits_with_0_whatever_its_path(tmp_path: Path, python: str, f
     script = tmp_path / folder / "hooks" / "stop.py"
     script.parent.mkdir(parents=True)
     script.write_text("import sys; print('ran'); sys.exit('complaint' if sys.flags.isolated else 2)")
-    command = entries.hook_command(python, str(script))
-    assert entries.is_our_command(command, "/nowhere")
+    command = settingsfile.hook_command(python, str(script))
+    assert settingsfile.is_our_command(command, "/nowhere")
     for output in (b"ran\n", b""):
         result = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
         assert (result.returncode, result.stdout, result.stderr) == (0, output, b"")
@@ -267,15 +269,15 @@ def test_a_command_exits_with_0_whatever_its_path(tmp_path: Path, python: str, f
 
 
 def test_windows_commands_run_a_script_and_ignore_its_absence(tmp_path: Path) -> None:
-    new = entries.entries(r"C:\My Tools\hm", r"C:\Py 3\python.exe", ["C:/m"], "C:/u", windows=True)
+    new = settingsfile.entries(r"C:\My Tools\hm", r"C:\Py 3\python.exe", ["C:/m"], "C:/u", windows=True)
     command = new.groups["Stop"]["hooks"][0]["command"]
     assert command.startswith('"C:/Py 3/python.exe" -I -S -X utf8 -c "import os,sys;')
     assert command.endswith('" "C:/My Tools/hm/hooks/stop.py" harness-memory')
-    assert entries.is_our_command(command, "C:/elsewhere")
+    assert settingsfile.is_our_command(command, "C:/elsewhere")
     assert new.rules == ["Read(//c/m/**)", 'Bash("C:/Py 3/python.exe" "C:/My Tools/hm/harness" memory *)']
     script = tmp_path / "x.py"
     script.write_text("import sys; print(__file__, sys.flags.isolated)")
-    words = shlex.split(entries.hook_command(sys.executable, str(script), windows=True))
+    words = shlex.split(settingsfile.hook_command(sys.executable, str(script), windows=True))
     for output in ("%s 1\n" % script, ""):
         result = subprocess.run(words, capture_output=True)
         assert (result.returncode, result.stdout.decode(), result.stderr) == (0, output, b"")
@@ -284,11 +286,11 @@ def test_windows_commands_run_a_script_and_ignore_its_absence(tmp_path: Path) ->
 
 def test_the_rules_open_the_store_and_are_the_command_that_the_model_reads() -> None:
     for store, rule in (("/h/.claude/memory", "Read(~/.claude/memory/**)"), ("/m/[x]*", r"Read(//m/\[x\]\*/**)")):
-        assert entries.read_rule(store, "/h") == rule
+        assert settingsfile.read_rule(store, "/h") == rule
     for tree, command in (("/my hm", 'python3 "/my hm/harness" memory'), ("/$x", "python3 '/$x/harness' memory")):
         assert invocation.command(tree, PYTHON) == command
         assert wanted(tree).rules[1] == "Bash(%s *)" % command
-        assert entries.is_our_rule(wanted(tree).rules[1])
+        assert settingsfile.is_our_rule(wanted(tree).rules[1])
 
 
 def test_the_interpreter_is_outside_virtual_environments(tmp_path: Path) -> None:
@@ -316,7 +318,7 @@ def settle(home: Path, scope: str = "user", **env: str) -> None:
     """An install without its proof."""
     memory = env.get("HARNESS_MEMORY_HOME") or str(home / ".claude" / "memory")
     target = Target(str(support.ROOT), scope, settingsfile.locate(scope, env, str(home), str(home)), memory)
-    do_install(target, entries.entries(str(support.ROOT), find_python(), [memory], str(home)))
+    do_install(target, settingsfile.entries(str(support.ROOT), find_python(), [memory], str(home)))
 
 
 @pytest.fixture(scope="module")
@@ -340,7 +342,7 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     path = home / ".claude" / "settings.json"
     assert result.stdout.startswith("Installed into %s\n" % path)
-    for event, _, _ in entries.HOOKS:
+    for event, _, _ in settingsfile.HOOKS:
         assert "  %-17s ok, " % event in result.stdout
     assert "  guard             ok, " in result.stdout
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))

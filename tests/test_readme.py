@@ -13,7 +13,7 @@ from commandline import World
 from harness_memory import cli
 from harness_memory.base import settings
 from harness_memory.guard import decision, policy
-from harness_memory.setup import entries
+from harness_memory.setup import settingsfile
 
 README = (support.ROOT / "README.md").read_text(encoding="utf-8")
 
@@ -52,7 +52,7 @@ def test_the_denial_shown_is_the_real_one() -> None:
 
 
 def test_every_hook_is_in_the_table() -> None:
-    assert first_column("## What happens when") == [event for event, _, _ in entries.HOOKS]
+    assert first_column("## What happens when") == [event for event, _, _ in settingsfile.HOOKS]
 
 
 def test_every_setting_is_in_the_table_with_its_default() -> None:

@@ -14,7 +14,7 @@ import support
 from harness_memory import cli
 from harness_memory.base import invocation
 from harness_memory.base.text import hexdigest
-from harness_memory.setup import entries
+from harness_memory.setup import settingsfile
 from harness_memory.setup.installation import PLUGIN_COMMAND, Installation
 
 NAMES = ("harness-consolidate", "harness-recall", "harness-remember")
@@ -59,8 +59,8 @@ class Config:
     def _installation(self) -> Installation:
         return Installation(str(support.ROOT), "user", str(self.settings), str(self.store))
 
-    def _wanted(self) -> entries.Entries:
-        return entries.entries(str(support.ROOT), sys.executable, [str(self.store)], "/home/you")
+    def _wanted(self) -> settingsfile.Entries:
+        return settingsfile.entries(str(support.ROOT), sys.executable, [str(self.store)], "/home/you")
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .. import __version__
 from ..base import config, files, invocation, settings
 from ..guard import policy
-from ..setup import entries, installation, settingsfile
+from ..setup import installation, settingsfile
 from .output import Refusal
 
 RECENT_SECONDS = 7 * 86400
@@ -37,7 +37,7 @@ class Install:
             gone = "is gone" if data is None else "does not hold our hooks any more"
             self.problems = [gone] if record else []
             return
-        missing = [event for event, _, _ in entries.HOOKS if event not in {hook.event for hook in self.hooks}]
+        missing = [event for event, _, _ in settingsfile.HOOKS if event not in {hook.event for hook in self.hooks}]
         self.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
         paths = dict.fromkeys(path for hook in self.hooks for path in _paths_in(hook.command))
         self.problems += ["%s is gone" % path for path in paths if not os.path.isfile(path)]
@@ -79,8 +79,8 @@ def guard(root: str, installs: list[Install], directory: str) -> Guard:
     """The guard's state in a session that starts in `directory`."""
     problems = policy.load(root, directory).problems
     hooks = [(each, hook) for each in installs if each.is_read_here for hook in each.hooks]
-    hooks = [(each, hook) for each, hook in hooks if hook.event == entries.GUARD_EVENT]
-    guarded = [(each, hook) for each, hook in hooks if hook.matcher != entries.UNGUARDED]
+    hooks = [(each, hook) for each, hook in hooks if hook.event == settingsfile.GUARD_EVENT]
+    guarded = [(each, hook) for each, hook in hooks if hook.matcher != settingsfile.UNGUARDED]
     able = []
     for each, hook in guarded:
         scripts = [path for path in _paths_in(hook.command) if path.endswith(".py")]
@@ -108,7 +108,7 @@ def guard(root: str, installs: list[Install], directory: str) -> Guard:
 def last_runs(root: str) -> dict[str, float]:
     """When each hook last ran; 0.0 for never."""
     folder = os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
-    return {event: files.modified(os.path.join(folder, event)) for event, _, _ in entries.HOOKS}
+    return {event: files.modified(os.path.join(folder, event)) for event, _, _ in settingsfile.HOOKS}
 
 
 def have_run_lately(root: str) -> bool:

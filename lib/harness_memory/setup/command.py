@@ -13,7 +13,7 @@ from .. import __version__, cli
 from ..base import files, invocation, settings
 from ..cli import arguments, output
 from ..cli.output import Refusal
-from . import entries, installation, selftest, settingsfile
+from . import installation, selftest, settingsfile
 from .installation import Installation
 
 ROOT = invocation.tree()
@@ -67,7 +67,7 @@ def _run(args: argparse.Namespace) -> int:
     target = Installation(ROOT, args.scope, path, store)
     is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
-    wanted = entries.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
+    wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 
@@ -78,9 +78,8 @@ def find_python() -> str:
     """
     version = "python%d.%d" % sys.version_info[:2]
     base = getattr(sys, "_base_executable", None) or sys.executable  # in an environment, right from 3.11 on
-    candidates = [base, os.path.join(sys.base_prefix, "bin", version)]
-    candidates += [shutil.which(name) or "" for name in (version, "python3", "python")]
-    for path in filter(os.path.isabs, candidates):
+    found = [shutil.which(name) or "" for name in (version, "python3", "python")]
+    for path in filter(os.path.isabs, (base, os.path.join(sys.base_prefix, "bin", version), *found)):
         try:
             # Without -S: `site` is what sets the prefix of a virtual environment.
             done = subprocess.run([path, "-I", "-c", _PROBE], capture_output=True, timeout=20)
@@ -91,7 +90,7 @@ def find_python() -> str:
     return ""
 
 
-def _install(target: Installation, wanted: entries.Entries, python: str, args: argparse.Namespace) -> int:
+def _install(target: Installation, wanted: settingsfile.Entries, python: str, args: argparse.Namespace) -> int:
     if args.dry_run:
         missing = [path for path in target.skills(python) if not os.path.lexists(path)]
         return _rehearse(target, target.installed(wanted), ["Would add the skill %s" % path for path in missing])
@@ -113,7 +112,7 @@ def _install(target: Installation, wanted: entries.Entries, python: str, args: a
     commands = {hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}
     outcomes = [*selftest.play(commands, os.environ)]
     if wanted.has_guard:
-        outcomes += selftest.challenge(commands[entries.GUARD_EVENT], os.environ, selftest.CASES[:1])
+        outcomes += selftest.challenge(commands[settingsfile.GUARD_EVENT], os.environ, selftest.CASES[:1])
     for event, milliseconds, problem, *_ in outcomes:
         _say("  %-17s %s", event, "FAILED: " + problem if problem else "ok, %.0f ms" % milliseconds)
     undo = "python3 %s --scope %s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), target.scope)
@@ -128,7 +127,7 @@ def _install(target: Installation, wanted: entries.Entries, python: str, args: a
     return 0
 
 
-def _uninstall(target: Installation, wanted: entries.Entries, args: argparse.Namespace) -> int:
+def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argparse.Namespace) -> int:
     paths, summary = installation.memory(target.store) if args.purge else ([], "")
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:

@@ -20,7 +20,7 @@ from ..base import files, invocation, settings
 from ..base.text import hexdigest
 from ..cli.output import Refusal, count
 from . import settingsfile
-from .entries import Entries
+from .settingsfile import Entries
 
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
 PLUGIN_COMMAND = 'python3 "${CLAUDE_SKILL_DIR}/../../harness" memory'  # in the tree itself, for use as a plugin
@@ -126,16 +126,15 @@ def records(store: str) -> list[dict[str, Any]]:
 
 def memory(store: str) -> tuple[list[str], str]:
     """The paths of the memory in this folder, which may hold other things too, and what they are."""
-    projects, others = [], []
+    projects: list[str] = []
+    others: list[str] = []
     for name in files.names(store):
         path = os.path.join(store, name)
         is_temporary = name.startswith(".") and name.endswith(settings.TEMP_SUFFIX)
-        if os.path.islink(path):
-            continue
-        if _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(path, settings.PROJECT_FILE)):
-            projects.append(path)
-        elif name in _FOLDERS if os.path.isdir(path) else is_temporary or name in _FILES:
-            others.append(path)
+        is_other = name in _FOLDERS if os.path.isdir(path) else is_temporary or name in _FILES
+        is_project = _PROJECT.fullmatch(name) and os.path.isfile(os.path.join(path, settings.PROJECT_FILE))
+        if (is_project or is_other) and not os.path.islink(path):
+            (projects if is_project else others).append(path)
     runs = os.path.join(store, settings.HEALTH_DIR, settings.LAST_RUN_DIR)
     if not projects and not records(store) and not os.path.isdir(runs):
         return [], ""  # a `config.json` or `user` in this folder is not ours

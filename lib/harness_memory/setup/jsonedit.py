@@ -24,12 +24,9 @@ class Node:
     """A value in `text[start:end]`; `begin` is where its key starts, if it has one. `value` is that of a string."""
 
     def __init__(self, token: str, start: int, parent: Node | None) -> None:
-        self.kind = token[0]
-        self.parent = parent
-        self.start = self.begin = start
-        self.end = start + len(token)
+        self.kind, self.parent, self.key = token[0], parent, ""
+        self.start, self.begin, self.end = start, start, start + len(token)
         self.value = json.loads(token, strict=False) if self.kind == '"' else ""
-        self.key = ""
         self.children: list[Node] = []
 
     def find(self, *path: str) -> Node | None:

@@ -14,7 +14,7 @@ import time
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from ..base import health, settings
-from .entries import GUARD_EVENT
+from .settingsfile import GUARD_EVENT
 
 _FIELDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup"},
