@@ -238,10 +238,10 @@ def write_json(path: str, value: Any, *, durable: bool = False) -> None:
 
 
 def write_if_changed(path: str, data: bytes) -> bool:
-    is_changed = not is_same(path, data)
-    if is_changed:
-        write(path, data)
-    return is_changed
+    if is_same(path, data):
+        return False
+    write(path, data)
+    return True
 
 
 def append_line(path: str, line: bytes, *, durable: bool = False) -> None:

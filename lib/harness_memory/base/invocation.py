@@ -6,6 +6,7 @@ The client compares a rule with the text of a command, quotes included, so both 
 from __future__ import annotations
 
 import os
+import sys
 
 SCRIPT = "harness"
 
@@ -26,8 +27,6 @@ def command(root: str, interpreter: str = "", *, windows: bool = False) -> str:
 
 def own_command() -> str:
     """The same for this very tree and interpreter."""
-    import sys
-
     return command(tree(), sys.executable, windows=os.name == "nt")
 
 

@@ -184,7 +184,4 @@ DEFAULTS: dict[str, int | str] = {
     "recall_items": 3,
 }
 CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
-MINIMUMS = {
-    "injection_units": 1000,  # below that the frame leaves no room for anything
-    "recall_items": 0,  # none: switched off
-}
+MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

@@ -8,7 +8,12 @@ from . import settings
 
 _CONTROLS = dict.fromkeys((*range(32), *range(127, 160), 8232, 8233), " ")
 _BLOCK_CONTROLS = {**_CONTROLS, 9: "\t", 10: "\n"}
-_hidden: dict[int, None] = {}  # see `_visible`
+_SINGLES = (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
+_SPANS = (
+    *((0x180B, 0x1810), (0x200B, 0x2010), (0x202A, 0x202F), (0x2060, 0x2070), (0xFE00, 0xFE10)),
+    *((0xFFF9, 0xFFFC), (0x1BCA0, 0x1BCA4), (0x1D173, 0x1D17B), (0xE0000, 0xE01F0)),
+)
+_HIDDEN = dict.fromkeys((*_SINGLES, *(code for span in _SPANS for code in range(*span))))
 _NAME_CHARS = 100
 _names: dict[tuple[str, int], str] = {}  # branch, model and tools stand on every line of a transcript
 
@@ -108,13 +113,4 @@ def _redacted(value: str, limit: int) -> str:
 
 def _visible(value: str) -> str:
     """Text without characters that reorder what a terminal shows, or hide in it."""
-    if value.isascii():
-        return value
-    if not _hidden:
-        singles = (0xAD, 0x34F, 0x61C, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFEFF, 0xFFA0)
-        spans = (
-            *((0x180B, 0x1810), (0x200B, 0x2010), (0x202A, 0x202F), (0x2060, 0x2070), (0xFE00, 0xFE10)),
-            *((0xFFF9, 0xFFFC), (0x1BCA0, 0x1BCA4), (0x1D173, 0x1D17B), (0xE0000, 0xE01F0)),
-        )
-        _hidden.update(dict.fromkeys((*singles, *(code for span in spans for code in range(*span)))))
-    return value.translate(_hidden)
+    return value if value.isascii() else value.translate(_HIDDEN)

@@ -22,7 +22,6 @@ _ESCAPES = {
     "0": "\0", "a": "\a", "b": "\b", "t": "\t", "\t": "\t", "n": "\n", "v": "\v", "f": "\f", "r": "\r", "e": "\x1b",
     " ": " ", '"': '"', "/": "/", "\\": "\\", "N": "\x85", "_": "\xa0", "L": "\u2028", "P": "\u2029",
 }  # fmt: skip
-_HEX_ESCAPES = {"x": 2, "u": 4, "U": 8}
 _SHORT_ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "\0": "\\0", "\x1b": "\\e"}
 
 
@@ -181,7 +180,7 @@ def _quoted(text: str) -> tuple[str, str]:
             return out, text[at:]
         elif char == "\\" and quote == '"':
             name = text[at : at + 1]
-            size = _HEX_ESCAPES.get(name, 0)
+            size = {"x": 2, "u": 4, "U": 8}.get(name, 0)
             digits = text[at + 1 : at + 1 + size]
             if name not in _ESCAPES and (not size or len(digits) != size or not digits.isalnum()):
                 raise ValueError("bad escape \\%s%s" % (name, digits))
