@@ -16,7 +16,6 @@ from typing import Any
 from ..base import clock, config, files, jsontext, settings, shape
 from ..project import Context, Project, identity
 from ..session import capture, episode, record, sessions, tombstones
-from ..session.sessions import Session
 from . import archive
 
 PROJECTS_DIR = "projects"
@@ -85,9 +84,8 @@ class Backfill:
     """One run over transcripts, oldest first, into the memories of their projects."""
 
     def __init__(self, root: str, only: str, now: float, limits: config.Config) -> None:
-        self.root = root
+        self.root, self.now = root, now
         self.only = only  # the store directory of one project; "" for all
-        self.now = now
         self.oldest = now - limits["retention_days"] * settings.DAY_SECONDS
         self.archived: dict[str, set[str]] = {}  # session ids by project directory
         self.made: set[str] = set()  # directories of projects with new episodes
@@ -113,8 +111,8 @@ class Backfill:
         # A directory without a record is a killed run's; an episode without a directory is a pruned session's.
         path = episode.path_of(project.dir, session.episode_name)
         is_pruned = not os.path.isdir(session.dir) and os.path.exists(path)
-        is_known = not session.is_new or is_pruned or session.claude_id in self.archived[project.dir]
-        return KNOWN if is_known else ""
+        is_archived = session.claude_id in self.archived[project.dir]
+        return KNOWN if is_pruned or is_archived or not session.is_new else ""
 
     def make(self, source: Source) -> str:
         """Record one session that `verdict` lets through; what became of it."""
@@ -148,7 +146,7 @@ class Backfill:
         return MADE
 
 
-def lost(project_dir: str, now: float) -> list[Session]:
+def lost(project_dir: str, now: float) -> list[sessions.Session]:
     """Sessions with substance but without a readable episode, unless it was retired, archived or forgotten."""
     limits = config.load(os.path.dirname(project_dir))
     oldest = clock.iso(now - limits["retention_days"] * settings.DAY_SECONDS)
@@ -166,7 +164,7 @@ def lost(project_dir: str, now: float) -> list[Session]:
     return [session for session, is_damaged in lost if is_damaged or session.claude_id not in archived]
 
 
-def record_again(root: str, project_dir: str, session: Session) -> bool:
+def record_again(root: str, project_dir: str, session: sessions.Session) -> bool:
     """False when nothing came of it, or a process works on the session; the views are left to the caller."""
     lock = sessions.lock(project_dir, session.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS)
     with lock as held:

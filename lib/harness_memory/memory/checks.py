@@ -138,9 +138,8 @@ def _lines(path: str) -> str:
 
 def _page(path: str) -> str:
     text = (files.read(path) or b"").decode("utf-8")
-    if not text.strip():
-        return "is empty, as a power cut leaves a file"
-    return "is binary, not Markdown" if "\0" in text else ""
+    what = "is binary, not Markdown" if "\0" in text else ""
+    return what if text.strip() else "is empty, as a power cut leaves a file"
 
 
 def _note(path: str) -> str:
@@ -156,11 +155,8 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
     ("WORK/*/*/summary.md WORK/*/*/session_memory_context.md", _page, "delete it; the episode has what it says"),
-    (
-        "WORK/*/artifacts/*.json project.json STATE/triggers.json config.json guard.json installs.json",
-        _json({}),
-        _REPAIR,
-    ),
+    ("WORK/*/artifacts/*.json project.json STATE/triggers.json", _json({}), _REPAIR),
+    ("config.json guard.json installs.json", _json({}), _REPAIR),
     ("*.damaged", lambda path: "could not be read and was replaced", "delete it, unless you can use it"),
     ("STATE/progress/*.json", _json(tasks.SPEC), _REPAIR),
     ("STATE/threads/*.json", _json(threads.SPEC), _REPAIR),

@@ -87,8 +87,7 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
         if any(files.modified(path) > listed for path in paths):
             from ..notes import shelf
 
-            scope = "project" if home == context.project_dir else "user"
-            with shelf.Shelf(scope, home, context.left() / 4):
+            with shelf.Shelf("project" if home == context.project_dir else "user", home, context.left() / 4):
                 pass
 
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 SIGNALS = ("positive", "negative", "neutral")
-_SPEC = {"skill": "text", "rating": "number"}
 
 
 def append(
@@ -39,7 +38,7 @@ def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[st
             record = jsontext.loads(line)
         except ValueError:
             continue
-        if shape.problem(record, _SPEC) == "" and 1 <= record["rating"] <= 5:
+        if not shape.problem(record, {"skill": "text", "rating": "number"}) and 1 <= record["rating"] <= 5:
             ratings.append(record)
     return ratings
 

@@ -9,7 +9,6 @@ from typing import Any
 from ..base import clock, files, settings
 from ..base.text import first_sentence
 from ..session import capture, episode, liveness, sessions
-from ..session.sessions import Session
 
 _FILES = (settings.META_FILE, settings.SUMMARY_FILE, settings.CAPTURE_FILE, settings.RECEIPT_FILE)
 
@@ -26,7 +25,7 @@ class Record:
         self.started = named or str(self.meta.get("started") or "")
 
     @cached_property
-    def session(self) -> Session | None:
+    def session(self) -> sessions.Session | None:
         return sessions.load(self.directory) if self.directory else None
 
     @cached_property
