@@ -10,7 +10,6 @@ from . import arguments
 from .output import answer, count, line, short, some
 from .scopes import Scopes, add_scope
 
-_SHOWN = 10  # findings of a kind
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
 
 
@@ -28,8 +27,7 @@ def lint(argv: list[str]) -> int:
             for note in [note for note in shelf.read() if not note.is_unreadable]:
                 done = linting.correct(note)
                 if done:
-                    archived = shelf.put(note, scopes.now) or None
-                    fixed.append({"file": note.path, "done": done, "archived": archived})
+                    fixed.append({"file": note.path, "done": done, "archived": shelf.put(note, scopes.now) or None})
                     rows += ["Corrected %s:" % short(note.path), *("  " + line(what) for what in done), ""]
     findings = linting.check(places, scopes.project.root, scopes.now)
     rows += _listing(findings, scopes.root) if findings else ["The notes are in order."]
@@ -72,5 +70,5 @@ def _listing(findings: list[Finding], root: str) -> list[str]:
     more = "; --fix corrects %d" % safe if safe else ""
     lines = ["%s in %s%s" % (count(len(findings), "finding"), short(root), more)]
     for remedy, rows in groups.items():
-        lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, _SHOWN, "  ")]
+        lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, 10, "  ")]
     return lines

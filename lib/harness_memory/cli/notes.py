@@ -56,8 +56,6 @@ def note(argv: list[str]) -> int:
             name = operand.rstrip("*+")
             parser.add_argument(name, nargs=operand[len(name) :] or None, metavar=name.upper().rstrip("S"))
         (_add_content if action in ("add", "edit") else add_scope)(parser)
-        if action == "list":
-            parser.add_argument("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
         if action == "edit":
             parser.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
             parser.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
@@ -185,8 +183,7 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
             wanted = lint.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in lint.key(fact.text)]
             if len(hits) != 1:
-                hold = "%s of %s" % (count(len(hits), "fact"), note.ref)
-                raise Refusal('%s match "%s"; nothing was changed' % (hold, line(text)))
+                raise Refusal('%d facts of %s match "%s"; nothing was changed' % (len(hits), note.ref, line(text)))
             note.drop(hits)
         if args.verified:
             note.fields["verified"] = scopes.day

@@ -76,8 +76,6 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
 class Page:
     """The briefing, or the profile of a skill; a session is given the first `limit` lines."""
 
-    __slots__ = ("command", "former", "limit", "name", "path", "project")
-
     def __init__(self, project: Project, skill: str = "") -> None:
         if skill and not curated.skill_name(skill):
             raise Refusal('"%s" cannot be the name of a skill' % line(skill))
@@ -108,8 +106,7 @@ class Page:
             if text != before:
                 files.write(self.path, text, durable=True)
             lock.discard()
-        names = (self.name + " (before)", self.name)
-        diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), *names, lineterm=""))
+        diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))
         more = "; the one before is %s.1" % self.name if os.path.lexists(self.former[0]) else ""
         rows = ["Secrets in it were redacted."] if MARK in text else []
         rows += [passage(diff), "", "Written: %s%s" % (short(self.path), more)] if diff else ["Nothing changed."]

@@ -19,8 +19,6 @@ from .output import Refusal
 class Scopes:
     """`shelves` are the nearest first; `session` is the short id of the current session, or ""."""
 
-    __slots__ = ("day", "now", "project", "root", "session", "shelves")
-
     def __init__(self, args: argparse.Namespace) -> None:
         self.root = arguments.root()
         self.project = arguments.locate(args)
@@ -66,7 +64,7 @@ class Scopes:
     def select(self, args: argparse.Namespace) -> list[Note]:
         """Notes that the options of a verb ask for, best rank first."""
         wanted, matches = vars(args).get, []
-        word, since, until = wanted("session"), wanted("since"), wanted("until")
+        word, since, until = wanted("session"), wanted("since") or 0.0, wanted("until") or float("inf")
         for note in read_all(self.shelves):
             day = clock.parse(note.day + "T00:00:00Z") or 0.0
             session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
@@ -75,8 +73,7 @@ class Scopes:
                 wanted("type") in (None, note.type)
                 and wanted("scope") in (None, note.scope)
                 and (word is None or is_of_session)
-                and (since is None or day >= since - settings.DAY_SECONDS)
-                and (until is None or day < until)
+                and since - settings.DAY_SECONDS <= day < until
                 and (not wanted("unused") or lint.is_unused(self.shelf(note.scope), note, self.now))
             ):
                 matches.append(note)

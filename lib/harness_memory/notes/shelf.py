@@ -21,10 +21,7 @@ from .note import Note
 
 
 class Shelf:
-    """The notes of one scope: their `folder`, and the `home` of their index and archive ("" for local notes).
-
-    `with shelf:` holds its lock; leaving it renews the index.
-    """
+    """The notes of one scope; `home`, with their index and archive, is "" for local ones. `with shelf:` locks it."""
 
     __slots__ = ("archive", "folder", "home", "index", "lock", "scope")
 
