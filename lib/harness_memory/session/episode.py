@@ -76,12 +76,6 @@ def audit_heads(project_dir: str) -> dict[str, str]:
     return {value["id"]: value["audit_head"] for value in episodes if value.get("audit_head")}
 
 
-def find_by_root(project_dir: str, root: str, other_than: str) -> dict[str, Any] | None:
-    """The newest other episode whose history began with the same entry: what a fork came from."""
-    others = (load(project_dir, name) for name in reversed(names(project_dir)) if name != other_than)
-    return next((value for value in others if value and value.get("root") == root), None)
-
-
 def headline(episode: dict[str, Any]) -> str:
     text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
     return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"

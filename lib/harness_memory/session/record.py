@@ -62,7 +62,10 @@ def update(
     if now or state.last != last or not state.ended:
         state.ended = max(session.started, clock.iso(now or state.last or 0.0))  # clocks are set back now and then
     if state.since and state.root and not state.thread:
-        parent = episode.find_by_root(project_dir, state.root, session.episode_name) or {}
+        # A fork came from the newest other session whose history began with the same entry.
+        names = [name for name in reversed(episode.names(project_dir)) if name != session.episode_name]
+        others = (episode.load(project_dir, name) or {} for name in names)
+        parent = next((other for other in others if other.get("root") == state.root), {})
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     capture.save(session.dir, state)
     if state.has_substance():
