@@ -35,7 +35,7 @@ VERBS = (
     ("rate", "usage:rate", "say how well a skill did, 1 to 5"),
     ("signals", "usage:signals", "how well skills did: ratings, mean and trend"),
     ("backfill", "retention:backfill", "make episodes of earlier sessions, from the transcripts still there"),
-    ("prune", "retention:prune", "delete or archive old work directories"),
+    ("prune", "retention:prune", "thin out, then archive or delete old work directories; episodes stay"),
     ("archive", "retention:archive", "move old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
     ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),

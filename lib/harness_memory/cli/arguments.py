@@ -73,10 +73,7 @@ def root() -> str:
 
 
 def private_root(project: Project | None = None) -> str:
-    """The store, made if it is missing, with the record of a project that is to be written.
-
-    A store that was open to others is closed, and the person is warned.
-    """
+    """The store, made and closed to others if need be, with the record of a project that is to be written."""
     path = root()
     opened = files.ensure_private(path)
     if opened:

@@ -207,11 +207,7 @@ def _step_rows(steps: list[dict[str, Any]]) -> list[tuple[str, str]]:
 
 
 def rules(argv: list[str]) -> int:
-    about = (
-        "Every rule in force here: its tier (deny, ask, log or off), where that is set, and why.\n"
-        'Change one in guard.json of the memory folder: {"tiers": {"git.clean": "log"}}.'
-    )
-    parser = arguments.parser("rules", about, "rules\nrules git.reset-hard\nrules --json", "guard")
+    parser = arguments.parser("rules", examples="rules\nrules git.reset-hard", family="guard")
     parser.add_argument("id", nargs="?", metavar="ID", help="one rule in full")
     args = parser.parse_args(argv)
     here = Policy()

@@ -23,11 +23,7 @@ _WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (sett
 
 
 def prune(argv: list[str]) -> int:
-    about = (
-        "Keep the work directories of the last days whole, and those up to a month old without artifacts; archive\n"
-        "older ones, or delete them (config key work_after). Episodes, and with them the menu of past sessions, stay."
-    )
-    parser = arguments.parser("prune", about, "prune --older-than 30d", has_all=True, has_preview=True)
+    parser = arguments.parser("prune", examples="prune --older-than 30d", has_all=True, has_preview=True)
     days = "older than this leave WORK: 30d, 8w (default: config key work_days, %s)" % settings.DEFAULTS["work_days"]
     parser.add_argument("--older-than", type=arguments.instant, metavar="AGE", help=days)
     args = parser.parse_args(argv)
@@ -42,8 +38,7 @@ def prune(argv: list[str]) -> int:
         lines += _details(report)
         lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
         if not report["is_clock_plausible"]:
-            lines.append("  Nothing was pruned: no session for more than a year, so the clock may be wrong.")
-            lines.append("  If it is right: harness memory prune --older-than 30d")
+            lines.append("  Nothing pruned: no session for a year, so the clock may be wrong. If not: --older-than 30d")
     answer(args.json, reports, lines + ["Nothing was changed (--dry-run)."] * args.dry_run)
     return 1 if any(report["unreadable"] or report["left"] for report in reports) else 0
 
@@ -171,12 +166,7 @@ def backfill(argv: list[str]) -> int:
         for project_dir in work.made:
             views.refresh(project_dir)
     made = kinds.pop(backfills.MADE, 0)
-    report = {
-        "dry_run": args.dry_run,
-        "to_read": len(wanted),
-        "made": made,
-        "left_alone": dict(sorted(kinds.items())),
-    }
+    report = {"dry_run": args.dry_run, "to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
     megabytes = sum(source.size for source in wanted) / 1_000_000
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths:

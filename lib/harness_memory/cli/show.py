@@ -130,8 +130,6 @@ def transcript(argv: list[str]) -> int:
     context = "entries before and after a hit (default: %(default)d)"
     parser.add_argument("--context", type=int, default=2, metavar="N", help=context)
     args = parser.parse_args(argv)
-    if args.context < 0:
-        raise Refusal("--context must be 0 or more")
     record = resolve.session(records.load_all(arguments.locate(args).dir), args.session)
     path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
     rest = "What is left: harness memory show %s" % record.id

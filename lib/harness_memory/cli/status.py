@@ -31,7 +31,6 @@ def status(argv: list[str]) -> int:
     facts = {
         "project": {"id": project.id, "name": project.name, "root": project.root, "branch": project.branch},
         "memory": project.dir,
-        "exists": os.path.isdir(project.dir),
         "sessions": len(every),
         "episodes": len(episode.names(project.dir)),
         "open_threads": sum(thread.is_open for thread in threads.load(project.dir)),
@@ -70,7 +69,7 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
         ["Project", line(project["name"] + ("  (on %s)" % project["branch"] if project["branch"] else ""))],
         ["Folder", short(project["root"])],
         ["Memory", short(facts["memory"])],
-        ["", ", ".join(counts) if facts["exists"] else "nothing yet: it begins with the next session here"],
+        ["", ", ".join(counts) if os.path.isdir(facts["memory"]) else "nothing yet: it begins with the next session"],
     ]
     live = []
     for one in facts["live"]:

@@ -59,11 +59,10 @@ def stats(argv: list[str]) -> int:
     if len(tokens) > 1:
         bars = sparkline(tokens[-_CHARTED:], 0, max(tokens))
         lines.append("tokens, newest last: %s (%d to %d)" % (bars, min(tokens), max(tokens)))
+    items = [item for each in receipts for item in each.items if not item.get("held")]
     kinds, rows = {}, [["", "INJECTED", "USED", "READ", "EDITED", "NAMED", ""]]
     for kind, name in _KINDS.items():
-        used = [
-            item["used"] for each in receipts for item in each.items if item["kind"] == kind and not item.get("held")
-        ]
+        used = [item["used"] for item in items if item["kind"] == kind]
         uses = {use: used.count(use) for use in _USES}
         share = {"items": len(used), "used": sum(uses.values()), **uses}
         if used:

@@ -61,8 +61,7 @@ def open_work(argv: list[str]) -> int:
         lines += some(steps, _STEPS_SHOWN, "    ")
     if len(items) > args.limit:
         lines += ["", "%d more: --limit %d" % (len(items) - args.limit, len(items))]
-    empty = "Nothing is open%s." % ("" if args.all_projects else " here")
-    return answer(args.json, items[: args.limit], lines if items else [empty])
+    return answer(args.json, items[: args.limit], lines if items else ["Nothing is open here."])
 
 
 def thread(argv: list[str]) -> int:
@@ -78,9 +77,8 @@ def thread(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     if args.action == "list":
         shown = [each for each in threads.load(project_dir) if args.all or each.is_open]
-        empty = "No threads here%s." % ("" if args.all else " are open (--all lists the closed ones too)")
         head = ["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]
-        lines = _table(head, shown, "sessions") if shown else [empty]
+        lines = _table(head, shown, "sessions") if shown else ["No open threads here (--all: closed ones too)."]
         return answer(args.json, [each.fields for each in shown], lines)
     title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
     if args.action == "rename" and not title:
@@ -105,10 +103,8 @@ def task(argv: list[str]) -> int:
         parser.add_argument("name", metavar="TITLE" if action == "start" else "TASK")
         parser.add_argument("--note", metavar="TEXT", default="", help="what happened")
         if action != "done":
-            steps = "something that remains (repeatable); replaces the list"
-            parser.add_argument("--next", metavar="TEXT", action="append", help=steps)
-            blockers = 'what it waits for (repeatable; "none" when that is over)'
-            parser.add_argument("--blocked", metavar="TEXT", action="append", help=blockers)
+            parser.add_argument("--next", metavar="TEXT", action="append", help="all that remains (repeatable)")
+            parser.add_argument("--blocked", metavar="TEXT", action="append", help='what it waits for, or "none"')
         if action == "start":
             parser.add_argument("--id", metavar="ID", help="a short name for it (default: made from the title)")
     listing = actions.add("list", "open tasks, and those done today")
