@@ -18,7 +18,7 @@ from typing import Any
 from .. import __version__
 from ..base import files, invocation, settings
 from ..base.text import hexdigest
-from ..cli.output import Refusal, count
+from ..cli.output import count
 from . import settingsfile
 from .settingsfile import Entries
 
@@ -51,20 +51,17 @@ class Installation:
         if self.before is None or left == self.text:
             return self.before, left
         data = left.encode("utf-8", "surrogateescape")
-        try:
-            backup, original = settingsfile.load(self.backup)
-        except Refusal:
-            return data, left
+        backup, original = settingsfile.load(self.backup)
         if backup is None:
             return None if data.split() == [b"{}"] else data, left
         # Without edits by others the same is left of the original after an install and its removal.
         is_edited = left != settingsfile.strip(settingsfile.merge(original, wanted), self.root, rules)
         return (data, left) if is_edited else (backup, original)
 
-    def installed(self, wanted: Entries) -> bytes | None:
+    def installed(self, wanted: Entries) -> bytes:
         """The settings file with our entries."""
-        text = settingsfile.merge(self.without(wanted)[1] if self.is_ours else self.text, wanted)
-        return self.before if self.before and text == self.text else text.encode("utf-8", "surrogateescape")
+        text = self.without(wanted)[1] if self.is_ours else self.text
+        return settingsfile.merge(text, wanted).encode("utf-8", "surrogateescape")
 
     def install(self, wanted: Entries, interpreter: str) -> list[str]:
         """Write the settings file, the skills and the record; the paths of skills that the user has changed."""

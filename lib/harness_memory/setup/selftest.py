@@ -83,8 +83,7 @@ def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Map
     options: Any = {"cwd": project, "env": surroundings, "timeout": settings.HOOK_TIMEOUT_SECONDS}
     began, got = time.perf_counter(), "invalid"
     try:
-        data = json.dumps(payload).encode() + b"\n"
-        done = subprocess.run(command, input=data, shell=True, capture_output=True, **options)
+        done = subprocess.run(command, input=json.dumps(payload).encode(), shell=True, capture_output=True, **options)
         # PreCompact answers with a sentence.
         reply = json.loads(done.stdout.decode("utf-8")) if done.stdout[:1] == b"{" else {}
         got = str((reply.get("hookSpecificOutput") or {}).get("permissionDecision", "silent"))
