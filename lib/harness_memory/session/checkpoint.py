@@ -167,6 +167,9 @@ def claim(path: str, short_id: str, root: str) -> str:
     """Rename a file, or a stale claim, to one session's claim; its new path, "" when that cannot be."""
     try:
         info = os.lstat(path)
+        if not files.is_trusted(info.st_uid, os.path.dirname(path)):
+            health.note_failure(root, "checkpoint", "%s belongs to another user; skipped" % path)
+            return ""
         if not stat.S_ISREG(info.st_mode) or info.st_nlink > 1 or info.st_size > settings.CHECKPOINT_MAX_BYTES:
             os.replace(path, path + settings.REJECT_SUFFIX)
             problem = "%s is too large or not a plain file; renamed to *%s" % (path, settings.REJECT_SUFFIX)
