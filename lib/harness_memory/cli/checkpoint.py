@@ -40,15 +40,11 @@ _FLAGS = {  # flag: field, metavar, help; repeatable ones hold a list
     "task-remaining": ("task_remaining", "TEXT", 'left of the task ("none" when done; repeatable)'),
     "session": ("session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
 }
-_EXAMPLES = """\
-checkpoint --done "Moved the parser to its own module" --remains "Tests for errors"
-checkpoint --done "Schema and model" --task-id auth --task-title "User login" --task-remaining "Reset by mail"
-checkpoint < checkpoint.json"""
 
 
 def checkpoint(argv: list[str]) -> int:
     about = "Record what was done and what remains; it wins over what is derived from the transcript.\n\n"
-    parser = arguments.parser("checkpoint", about + _FORMS, _EXAMPLES)
+    parser = arguments.parser("checkpoint", about + _FORMS, 'checkpoint --done "Moved the parser" --remains "Tests"')
     for flag, (field, metavar, text) in _FLAGS.items():
         action = "append" if "repeatable" in text else "store"
         parser.add_argument("--" + flag, dest=field, metavar=metavar, help=text, action=action)

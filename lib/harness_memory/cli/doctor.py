@@ -21,7 +21,6 @@ from .output import ago, answer, count, line, passage, short, some
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
-_WAIT_SECONDS = 10.0
 
 
 class Check(NamedTuple):
@@ -166,7 +165,7 @@ def rebuild(argv: list[str]) -> int:
     for path in dirs:
         again = [each for each in backfill.lost(path, now) if backfill.record_again(root, path, each)]
         changed[path] = [os.path.join(settings.EPISODES_DIR, session.episode_name) for session in again]
-        changed[path] += views.rebuild(path, _WAIT_SECONDS)
+        changed[path] += views.rebuild(path, 10.0)
     for shelf in (*(notebook.Shelf("project", path) for path in dirs), notebook.user_shelf(root)):
         if os.path.isdir(shelf.folder):
             with shelf:

@@ -28,10 +28,6 @@ _ABOUT = """\
 Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.
 A mark without content stays, so that no transcript brings it back. The audit trail never changes: the output says
 where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or the other filters."""
-_EXAMPLES = """\
-forget a1b2c3d4 cart-totals --yes
-forget --text "Acme Corp" --yes
-forget --since 2026-11-01 --until 2026-11-08"""
 _NOUNS = {"sessions": "session", "notes": "note", "archived": "archived session", "files": "file"}
 _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
@@ -48,7 +44,7 @@ class Selection(NamedTuple):
 
 
 def forget(argv: list[str]) -> int:
-    parser = arguments.parser("forget", _ABOUT, _EXAMPLES)
+    parser = arguments.parser("forget", _ABOUT, 'forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes')
     add = parser.add_argument
     add("words", nargs="*", metavar="ID", help="a session by its id, or a note by its name")
     add("--text", metavar="TEXT", help="every sentence that holds this text")

@@ -18,8 +18,6 @@ from .output import Refusal, answer, count, cut, line, local, passage, short, ta
 from .scopes import Scopes, add_scope
 
 _LIMIT = 20
-_SAID_CHARS = 2000
-_TOOL_CHARS = 160
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
 _WHO = {"user": "you", "assistant": "claude"}
 
@@ -149,10 +147,10 @@ def transcript(argv: list[str]) -> int:
         each = entries[number]
         lines += ["…", ""] if number > before + 1 else []
         if each["who"] in _WHO.values():
-            text = passage(cut(each["text"], _SAID_CHARS)).replace("\n", "\n    ")
+            text = passage(cut(each["text"], 2000)).replace("\n", "\n    ")
             lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
         else:
-            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), _TOOL_CHARS)), ""]
+            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), 160)), ""]
     total = count(len(entries), "entrie")
     lines.append("%d of %s. Its record: harness memory show %s" % (len(shown), total, record.id))
     lines = lines if shown else ["Nothing in this transcript holds that."]

@@ -13,7 +13,6 @@ from . import arguments, installs, resolve
 from .output import ago, answer, columns, count, cut, line, local, short, some, table
 
 _SHOWN = 4
-_STEPS_SHOWN = 2
 _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
 
 
@@ -84,7 +83,7 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
         blocked = "  BLOCKED" if task.get("status") == "blocked" else ""
         title = "  * " + cut(line(task["description"] or task["id"]), columns() - 14) + blocked
         steps = ["      next: " + cut(line(step), columns() - 12) for step in task.get("next_steps") or []]
-        tasks.append("\n".join([title, *some(steps, _STEPS_SHOWN, "      ")]))
+        tasks.append("\n".join([title, *some(steps, 2, "      ")]))
     lines += ["", "In progress", *some(tasks, _SHOWN, "  ")] if tasks else []
     if last:
         minutes = "" if last["minutes"] is None else "%d min" % last["minutes"]

@@ -23,17 +23,9 @@ _SHOWN = "{0.id}  {0.title}".format
 _STEPS_SHOWN = 3
 _FIELDS = ("id", "title", "last_activity", "branch", "sessions", "next_steps", "blockers")
 _EMPTY_TITLE = "the title is empty; nothing was changed"
-_THREAD_ACTIONS = {
-    "close": "what it left open will not be done; it opens again when a session leaves something else to do",
-    "reopen": "take it up again",
-    "rename": "give it a title of your own",
-}
+_THREAD_ACTIONS = {"close": "what is open will not be done", "reopen": "take it up again", "rename": "give it a title"}
 _TASK_ACTIONS = {"start": "begin a task", "checkpoint": "note how far it is", "done": "nothing of it remains"}
 _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
-_TASK_EXAMPLES = """\
-task start "User login" --next "Schema and model" --next "Reset by mail"
-task checkpoint user-login --note "Waiting" --blocked "No mail server yet"
-task done user-login"""
 
 
 def open_work(argv: list[str]) -> int:
@@ -97,7 +89,7 @@ def _thread(project_dir: str, word: str) -> Thread:
 
 
 def task(argv: list[str]) -> int:
-    actions = arguments.Actions("task", "", _TASK_EXAMPLES)
+    actions = arguments.Actions("task", "", 'task start "User login" --next "Schema"\ntask done user-login')
     for action, words in _TASK_ACTIONS.items():
         parser = actions.add(action, words)
         parser.add_argument("name", metavar="TITLE" if action == "start" else "TASK")
