@@ -62,21 +62,21 @@ def test_nothing_lies_beside_the_packages() -> None:
 
 # Lines at most. These numbers only go down: whoever makes a part lighter lowers its number.
 PACKAGES = {
-    "base": 2025,
-    "project": 608,
-    "audit": 215,
-    "session": 1512,
-    "notes": 995,
-    "memory": 2122,
-    "recall": 916,
+    "base": 1889,
+    "project": 566,
+    "audit": 190,
+    "session": 1420,
+    "notes": 746,
+    "memory": 1716,
+    "recall": 886,
     "inject": 440,
     "guard": 7346,
-    "hook": 723,
-    "cli": 3912,
-    "setup": 993,
+    "hook": 708,
+    "cli": 3170,
+    "setup": 760,
 }
-FOLDERS = {"hooks": 123, "tests": 13650, "bench": 2313}
-LOADED = {"session_start": 3700, "user_prompt_submit": 4000, "stop": 4050, "pre_tool_use": 895}
+FOLDERS = {"hooks": 123, "tests": 13512, "bench": 2312}
+LOADED = {"session_start": 3300, "user_prompt_submit": 3850, "stop": 3750, "pre_tool_use": 700}
 
 
 def lines(*paths: Path) -> int:

@@ -1,1 +1,1 @@
-"""The guard: judging a tool call before it runs, and the trail of what was stopped."""
+"""The guard: what a tool call would do, judged before it runs."""

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from ..session.sessions import Session
     from .runner import Run
 
-# Stems of what people say to keep work going.
+# What people say to keep work going.
 _WORDS = (
-    "again ahead commit continu correct do done fine fix go good great hello hi keep next nice no nope ok okai perfect"
-    " proceed push redo retri run stop sure test thank undo wait ya ye yeah yep yes"
+    "again ahead commit continue correct do done fine fix go good great hello hi keep next nice no nope ok okay perfect"
+    " proceed push redo retry run stop sure test thank undo wait ya ye yeah yep yes"
 )
-_GO_AHEAD = frozenset(_WORDS.split())
+_GO_AHEAD = frozenset(terms(_WORDS))
 
 
 def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:

@@ -122,10 +122,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
 
 
 def _receipt_of_fork(run: Run) -> Receipt | None:
-    """A fork has what its parent has; None when the parent is unknown.
-
-    The client only says how long the parent was silent: it is the session whose transcript ended just then.
-    """
+    """What the parent of a fork was given: the session whose transcript ended when the client says it fell silent."""
     from ..session import capture
 
     ended = run.now - run.event.silent_seconds

@@ -229,10 +229,7 @@ def correct(note: Note) -> list[str]:
 
 
 def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict[str, list[str]], list[str]]:
-    """What changed, or would, by slug, and the paths of the archived originals.
-
-    Of two equal facts the one in the higher ranked note stays; superseded notes and notes left without facts go.
-    """
+    """Keep one of equal facts, drop superseded and empty notes; the changes by slug, the originals' archive paths."""
     with ExitStack() as stack:
         if not is_dry_run:
             stack.enter_context(shelf)

@@ -26,11 +26,7 @@ class Repository:
 
 
 def find(start: str) -> Repository | None:
-    """The repository that `start` lies in.
-
-    As in git, a `.git` directory without HEAD is passed over, while a `.git` file that leads nowhere (or a
-    directory we may not enter) ends the search: what lies above is another repository.
-    """
+    """The repository that `start` lies in. A `.git` that leads nowhere ends the search: what lies above is another."""
     bare = None
     try:
         directory = os.path.realpath(start)

@@ -16,7 +16,7 @@ import time
 from zlib import crc32
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source
+from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source, dump
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -190,8 +190,6 @@ class _Cache:
                     rows = [*(each.to_row() for each in self.added), *([id] for id in self.gone), self.state]
                     files.append_line(log, "\n".join(map(jsontext.compact, rows)).encode("utf-8", "replace"))
                 elif held:
-                    from .writer import dump
-
                     if not self.base:  # files of other versions go
                         drop(self.project_dir)
                         files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
@@ -208,11 +206,7 @@ class _Cache:
 def open_source(
     store_root: str, project_dir: str, now: float, ends: float, *, own: frozenset[str] = frozenset(), is_whole: bool
 ) -> Source:
-    """Everything in reach of a project, brought up to date until `ends`.
-
-    A prompt takes in a few documents, without those of its `own` sessions. `is_whole` takes in all, compares every
-    file and drops what is gone. A damaged cache is replaced.
-    """
+    """Everything in reach of a project, up to date; a prompt takes in a few documents until `ends`, `is_whole` all."""
     try:
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
         cache.refresh(now, ends, own)

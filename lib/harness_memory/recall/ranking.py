@@ -42,12 +42,12 @@ _PICK_MAX = 3
 _PICK_EXAMINED = 10
 # Stems that say how something is asked, not what it is about.
 _FRAMING = (
-    "advic ago amount back chat convers current dai date differ discuss first go help idea kind know last long"
-    " make mani mention might month much name need new number often on plan previou previous recent recommend"
-    " rememb remind sai specif suggest take talk tell thing think time tip todai total try two type us wai want"
-    " week year yesterdai"
+    "advice ago amount back chat conversation current day date different discuss first go help idea kind know last"
+    " long make many mention might month much name need new number often one plan previous previously recent"
+    " recommend remember remind say specific suggest take talk tell thing think time tip today total try two type"
+    " use way want week year yesterday"
 )
-_FRAMES = frozenset(_FRAMING.split())
+_FRAMES = frozenset(terms(_FRAMING))
 _NOTE = KINDS.index(NOTE)
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
