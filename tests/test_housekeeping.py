@@ -98,3 +98,19 @@ def test_quiet_hook_loads_no_slow_module(life: Life, case: str) -> None:
     assert not loaded & SLOW
     if case in ("Bash", "Bash, quoted", "Write"):
         assert not loaded & {"os", "stat", "errno", "_collections_abc"}
+
+
+def test_beyond_the_number_kept_the_session_that_was_silent_longest_goes(life: Life) -> None:
+    life.start()
+    life.turn("The long one", "It began first and goes on.", "long.py")
+    other = Life(life.home, life.cwd)
+    other.start()
+    other.turn("The short one", "It began later and ended long ago.", "short.py")
+    other.end()
+    (silent,) = [path for path in support.episode_files(life.store) if other.session.id[:8] in path.name]
+    silent = silent.rename(silent.with_name("session-2099-01-01T000000Z-%s.json" % other.session.id[:8]))
+    os.utime(silent, (time.time() - 86400, time.time() - 86400))
+    (life.store / "config.json").write_text('{"retention_episodes": 1}', "utf-8")
+    Life(life.home, life.cwd).start()
+    assert not silent.exists()
+    assert life.has_episode

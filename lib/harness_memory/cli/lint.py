@@ -37,9 +37,8 @@ def lint(argv: list[str]) -> int:
 
 def compact(argv: list[str]) -> int:
     about = "Keep every fact once, drop superseded notes, archive the originals; exit code 1 with what you must decide."
-    parser = arguments.parser("compact", about, "compact --dry-run\ncompact\ncompact --scope user")
+    parser = arguments.parser("compact", about, "compact --dry-run\ncompact\ncompact --scope user", has_preview=True)
     add_scope(parser)
-    parser.add_argument("--dry-run", action="store_true", help="show what would be done")
     args = parser.parse_args(argv)
     scopes = Scopes(args)
     changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * args.dry_run

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .. import recall
 from ..base import clock, config, files, invocation, settings
 from ..base.text import brief
 from ..inject import sections
@@ -40,7 +41,12 @@ def handle(run: Run) -> dict[str, Any] | None:
             state.since = run.now
             capture.save(session.dir, state)
         housekeeping.housekeep(run, event.session_id, process, run.now, options)
-        _refresh_recall(run)
+        if recall.is_due(run.project_dir):
+            from ..base import health
+            from ..recall import cache
+
+            with health.noted(run.store_root, "recall"):
+                cache.open_source(run.store_root, run.project_dir, run.now, run.ends, is_whole=True)
         problems = [*options.problems, *_problems(run)]
         message = []
         if problems:
@@ -51,24 +57,6 @@ def handle(run: Run) -> dict[str, Any] | None:
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
-
-
-def _refresh_recall(run: Run) -> None:
-    """Bring recall's index up to date when a prompt cannot: its log is long, or it is missing with much to read."""
-    root, project_dir = run.store_root, run.project_dir
-    folder = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
-    log = os.path.join(folder, settings.RECALL_LOG)
-    is_due = os.path.exists(log) and os.path.getsize(log) > settings.RECALL_LOG_BYTES
-    if not is_due and not os.path.exists(os.path.join(folder, settings.RECALL_INDEX)):
-        is_archived = os.path.isdir(os.path.join(root, settings.ARCHIVE_DIR, os.path.basename(project_dir)))
-        episodes = files.names(os.path.join(project_dir, settings.EPISODES_DIR))
-        is_due = is_archived or len(episodes) > settings.RECALL_TAKEN_AT_PROMPT
-    if is_due:
-        from ..base import health
-        from ..recall import cache
-
-        with health.noted(root, "recall"):
-            cache.open_source(root, project_dir, run.now, run.ends, is_whole=True)
 
 
 def _problems(run: Run) -> list[str]:

@@ -35,10 +35,7 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
 
 
 def notes(project: Project, store_root: str, transcript_path: str, problems: list[str], session_dir: str = "") -> Part:
-    """The indexes of notes, without the lines of the client's own memory index, which the model has already.
-
-    A note of a nearer scope hides those of the same name, and those it replaces.
-    """
+    """The indexes of notes; a nearer note hides others of its name, and the client's own index is not repeated."""
     client = os.path.join(os.path.dirname(transcript_path), "memory", settings.NOTES_INDEX_FILE)
     in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)

@@ -11,8 +11,6 @@ from .injection import load_receipt
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..session.capture import Capture
 
 _ID_CHARS = 8  # a shorter name may occur in any sentence
@@ -23,7 +21,8 @@ def settle(directory: str, state: Capture, message: str) -> None:
     """Mark the items that were of use; the caller holds the session's lock."""
     loaded = load_receipt(directory)
     for item in loaded.items:
-        name = name_of(item)
+        id = str(item["item"])
+        name = day_and_id(id)[1] if is_episode_name(id) else id.rpartition("/")[2]  # a short id, or a note's slug
         if item["used"] or not name:
             continue
         first = max(0, item["before"] - (state.files_total - len(state.files)))
@@ -34,12 +33,6 @@ def settle(directory: str, state: Capture, message: str) -> None:
         elif len(name) >= _ID_CHARS and (name.isalnum() or "-" in name) and name in (message or state.answer):
             item["used"] = "named"
     loaded.save(directory)
-
-
-def name_of(item: dict[str, Any]) -> str:
-    """A session's short id, a note's slug."""
-    name = str(item["item"])
-    return day_and_id(name)[1] if is_episode_name(name) else name.rpartition("/")[2]
 
 
 def _means(word: str, name: str) -> bool:

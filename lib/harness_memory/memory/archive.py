@@ -29,7 +29,7 @@ from ..session import episode, sessions, tombstones
 from . import records, threads, views
 from .records import Record
 
-ENDING = ".tar.gz"
+ENDING = settings.ARCHIVE_SUFFIX
 # What becomes of a session, in a plan and in a restore.
 KEEP, THIN, RETIRE, WHOLE = "keep", "thin", "retire", "whole"
 RESTORED, PRESENT, WENT_ON, FORGOTTEN = "restored", "present", "went on", "forgotten"
@@ -236,10 +236,8 @@ def retire(
 
 
 def restore(project_dir: str, selected: list[Archived]) -> dict[str, str]:
-    """Bring sessions back from the archives, which stay; what became of each, by short id.
-
-    The newest copy of a session comes first, older ones fill gaps: a killed run may have archived it in two parts.
-    The caller holds the archive's lock."""
+    """Bring sessions back from the archives, whose lock the caller holds; what became of each, by short id."""
+    # The newest copy of a session comes first, older ones fill gaps: a killed run may have archived it in two parts.
     tombstones.refuse_if_damaged(project_dir)
     present = records.load_all(project_dir)
     outcome: dict[str, str] = {}

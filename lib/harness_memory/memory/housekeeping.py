@@ -48,7 +48,7 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
 
 
 def _retire_episodes(context: Context, now: float, config: Config) -> None:
-    """Delete episodes not written for `retention_days`, or beyond `retention_episodes`."""
+    """Delete episodes not written for `retention_days`, and the least recent beyond `retention_episodes`."""
     folder = os.path.join(context.project_dir, settings.EPISODES_DIR)
     names = files.names(folder)
     instant = now - config["retention_days"] * settings.DAY_SECONDS
@@ -57,8 +57,9 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
         return
     first = settings.EPISODE_PREFIX + "2025-01-01"  # an earlier day is a wrong clock's
     names = [name for name in names if sessions.is_episode_name(name) and name > first]
-    excess = names[: max(0, len(names) - int(config["retention_episodes"]))]
-    aged = [name for name in names if name < oldest and 0 < files.modified(os.path.join(folder, name)) < instant]
+    written = {name: files.modified(os.path.join(folder, name)) for name in names}  # a session may begin long before
+    excess = sorted(names, key=written.__getitem__)[: max(0, len(names) - int(config["retention_episodes"]))]
+    aged = [name for name in names if name < oldest and 0 < written[name] < instant]
     if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
         for name in {*excess, *aged}:
             files.remove(os.path.join(folder, name))
@@ -67,8 +68,7 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
 def _refresh_views(context: Context, now: float, config: Config) -> None:
     """When one is missing, or an episode came, went or changed since they were rendered."""
     state, episodes = (os.path.join(context.project_dir, name) for name in (settings.STATE_DIR, settings.EPISODES_DIR))
-    views = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, os.path.join("..", settings.INDEX_FILE))
-    needed = (*(os.path.join(state, name) for name in views), episodes)
+    needed = [os.path.join(context.project_dir, name) for name in (*settings.VIEWS, settings.EPISODES_DIR)]
     # A person corrects recent episodes, if any; `rebuild` reads all of them again.
     recent = [os.path.join(episodes, name) for name in files.names(episodes)[-20:]]
     rendered = files.made(os.path.join(state, settings.ROWS_FILE))

@@ -128,13 +128,13 @@ def save_cache(project_dir: str, rows: list[Row]) -> None:
 
 
 def load_rows(
-    project_dir: str, cached: dict[str, Row], changed: str | None = None, written: dict[str, Any] | None = None
+    project_dir: str, cached: dict[str, Row], changed: str = "", written: dict[str, Any] | None = None
 ) -> list[Row]:
     """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
     rows = []
     for name in episode.names(project_dir):
         row = cached.get(name)
-        if row is None or changed in (None, name):
+        if row is None or changed in ("", name):
             try:
                 info = os.lstat(episode.path_of(project_dir, name))
             except FileNotFoundError:

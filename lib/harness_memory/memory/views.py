@@ -27,28 +27,23 @@ if TYPE_CHECKING:
 
 _BUSY = "another session is updating the views. Try again"
 _INDEX_HEAD = b"# Session Memory Index\n\n## Recent Episodes (newest first)\n"
-_STATE_FILES = (settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.PROGRESS_DIR)
-_CONVERSATION_PATH, _WORK_PATH, _TASKS_PATH = (os.path.join(settings.STATE_DIR, name) for name in _STATE_FILES)
-_VIEWS = (settings.INDEX_FILE, _CONVERSATION_PATH, _WORK_PATH)
+_TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
+_INDEX_PATH, _CONVERSATION_PATH, _WORK_PATH = settings.VIEWS
 
 
 def refresh(
-    project_dir: str,
-    wait_seconds: float = settings.LOCK_WAIT_SECONDS,
-    changed: str | None = None,
-    written: dict[str, Any] | None = None,
+    project_dir: str, seconds: float = settings.LOCK_WAIT_SECONDS, changed: str = "", written: Any = None
 ) -> bool:
-    """Bring the views up to date; False when another process holds their lock.
-
-    `changed` names the one episode that may differ from its row, `written` is what it holds.
-    """
+    """Bring the views up to date, at a Stop for the one episode it `changed`; False when their lock is busy."""
     if not has_work(project_dir):
         return True
-    with lock(project_dir, wait_seconds, busy="") as is_held:
+    with lock(project_dir, seconds, busy="") as is_held:
         if is_held:
             cached = threads.load_cache(project_dir)
             rows = threads.load_rows(project_dir, cached, changed, written)
-            if rows != [*cached.values()] or not all(files.exists(os.path.join(project_dir, path)) for path in _VIEWS):
+            if rows != [*cached.values()] or not all(
+                files.exists(os.path.join(project_dir, path)) for path in settings.VIEWS
+            ):
                 update(project_dir, rows)
     return is_held
 
@@ -85,7 +80,7 @@ def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
 
 def has_work(project_dir: str) -> bool:
     """Whether a session or a task was ever recorded here; else there is nothing to show."""
-    names = (settings.EPISODES_DIR, settings.INDEX_FILE, _TASKS_PATH)
+    names = (settings.EPISODES_DIR, _INDEX_PATH, _TASKS_PATH)
     return any(files.exists(os.path.join(project_dir, name)) for name in names)
 
 
@@ -101,7 +96,7 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
     chains = threads.load(project_dir, rows)
-    texts[settings.INDEX_FILE] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
+    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
     last = chains[0].fields if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})

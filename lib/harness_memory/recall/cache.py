@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from .index import Record
 
 _LOCK = "recall.lock"
-_ARCHIVE_ENDING = ".tar.gz"
 _WHOLE_BYTES = 1024 * 1024  # a smaller index is read in one go, and its checksum compared
 _HEADER_BYTES = 64 * 1024  # more than magic and state take
 _SETTLED_NS = 2 * 10**9  # a folder that changed later may change again within one tick of its clock
@@ -145,7 +144,7 @@ class _Cache:
     def _take_archives(self) -> None:
         """Take in the titles of archived sessions."""
         directory = _archive_folder(self.store_root, self.project_dir)
-        names = [name for name in files.names(directory) if name.endswith(_ARCHIVE_ENDING)]
+        names = [name for name in files.names(directory) if name.endswith(settings.ARCHIVE_SUFFIX)]
         stamps = {name: _stamp(os.path.join(directory, name)) for name in names}
         before = self.state.get("archives", {})
         if stamps == before:
@@ -155,7 +154,7 @@ class _Cache:
 
         current = {name for name in names if stamps[name] == before.get(name)}
         ids = [id for id in self.stamps if id.startswith(ARCHIVED)]
-        self.gone.update(id for id in ids if id.split("/")[1] + _ARCHIVE_ENDING not in current)
+        self.gone.update(id for id in ids if id.split("/")[1] + settings.ARCHIVE_SUFFIX not in current)
         for name in [name for name in names if name not in current]:
             try:
                 for each in archive.load(os.path.join(directory, name)):
@@ -229,7 +228,7 @@ def path_of(store_root: str, project_dir: str, record: Record) -> str:
         return os.path.join(project_dir, settings.EPISODES_DIR, record.id)
     if record.kind == NOTE:
         return os.path.join(note_folders(store_root, project_dir)[scope], name + ".md")
-    return os.path.join(_archive_folder(store_root, project_dir), name.partition("/")[0] + _ARCHIVE_ENDING)
+    return os.path.join(_archive_folder(store_root, project_dir), name.partition("/")[0] + settings.ARCHIVE_SUFFIX)
 
 
 def note_folders(store_root: str, project_dir: str) -> dict[str, str]:
