@@ -17,7 +17,7 @@ except ImportError:  # Windows
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from importlib.machinery import ModuleSpec
-    from types import CodeType, ModuleType
+    from types import ModuleType
     from typing import Any
 
 __version__ = "0.1.0"
@@ -34,7 +34,8 @@ class Bundle:
     def __init__(self, hook: str) -> None:
         python = "%s-%x" % (sys.implementation.cache_tag, sys.hexversion)
         self.path = "%sharness_memory/__pycache__/%s.%s.bundle" % (_LIB, hook, python)
-        self.modules: dict[str, tuple[str, int, int, CodeType]] = {}
+        self.modules: dict[str, tuple[str, int, int, bytes]] = {}
+        self.missing: list[str] = []
         try:
             with open(self.path, "rb") as file:
                 modules = marshal.loads(file.read())
@@ -44,14 +45,11 @@ class Bundle:
         sys.meta_path.insert(0, self)
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> ModuleSpec | None:
-        if name not in self.modules:
+        if not name.startswith(__name__):
             return None
-        source, *compiled_from, _ = self.modules[name]
-        try:
-            status = system.stat(_LIB + source)
-        except OSError:
-            return None
-        if [status.st_mtime_ns, status.st_size] != compiled_from:
+        source, *compiled_from, _ = self.modules.get(name) or ("", 0, 0, b"")
+        if _status(_LIB + source) != compiled_from:
+            self.missing.append(name)
             return None
         spec = type(__spec__)(name, self, origin=_LIB + source)  # type: ignore[arg-type]
         spec.has_location = True
@@ -63,22 +61,29 @@ class Bundle:
         """Leave it to the import system."""
 
     def exec_module(self, module: ModuleType) -> None:
-        exec(self.modules[module.__name__][3], module.__dict__)
+        exec(marshal.loads(self.modules[module.__name__][3]), module.__dict__)
 
     def save(self) -> None:
         """Add the modules that this run had to find by itself."""
-        specs: list[Any] = [module.__spec__ for name, module in sys.modules.items() if name.startswith(__name__ + ".")]
-        others = [spec for spec in specs if spec and spec.loader is not self]
-        if not others:
+        specs: list[Any] = [sys.modules[name].__spec__ for name in self.missing if name in sys.modules]
+        if not specs:
             return
         temporary = "%s.%d" % (self.path, system.getpid())
         try:
             with open(temporary, "xb") as file:  # a read-only install ends here
-                for spec in others:
-                    source, status = spec.origin.replace("\\", "/")[len(_LIB) :], system.stat(spec.origin)
-                    code = spec.loader.get_code(spec.name)
-                    self.modules[spec.name] = (source, status.st_mtime_ns, status.st_size, code)
+                for spec in specs:
+                    source = spec.origin.replace("\\", "/")[len(_LIB) :]
+                    code = marshal.dumps(spec.loader.get_code(spec.name))
+                    self.modules[spec.name] = (source, *_status(spec.origin), code)
                 file.write(marshal.dumps(self.modules))
             system.replace(temporary, self.path)
         except OSError:
             pass
+
+
+def _status(source: str) -> list[int]:
+    try:
+        status = system.stat(source)
+    except OSError:
+        return []
+    return [status.st_mtime_ns, status.st_size]
