@@ -72,13 +72,13 @@ PACKAGES = {
     "notes": 746,
     "memory": 1709,
     "recall": 902,
-    "inject": 467,
+    "inject": 470,
     "guard": 7346,
-    "hook": 698,
+    "hook": 699,
     "cli": 3169,
     "setup": 760,
 }
-FOLDERS = {"hooks": 141, "tests": 13582, "bench": 2312}
+FOLDERS = {"hooks": 141, "tests": 13619, "bench": 2312}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4000, "pre_tool_use": 900}
 
 

@@ -105,7 +105,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if not any(part.lines for part in parts if part.name != "usage"):
         injected.save(session.dir)
         return ""
-    injection = compose(parts, cap, project.name)
+    most = settings.INJECTION_MAX_UNITS
+    injection = compose(parts, min(cap, most), project.name, most if cap == settings.DEFAULTS["injection_units"] else 0)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

@@ -95,16 +95,16 @@ def units(text: str) -> int:
     return len(text) + sum([data.count(lead) for lead in range(0xF0, 0xF5)])
 
 
-def compose(parts: list[Part], cap: int, project: str) -> Injection:
-    """`cap` bounds the whole text, frame included; for a part that must be whole it grows as far as the client allows."""
+def compose(parts: list[Part], cap: int, project: str, most: int = 0) -> Injection:
+    """`cap` bounds the whole text, frame included; for the sake of a whole briefing, `most` does."""
     parts = [part for part in parts if part.lines]
     head = _HEAD % project
+    frame = units(head + _TAIL)
     needs = [units(part.text(len(part.lines))) for part in parts]
     whole = sum(need for part, need in zip(parts, needs) if part.is_whole)
     beside = min(sum(needs) - whole, settings.INJECTION_BESIDE_UNITS)
-    frame = units(head + _TAIL)
-    left = max(0, min(settings.INJECTION_MAX_UNITS, max(cap, whole + beside + frame)) - frame)
-    whole = min(whole, left - beside)
+    left = max(0, max(cap, min(most, whole + beside + frame)) - frame)
+    whole = min(whole, left - min(beside, left // 2))
     shares = [0 if part.is_whole else settings.INJECTION_SHARES[part.name] for part in parts]
     total = max(sum(shares), 1)
     grants = [min(need, share, share * (left - whole) // total) for need, share in zip(needs, shares)]

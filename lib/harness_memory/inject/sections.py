@@ -94,7 +94,9 @@ def running(project: Project, own_id: str) -> Part:
             state = capture.load(session.dir)
             files_changed = ", ".join(state.files[-5:])
             asks = state.prompts()[-1:] or ["no prompt yet"]
-            part.lines.append(neutral.line("- %s: %s%s" % (session.id, asks[0], files_changed and " [%s]" % files_changed)))
+            part.lines.append(
+                neutral.line("- %s: %s%s" % (session.id, asks[0], files_changed and " [%s]" % files_changed))
+            )
     return part
 
 
@@ -172,12 +174,13 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
 
 
 def usage() -> Part:
-    text = (
-        '`%s show <id>` reads a session or note in full. So do, in its place: `search WORD`; `checkpoint --done "…"'
-        ' --remains "…" --learned "…"` when work is done or has to wait; `remember "…"` for a fact that later'
-        " sessions need; `thread close <id>` when an open item is done."
-    )
-    return Part("usage", "", [text % invocation.own_command()])
+    lines = [
+        "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
+        % invocation.own_command(),
+        '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;',
+        '`remember "…"` keeps a fact for later sessions; `thread close <id>` when an open item is done.',
+    ]
+    return Part("usage", "", lines)
 
 
 def _page_part(name: str, title: str, page: pages.Curated, limit: int, problems: list[str]) -> Part:
