@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 3169,
     "setup": 760,
 }
-FOLDERS = {"hooks": 141, "tests": 13619, "bench": 2312}
+FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4000, "pre_tool_use": 900}
 
 
