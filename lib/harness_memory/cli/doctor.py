@@ -17,7 +17,7 @@ from ..notes import shelf as notebook
 from ..recall import cache
 from ..session import episode
 from . import arguments, installs
-from .output import ago, answer, count, line, passage, short, some
+from .output import ago, answer, by_remedy, count, line, short, some
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
@@ -46,9 +46,9 @@ def doctor(argv: list[str]) -> int:
     for check in examined:
         remedy = check.remedy if check.mark != OK else ""
         rows.append({**check._asdict(), "mark": check.mark.lower(), "remedy": remedy or None})
-        lines.append("%-4s  %-9s %s" % (check.mark, check.topic, line(check.text)))
-        lines += ["%16s%s" % ("", passage(detail)) for detail in some(check.details, _SHOWN)]
-        lines += ["%16s-> %s" % ("", line(remedy))] if remedy else []
+        lines.append("%-4s  %-9s %s" % (check.mark, check.topic, check.text))
+        lines += ["%16s%s" % ("", detail) for detail in some(check.details, _SHOWN)]
+        lines += ["%16s-> %s" % ("", remedy)] if remedy else []
     lines += ["", "%s found." % count(problems, "problem") if problems else "All well."]
     answer(args.json, {"healthy": not problems, "version": __version__, "checks": rows}, lines)
     return 1 if problems else 0
@@ -152,7 +152,7 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
         yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(root))
     damaged = [finding for finding in findings if finding.kind == checks.DAMAGED and finding.path not in reported]
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
-    details = ["%s: %s (%s)" % (short(each.path), line(each.what), line(each.remedy)) for each in damaged]
+    details = ["%s: %s (%s)" % (short(each.path), each.what, each.remedy) for each in damaged]
     remedy = "as each line says; for all rules: harness memory verify --all-projects"
     yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
 
@@ -175,7 +175,7 @@ def rebuild(argv: list[str]) -> int:
         cache.open_source(root, path, now, float("inf"), is_whole=True)
     rows = {os.path.basename(path): names for path, names in changed.items()}
     texts = {name: "rebuilt: " + ", ".join(each) if each else "nothing to change" for name, each in rows.items()}
-    lines = [line("%s: %s" % row) for row in texts.items()]
+    lines = ["%s: %s" % row for row in texts.items()]
     lines = lines or ["Nothing is remembered here yet, so there is nothing to rebuild."]
     return answer(args.json, [{"project": name, "changed": each} for name, each in rows.items()], lines)
 
@@ -188,14 +188,10 @@ def verify(argv: list[str]) -> int:
     lines = ["%s: every file is valid." % what]
     if not any(os.path.isdir(path) for path in dirs):
         lines = ["Nothing is remembered here yet, so there is nothing to verify."]
-    groups: dict[str, list[str]] = {}
-    for each in findings:
-        path = os.path.relpath(each.path, root) if each.path.startswith(root + os.sep) else each.path
-        groups.setdefault(each.remedy, []).append("  " + line("%s %s" % (path, each.what)))
-    if groups:
+    if findings:
+        places = ["%s %s" % (os.path.relpath(each.path, os.path.realpath(root)), each.what) for each in findings]
         lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
-    for remedy, group in groups.items():
-        lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:]), *some(group, _SHOWN, "  ")]
+        lines += by_remedy(zip(places, [each.remedy for each in findings]), _SHOWN)
     rows = [{"file": each.path, "what": each.what, "remedy": each.remedy, "kind": each.kind} for each in findings]
     answer(args.json, {"store": root, "projects": [*map(os.path.basename, dirs)], "findings": rows}, lines)
     return 1 if findings else 0

@@ -6,6 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from ..base import files, settings
 from ..base.redact import MARK, redact
@@ -15,7 +16,7 @@ from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import arguments, pages
-from .output import Refusal, answer, complain, count, emit_stored, line, short, table
+from .output import Refusal, answer, complain, count, emit_stored, line, listing, short
 from .scopes import Scopes, add_scope, described
 
 
@@ -252,15 +253,11 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
 
 
 def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
-    matches = scopes.select(args)
-    shown = matches[: getattr(args, "limit", None)]
-    rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
-    for note in shown:
-        about = line(note.description) + (" (%s)" % note.fate if note.fate else "")
-        rows.append([line(note.ref), note.type, note.day or "-", about])
-    lines = table(rows, is_cut=True) if shown else ["No notes match."]
-    lines += ["%d more: --limit %d" % (len(matches) - len(shown), len(matches))] if len(matches) > len(shown) else []
-    return answer(args.json, [described(note) for note in shown], lines)
+    def row(note: Note) -> tuple[Any, list[str]]:
+        about = note.description + (" (%s)" % note.fate if note.fate else "")
+        return described(note), [note.ref, note.type, note.day, about]
+
+    return listing(args, "NOTE TYPE KNOWN ABOUT", scopes.select(args), row, "No notes match.")
 
 
 def show_note(scopes: Scopes, note: Note, is_json: bool) -> int:
