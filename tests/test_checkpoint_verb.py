@@ -188,7 +188,7 @@ def test_an_episode_alone_takes_no_checkpoint(worked: World) -> None:
     path.unlink()
     before = worked.files()
     result = worked.memory("checkpoint", "--done", "x", "--session", row["id"])
-    assert (result.code, "only the episode" in result.stderr) == (2, True)
+    assert (result.code, "no session" in result.stderr) == (2, True)
     assert worked.files() == before
 
 

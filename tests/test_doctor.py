@@ -201,7 +201,7 @@ def test_files_that_others_can_read_are_counted(installed: World) -> None:
     assert "2 files of the memory can be read by others" in problems(installed)["modes"]["text"]
 
 
-def test_recent_failures_are_grouped_with_the_newest_first(installed: World) -> None:
+def test_recent_failures_are_listed_with_the_newest_first(installed: World) -> None:
     folder = installed.root / "health" / "failures"
     folder.mkdir(parents=True)
     old = {"schema": 1, "at": "2020-01-01T00:00:00Z", "event": "Stop", "error": "x", "detail": ""}
@@ -215,7 +215,6 @@ def test_recent_failures_are_grouped_with_the_newest_first(installed: World) -> 
     failures = problems(installed)["failures"]
     assert "4 failed runs" in failures["text"]
     assert failures["details"][0].startswith("SessionStart")
-    assert "3 times" in failures["details"][1]
     assert str(Path("health", "failures")) in failures["remedy"]
 
 

@@ -127,18 +127,17 @@ def _store(root: str) -> Check:
 
 
 def _failures(root: str) -> Check:
-    """Recent failures, the same ones together, the newest first."""
-    groups: dict[str, list[float]] = {}
-    for record in reversed(health.failures(root)):
-        instant = clock.parse(record.get("at")) or 0.0
-        if time.time() - instant < installs.RECENT_SECONDS:
-            key = "%s: %s" % (record.get("event"), line(record.get("error"))[:300])
-            groups.setdefault(key, []).append(instant)
-    details = ["%s (%s, %s)" % (key, ago(times[0]), count(len(times), "time")) for key, times in groups.items()]
+    """Recent failures, the newest first."""
+    recent = [(record, clock.parse(record.get("at")) or 0.0) for record in reversed(health.failures(root))]
+    recent = [(record, instant) for record, instant in recent if time.time() - instant < installs.RECENT_SECONDS]
+    details = [
+        "%s: %s (%s)" % (record.get("event"), line(record.get("error"))[:300], ago(instant))
+        for record, instant in recent
+    ]
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
-    total = count(sum(map(len, groups.values())), "failed run") if groups else "none"
+    total = count(len(recent), "failed run") if recent else "none"
     text = "%s in the last %d days" % (total, installs.RECENT_SECONDS // 86400)
-    return Check(WARN if groups else OK, "failures", text, remedy, details)
+    return Check(WARN if recent else OK, "failures", text, remedy, details)
 
 
 def _files(root: str, reported: list[str]) -> Iterator[Check]:

@@ -19,7 +19,7 @@ from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal, answer, complain, count, listing, local, short
 
-_WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
+_PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 
 
 def prune(argv: list[str]) -> int:
@@ -31,9 +31,7 @@ def prune(argv: list[str]) -> int:
     for project_dir in arguments.project_dirs(args):
         report = _prune(project_dir, settled, args)
         reports.append(report)
-        texts = {"kept": "kept", "artifacts_pruned": "without their artifacts now"}
-        texts.update(archived="archived", deleted="deleted")
-        parts = ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
+        parts = ["%d %s" % (report[key], key.replace("_", " ")) for key in _PARTS if report.get(key)]
         lines.append("%s: sessions: %s" % (report["project"], ", ".join(parts) or "none"))
         lines += _details(report)
         lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
@@ -169,16 +167,14 @@ def backfill(argv: list[str]) -> int:
             views.refresh(project_dir)
     made = kinds.pop(backfills.MADE, 0)
     report = {"dry_run": args.dry_run, "to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
-    megabytes = sum(source.size for source in wanted) / 1_000_000
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths:
         lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
     elif args.dry_run:
-        lines = ["Would read %s (%.1f MB)." % (count(len(wanted), "transcript"), megabytes)]
-    skipped = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in sorted(kinds.items())]
+        lines = ["Would read %s." % count(len(wanted), "transcript")]
+    skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
-    lines += ["Some may not have ended: run harness memory backfill later."] * (backfills.LIVE in kinds)
-    lines += ["See: harness memory list" + " --all-projects" * (len(work.made) > 1)] * bool(made)
+    lines += ["Some may not have ended: run harness memory backfill later."] if backfills.LIVE in kinds else []
     answer(args.json, report, lines)
     return 1 if backfills.UNREADABLE in kinds else 0
 

@@ -27,11 +27,8 @@ def list_all(argv: list[str]) -> int:
     parser = arguments.parser("list", examples="list --since 7d\nlist --notes --type feedback", has_all=True)
     add = parser.add_argument
     add("--limit", type=arguments.positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
-    add("--status", type=str.upper, choices=(*settings.STATUSES, settings.DIED), help="only sessions in this state")
     add("--branch", metavar="B", help="only sessions on this git branch")
     add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
-    add("--until", type=arguments.instant, metavar="DATE", help="last active before that date")
-    add("--session", metavar="ID", help="only this session; with --notes, only its notes")
     add("--notes", action="store_true", help="list notes")
     add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
     add_scope(parser)
@@ -39,23 +36,19 @@ def list_all(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if not (args.notes or args.type or args.scope or args.unused):
         return _list_sessions(args)
-    if args.all_projects or args.status or args.branch:
-        raise Refusal("notes have no status or branch, and are listed for one project")
+    if args.all_projects or args.branch:
+        raise Refusal("notes have no branch, and are listed for one project")
     return notes.list_notes(Scopes(args), args)
 
 
 def _list_sessions(args: argparse.Namespace) -> int:
     every = [record for directory in arguments.project_dirs(args) for record in records.load_all(directory)]
-    every = [
-        each
-        for each in (every if args.session is None else resolve.matching(every, args.session))
-        if (args.status is None or each.state == args.status)
-        and (args.branch is None or each.branch == args.branch)
-        and (args.since is None or each.seen >= args.since)
-        and (args.until is None or each.seen < args.until)
-    ]
+    if args.branch is not None:
+        every = [record for record in every if record.branch == args.branch]
+    if args.since is not None:
+        every = [record for record in every if record.seen >= args.since]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
-    is_narrowed = (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
+    is_narrowed = args.since is not None or args.branch is not None
     none = "No sessions%s." % (" that match" if is_narrowed else " are remembered here yet")
     args.limit, head = args.limit or _LIMIT, "ID STARTED STATUS #MIN BRANCH #FILES SESSION"
     first = "PROJECT " if args.all_projects else ""
@@ -83,7 +76,7 @@ def show(argv: list[str]) -> int:
             return notes.show_note(scopes, scopes.find(args.session), args.json)
         archived = archive.load_all(project_dir, [])
         for each in resolve.matches(args.session, archived, lambda each: (each.id, each.claude_id))[-1:]:
-            raise Refusal("session {0} is archived. Bring it back: harness memory restore {0}".format(each.id))
+            raise Refusal("session %s is archived. Bring it back: harness memory restore ID" % each.id)
     record = resolve.session(every, args.session, "session or note")
     damage = ""
     if record.episode:

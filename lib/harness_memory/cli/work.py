@@ -62,7 +62,8 @@ def thread(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     if args.action == "list":
         shown = [each for each in threads.load(project_dir) if args.all or each.is_open]
-        return _list(args, "ID STATUS LAST_ACTIVE #SESSIONS #STEPS THREAD", shown, "No open threads here (--all: closed)")
+        none = "No open threads here (--all: closed ones too)."
+        return _list(args, "ID STATUS LAST_ACTIVE #SESSIONS #STEPS THREAD", shown, none)
     title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
     if args.action == "rename" and not title:
         raise Refusal(_EMPTY_TITLE)
