@@ -76,7 +76,7 @@ def show(argv: list[str]) -> int:
             return notes.show_note(scopes, scopes.find(args.session), args.json)
         archived = archive.load_all(project_dir, [])
         for each in resolve.matches(args.session, archived, lambda each: (each.id, each.claude_id))[-1:]:
-            raise Refusal("session %s is archived. Bring it back: harness memory restore ID" % each.id)
+            raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (each.id, each.id))
     record = resolve.session(every, args.session, "session or note")
     damage = ""
     if record.episode:
