@@ -68,7 +68,8 @@ def test_forgotten_session_goes_from_everywhere(world: World, client: support.Cl
     first = lived(world, client, ASK, ANSWER, "zanzibar.md")
     words = ("--task-id", "trip", "--task-title", "Zanzibar", "--task-remaining", "book Zanzibar")
     world.memory("checkpoint", "--done", "Zanzibar planned", *words, "--session", first.session.id[:8])
-    world.memory("rate", "deploy", "2", "--note", "Zanzibar failed", "--session", first.session.id[:8])
+    inside = {"CLAUDE_CODE_SESSION_ID": first.session.id}
+    assert world.memory("rate", "deploy", "2", "--note", "Zanzibar failed", env=inside).code == 0
     first.end()
     second = lived(world, client, "Something else entirely", "A second answer that has nothing to do with it.")
     assert first.session.id[:8] in (second.directory / "session_memory_context.md").read_text("utf-8")
