@@ -62,15 +62,6 @@ def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
     assert world.files() == files_before
 
 
-def test_backfill_after_a_kill_goes_on(world: World) -> None:
-    session = left(world, ASK, ANSWER)
-    world.json("backfill")
-    (world.session_dir(session) / "META.yaml").unlink()  # the record is what is written last
-    assert world.json("backfill")["made"] == 1
-    assert len(support.episodes(world.root)) == 1
-    world.assert_sound()
-
-
 def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) -> None:
     other = tmp_path / "a_b"
     alike = tmp_path / "a-b"  # the client's folder for both has the same name

@@ -176,15 +176,6 @@ def test_show_of_a_running_session_works_without_episode(world: World) -> None:
     assert world.json("show", running.id[:8])["episode"] is None
 
 
-def test_show_of_an_archived_session_names_restore(worked: World) -> None:
-    id = worked.json("list")[-1]["id"]
-    assert worked.json("archive", "--before", "2099-01-01", "--open")["sessions"] == 2
-    result = worked.memory("show", id)
-    assert (result.code, "harness memory restore %s" % id in result.stderr) == (2, True)
-    assert worked.memory("restore", id).code == 0
-    assert worked.memory("show", id).code == 0
-
-
 def test_why_shows_what_a_session_was_given(settled: World, worked: World) -> None:
     first, second = sorted(settled.json("list"), key=lambda row: str(row["headline"]))
     assert "nothing was injected" in worked.memory("why", first["id"]).stdout
