@@ -148,10 +148,9 @@ def test_the_guard_is_on_and_its_trail_is_checked(installed: World) -> None:
     call = {"tool_name": "Bash", "tool_input": {"command": "rm -rf ~"}, "session_id": "s", "cwd": str(installed.repo)}
     support.run_hook("pre_tool_use", call, home=installed.home)
     assert "last asked 0 s ago" in guard_check(installed)["text"]
-    assert "1 event of this project, the chain is whole" in installed.memory("doctor").stdout
     (trail,) = installed.root.glob("*/SECURITY/*/*/audit.jsonl")
     trail.write_bytes(trail.read_bytes().replace(b"rm -rf", b"ls -la"))
-    assert set(problems(installed)) == {"audit", "files"}
+    assert set(problems(installed)) == {"files"}
 
 
 def test_a_guard_that_sees_less_than_all_is_a_problem(installed: World, settings_file: Path) -> None:

@@ -10,12 +10,10 @@ import time
 from typing import Any, Iterator, NamedTuple
 
 from .. import __version__
-from ..audit import trail as chain
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import backfill, checks, views
 from ..notes import shelf as notebook
 from ..recall import cache
-from ..session import episode
 from . import arguments, installs
 from .output import ago, answer, by_remedy, count, line, short, some
 
@@ -82,14 +80,6 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     yield _failures(root)
     reported = [settings.CONFIG_FILE] * bool(problems) + [settings.GUARD_FILE] * bool(guard.problems)
     yield from _files(root, [os.path.join(root, name) for name in reported])
-    try:
-        trail = chain.verify(project.dir, episode.audit_heads(project.dir))
-        whole = "%s of this project, the chain is whole" % count(trail.count, "event")
-        whole = whole if trail.count else "nothing recorded in this project yet"
-        broken = "the trail of this project was changed" if trail.problem else ""
-    except OSError as error:
-        whole, broken = "", "the trail cannot be read (%s)" % error.strerror
-    yield Check(FAIL if broken else OK, "audit", broken or whole, "see: harness memory audit verify")
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
     left += glob.glob(os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, "*" + settings.REJECT_SUFFIX))

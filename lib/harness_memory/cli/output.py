@@ -219,7 +219,5 @@ def count(number: int, noun: str) -> str:
 
 
 def sparkline(values: list[float], lowest: float, highest: float) -> str:
-    bars, span = "▁▂▃▄▅▆▇█", highest - lowest or 1.0
-    if bars.encode(sys.stdout.encoding or "ascii", "replace").startswith(b"?"):
-        bars = ".:-=+*%#"
-    return "".join(bars[round((value - lowest) / span * (len(bars) - 1))] for value in values)
+    bars = "▁▂▃▄▅▆▇█"
+    return "".join(bars[round((value - lowest) / (highest - lowest) * (len(bars) - 1))] for value in values)

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from ..base import files, redact, settings
+from ..base import redact, settings
 from ..base.text import clean
 from ..memory import archive, records
 from ..memory.records import Record
@@ -78,18 +78,14 @@ def show(argv: list[str]) -> int:
         for each in resolve.matches(args.session, archived, lambda each: (each.id, each.claude_id))[-1:]:
             raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (each.id, each.id))
     record = resolve.session(every, args.session, "session or note")
-    damage = ""
+    page = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
     if record.episode:
-        page = episode.summary_page(record.episode).rstrip()
-    else:
-        if "episode" in record.paths:
-            problem = files.read_json(record.paths["episode"], episode.SPEC)[1]
-            damage = "Its episode is damaged (%s). See: harness memory verify" % problem
-        title = "# %s" % (record.headline or "Session %s" % record.id)
-        page = "\n\n".join(filter(None, [title, str(record.meta.get("summary") or "").strip(), damage]))
-    value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}
+        page = episode.summary_page(record.episode)
+    elif "episode" in record.paths:
+        page += "\n\nIts episode is damaged. See: harness memory verify"
+    value = {"id": record.id, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
-    return answer(args.json, {**value, **paths}, [page, "", *table(_fact_rows(record))])
+    return answer(args.json, {**value, **paths}, [page.rstrip(), "", *table(_fact_rows(record))])
 
 
 def _fact_rows(record: Record) -> list[list[str]]:

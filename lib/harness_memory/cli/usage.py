@@ -40,10 +40,9 @@ def why(argv: list[str]) -> int:
     present = os.environ.get(settings.ENV_SESSION_ID, "")
     default = present if present in [record.claude_id for record in every] else "last"
     record = resolve.session(every, args.session or default)
-    log = load_receipt(record.session.dir).log if record.session else []
-    page = files.read_text(os.path.join(record.session.dir, settings.RECEIPT_FILE)) if record.session else ""
-    missing = "%s is missing. See: --json" % settings.RECEIPT_FILE if log else "nothing was injected."
-    return answer(args.json, log, [page.rstrip() or "Session %s: %s" % (record.id, missing)])
+    directory = record.directory or record.project_dir  # which has no receipt
+    log, page = load_receipt(directory).log, files.read_text(os.path.join(directory, settings.RECEIPT_FILE)).rstrip()
+    return answer(args.json, log, [page or "Session %s: nothing was injected." % record.id])
 
 
 def stats(argv: list[str]) -> int:
