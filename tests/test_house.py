@@ -70,12 +70,12 @@ PACKAGES = {
     "audit": 190,
     "session": 1638,
     "notes": 746,
-    "memory": 1709,
+    "memory": 1708,
     "recall": 902,
     "inject": 470,
     "guard": 7346,
     "hook": 699,
-    "cli": 3169,
+    "cli": 3089,
     "setup": 760,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Callable
+from typing import Callable, NamedTuple
 
 from ..audit import trail as chain
 from ..base import files, jsontext, settings, shape, yaml
@@ -31,9 +31,11 @@ _FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattribut
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
 
-class Finding:
-    def __init__(self, path: str, what: str, remedy: str, kind: str = DAMAGED) -> None:
-        self.path, self.what, self.remedy, self.kind = path, what, remedy, kind
+class Finding(NamedTuple):
+    file: str
+    what: str
+    remedy: str
+    kind: str = DAMAGED
 
 
 def check_store(root: str, now: float) -> Iterator[Finding]:
@@ -48,8 +50,7 @@ def check_project(project_dir: str, now: float, *, with_views: bool = True) -> I
         return
     lost = {episode.path_of(project_dir, session.episode_name) for session in backfill.lost(project_dir, now)}
     for finding in _check(project_dir, now, set()):
-        finding.remedy = REBUILD if finding.path in lost else finding.remedy
-        yield finding
+        yield finding._replace(remedy=REBUILD) if finding.file in lost else finding
     for path in sorted(lost):
         if not os.path.lexists(path):
             yield Finding(path, "is missing, though its session is there", REBUILD)
