@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import sys
-import tempfile
 import time
 from typing import Any, Iterator, NamedTuple
 
@@ -105,11 +104,9 @@ def _store(root: str) -> Check:
     path = root
     while not os.path.lexists(path) and os.path.dirname(path) != path:
         path = os.path.dirname(path)
-    try:
-        tempfile.NamedTemporaryFile(prefix=".doctor-", suffix=settings.TEMP_SUFFIX, dir=path).close()
-    except OSError as error:
-        text = "%s: cannot be written (%s)" % (short(root), error.strerror)
-        return Check(FAIL, "store", text, "make it a folder of yours with free space: chown, chmod u+rwx")
+    if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):
+        text = "%s: cannot be written" % short(root)
+        return Check(FAIL, "store", text, "make it a folder of yours: chown, chmod u+rwx")
     text = count(len(arguments.all_dirs()), "project") if path == root else "made with the first session"
     return Check(OK, "store", "%s: %s" % (short(root), text))
 

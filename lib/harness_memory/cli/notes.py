@@ -77,8 +77,7 @@ def edit(argv: list[str]) -> int:
     if args.what != "briefing" and not (kind == "profile" and skill):
         return _edit_text(scopes, scopes.find(args.what, args.scope, is_readable=True), args)
     page = pages.Page(scopes.project, skill)
-    before = page.text()
-    return pages.edit_text(scopes.project.dir, page.name, before, lambda text: page.replace(text, args, before))
+    return pages.edit_text(scopes.project.dir, page.name, page.text, lambda text: page.replace(text, args))
 
 
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
@@ -195,17 +194,17 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str = "") -> int:
     """Write a whole new text, without one that of the editor; without frontmatter the note keeps its own."""
-    before = files.read_text(note.path)
 
     def write(text: str) -> int:
         page = notes.parse(note.slug, text)
         page.fields = page.fields or note.fields
         with scopes.writing(note.scope) as shelf:
-            if files.read_text(note.path) != before:
-                raise Refusal("%s has changed since the editor was opened" % note.ref)
             return _save(scopes, shelf, page, args, "Written")
 
-    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, before, write)
+    def read() -> str:
+        return files.read_text(note.path)
+
+    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, read, write)
 
 
 def _remove(scopes: Scopes, args: argparse.Namespace) -> int:

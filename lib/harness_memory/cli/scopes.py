@@ -56,10 +56,10 @@ class Scopes:
         # A file made by hand may have a name that is not a slug.
         return resolve.matches(slug_of(name), nearest.values(), lambda note: (slug_of(note.slug),))
 
-    def find(self, word: str, scope: str | None = None, what: str = "note", *, is_readable: bool = False) -> Note:
+    def find(self, word: str, scope: str | None = None, *, is_readable: bool = False) -> Note:
         """The one note a person means; the nearest scope first."""
         matches = self.matching(word, scope)
-        note = resolve.one(word, matches, lambda each: (word,), what, lambda each: each.slug, "list --notes")
+        note = resolve.one(word, matches, lambda each: (word,), "note", lambda each: each.slug, "list --notes")
         if is_readable and note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
         return note
@@ -86,7 +86,10 @@ class Scopes:
         archived = {each.id: each for each in archive.load_all(self.project.dir, [])}.values()
         if resolve.matches(word, archived, lambda each: (each.id, each.claude_id)):
             return resolve.archived(archived, word)
-        return self.removed(word) or self.find(word, what="session or note")
+        note = self.removed(word)
+        if not note:
+            raise Refusal('no session or note "%s" here. See: harness memory list' % word)
+        return note
 
     def select(self, args: argparse.Namespace) -> list[Note]:
         """Notes that the options of a verb ask for, best rank first."""
