@@ -8,14 +8,148 @@ do, is it a decision, is it a fact. The coefficients were fitted once, to answer
 from __future__ import annotations
 
 from ..base import settings
+from ..base.text import cut
 from . import units
 from .cues import CLASS, PIECES
 
 _OVERHEAD_CHARS = 24  # of a unit beside its text
-_PUNCTUATION = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
-_PUNCTUATION.update({ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " ")})
-_QUANTITIES = frozenset("no none nothing without keine kein ohne aucun sans sin ningún sem nenhum geen нет без".split())
-_SPEAKERS = frozenset("i ive id ich je ik я eu yo io".split())
+_PUNCTUATION: dict[int, str | None] = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
+_PUNCTUATION.update(
+    {ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " ")}
+)
+_PLAN = "implement the following plan"
+
+# What each feature adds to the score of a unit, and where the scores begin.
+_HEAD = {
+    "text": 1.2, "item": -1.0, "head": 0.1, "row": -0.3, "start": 0.8, "first": 0.8, "late": -1.1, "half": -0.6,
+    "size 0": -1.3, "size 2": 1.0, "told 0": -1.1, "told 1": -0.8, "done": 0.7, "done early": 0.4, "about 2": 1.5,
+    "about 3": 0.4, "cause": 0.5, "question": -0.3, "code": 0.3, "not": 0.5, "recurs": 0.1, "you": -0.2, "undone": 0.3,
+    "number": 0.5, "later": -0.2, "lead later": -0.1, "first filler": -0.2,
+}  # fmt: skip
+_ASK = {"start": 0.7, "size 0": -0.3, "told 0": -0.3}  # a line of the prompt as the headline
+_LEFT = {
+    "": -3.2, "open": 5.0, "closing question": 3.3, "early question": 0.8, "section later": 3.1, "lead later": 3.1,
+    "label later": 2.4, "later": 0.7, "yet": 1.1, "undone": 1.1, "i not": 1.6, "none left": -4.0, "you may": 1.1,
+    "you": 0.2, "must": 0.7, "must last": 0.7, "may": 0.4, "ready": 0.6, "first ready": 0.6, "first do": 1.2, "do": 0.2,
+    "first may": 0.4, "first not": 0.4, "end 1": 1.1, "end 2": 0.7, "last line": 0.5, "late": 0.3, "start": -1.6,
+    "half": -0.4, "done early": -1.2, "done": -0.4, "ticked": -2.5, "warned": 1.0, "head": -0.6, "row": -0.9,
+    "colon": -1.1, "told 0": -0.3, "item": -0.8, "section not": 0.8, "section yet": 1.0, "section must": 1.0,
+    "section you": 0.4, "section done": -0.9, "section cause": 0.4, "section why": -0.5, "lead not": 0.5,
+    "lead yet": 1.0, "lead must": 0.8, "lead you": 0.5, "lead ready": 0.3, "lead done": -1.1, "label must": 0.6,
+    "me": 0.3, "why": -0.4, "cause": -0.2, "code": -0.3,
+}  # fmt: skip
+_DECISION = {
+    "": -1.7, "why": 2.0, "question": -3.0, "told 0": -2.0, "told 1": -0.7, "row": -0.6, "head": -2.0, "colon": -0.9,
+    "label why": 1.0, "section why": 0.9, "not": 0.6, "me": 0.5, "code": -0.5, "item": -0.7, "start": -0.7,
+    "size 0": -1.1, "ticked": -1.0, "number": -0.3,
+}  # fmt: skip
+_FACT = {
+    "": -1.3, "cause": 0.7, "not": 0.5, "question": -3.0, "you": -0.4, "later": -0.3, "told 0": -1.9, "told 1": -1.1,
+    "row": -1.0, "head": -2.1, "colon": -1.3, "label cause": 1.1, "section cause": 0.6, "why": 0.8, "code": 0.6,
+    "number": 0.4, "done early": -0.6, "item": -0.7, "size 0": -1.0, "ticked": -1.0, "start": -0.5, "first": 0.4,
+}  # fmt: skip
+_LEFT_LEAST = -0.4
+
+
+def of_prompt(text: str, turn: int) -> dict[str, str]:
+    """The marks of a prompt's units, by their texts."""
+    found = [unit for unit in units.split(text) if unit.kind != units.ROW]
+    told = {}
+    for unit, row in zip(found, features(found[:12], set()) + [[]] * len(found)):
+        headline = sum(_ASK.get(name, 0.0) for name in row) if row else -9
+        told[unit.text] = "%d u %d %d -" % (turn, weight(unit.text, ""), headline * 10)
+    return told
+
+
+def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str, str]:
+    """The marks of an answer's units, by their texts; `about` are stems of the prompt and of the files changed."""
+    found = units.split(text)
+    told = {}
+    for number, (unit, row) in enumerate(zip(found, features(found, about))):
+        left = _score(_LEFT, row) + (0.0 if is_work else 0.3)
+        kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
+        if left > _LEFT_LEAST and unit.kind != units.DONE:
+            kinds += "l" + ("q" if "question" in row else "")
+            kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
+        else:
+            kinds += "d" if _score(_DECISION, row) > 0 else "f" if _score(_FACT, row) > 0 else ""
+        if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "told 0" in row)):
+            continue
+        headline = sum(_HEAD.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
+        line = unit.text
+        if line[-1:] in ":：" and unit.kind != units.HEAD and number + 1 < len(found):
+            line = cut(line + " " + found[number + 1].text, settings.PASSAGE_CHARS)  # a lead alone says nothing
+        told[line] = "%d c %d %d %s" % (turn, weight(line, kinds), headline * 10, kinds or "-")
+    return told
+
+
+def of_summary(text: str, turn: int) -> dict[str, str]:
+    """The marks of what the client's summary says in the block that PreCompact asks for."""
+    block = text.partition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
+    told = {}
+    for line in block.split("\n"):
+        label, _, rest = line.strip("-*• ").partition(":")
+        kind = settings.SUMMARY_LABELS.get(label.strip("* ").lower(), "")
+        rest = cut(units.plain(rest.strip("* ")), settings.PASSAGE_CHARS)
+        if kind and rest.lower().rstrip(".") not in ("", "none", "nothing", "n/a"):
+            told[rest] = "%d c 90 -90 %s" % (turn, kind)
+    return told
+
+
+def _score(table: dict[str, float], row: list[str]) -> float:
+    return table[""] + sum(table.get(name, 0.0) for name in row)
+
+
+def weight(text: str, kinds: str) -> int:
+    """How much a unit tells, 0 to 99: names, numbers, identifiers and length against courtesy."""
+    words = text.split()
+    told = min(len(words), 24) + 20 * ("d" in kinds or "l" in kinds) + 10 * ("f" in kinds)
+    for word in words[1:]:
+        bare = word.strip("`.,;:()\"'")
+        if any(char in bare for char in "0123456789_/.") or bare[1:] != bare[1:].lower():
+            told += 4
+        elif bare[:1].isupper():
+            told += 2
+    return min(told, 99)
+
+
+def fitted(marks: list[str], texts: list[str]) -> tuple[list[str], list[str]]:
+    """The units that fit into an episode: what tells least goes first, evenly over the turns."""
+    turns = [mark.partition(" ")[0] for mark in marks]
+    sizes: dict[str, int] = {}
+    for turn, text in zip(turns, texts):
+        sizes[turn] = sizes.get(turn, 0) + len(text) + _OVERHEAD_CHARS
+    room, share = settings.PASSAGES_CHARS, settings.PASSAGES_CHARS
+    if sum(sizes.values()) <= room:
+        return marks, texts
+    for number, size in enumerate(sorted(sizes.values())):  # small turns stay whole, the others share the rest
+        share = room // (len(sizes) - number)
+        if size > share:
+            break
+        room -= size
+    kept = [*range(len(marks))]
+    for at in sorted(kept, key=lambda at: int(marks[at].split(" ")[2])):
+        if sizes[turns[at]] > share:
+            sizes[turns[at]] -= len(texts[at]) + _OVERHEAD_CHARS
+            kept.remove(at)
+    return [marks[at] for at in kept], [texts[at] for at in kept]
+
+
+def plan_of(text: str) -> list[str]:
+    """The title and the steps of a plan in Markdown; [] when the text is none."""
+    found = units.split(text)
+    titles = [unit.text for unit in found if unit.kind == units.HEAD]
+    if not titles:
+        return []
+    title = titles[0].partition(": ")[2] if titles[0].lower().startswith("plan:") else titles[0]
+    steps = [unit.text for unit in found if unit.kind in (units.ITEM, units.OPEN) and unit.is_first]
+    numbered = [name for name in titles[1:] if name[:1].isdigit() or name.lower().startswith(("step", "phase", "task"))]
+    return [cut(each, settings.ITEM_CHARS) for each in [title, *(numbered or steps)][: settings.REMAINS_ITEMS + 1]]
+
+
+def given_plan(prompt: str) -> list[str]:
+    head, colon, rest = prompt.partition(":")
+    return plan_of(rest) if colon and head.strip().lower() == _PLAN else []
 
 
 def words_of(text: str) -> list[str]:
@@ -73,11 +207,11 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
         if "not" in CLASS.get(word, ()):
             near = words[at + 1 : at + 5]
             kinds = {name for each in near for name in CLASS.get(each, ())}
-            if word in _QUANTITIES:
+            if "zero" in CLASS[word]:
                 found |= {"none left"} if "later" in kinds else set()
             elif not kinds.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near):
                 found.add("undone")
-    if "not" in found and not _SPEAKERS.isdisjoint(words):
+    if "not" in found and "i" in found:
         found.add("i not")
     label, colon, rest = text.partition(":")
     if colon and rest.strip() and len(label) < 40:

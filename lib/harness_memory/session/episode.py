@@ -40,12 +40,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
+NEW_LISTS = ("decisions", "rules", "blockers", "plan", "commits", "errors", "closes", "channels")
 SPEC = {
     "schema": "count",
     **dict.fromkeys(("id", "started", "ended", "what_was_done", "outcome", "thread"), "text"),
     **dict.fromkeys(("session_id?", "headline?", "branch?", "skill_used?", "model?", "channel?", "title?"), "text"),
     **dict.fromkeys(("parent?", "root?", "audit_head?"), "text"),
     **{name: ["text"] for name in TEXT_LISTS},
+    **{name + "?": ["text"] for name in NEW_LISTS},  # an older episode has none
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",

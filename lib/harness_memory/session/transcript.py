@@ -12,8 +12,9 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, jsontext, settings
-from ..base.text import brief, brief_of, clean, identifier
+from ..base.text import brief, brief_of, clean, cut, identifier, passage
 from ..project import relative_path
+from . import shell
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
 
 TYPE_CHECKING = False
@@ -102,11 +103,18 @@ def absorb(
             continue
         kind = entry.get("type")
         if kind in _TITLES:
+            if kind == "summary" and entry.get("leafUuid") not in (None, state.leaf):
+                continue  # the title of another session
             title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
             state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
             continue
+        if entry.get("isCompactSummary"):
+            state.note_summary(
+                "\n".join(clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry))
+            )
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
             continue
+        state.leaf = identifier(entry.get("uuid")) or state.leaf
         if kind == "user" and not state.root:
             state.root = identifier(entry.get("uuid"))
         at = clock.parse(entry.get("timestamp"))
@@ -117,6 +125,9 @@ def absorb(
             if 0 < at - last <= 30 * 60:  # a longer pause is not work
                 state.worked_seconds = round(state.worked_seconds + at - last, 3)
             state.last = max(at, last)
+        channel = identifier(entry.get("entrypoint"))
+        if channel:
+            _add(state.channels, channel, _NAMES_KEPT)
         branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
         if branch != "HEAD":  # detached, or no repository at all
             state.branch = branch or state.branch
@@ -144,7 +155,7 @@ def _add_blocks(
         if kind == "tool_result":
             _add_result(state, entry, block, roots)
         elif kind == "tool_use" and (not tools or block.get("name") in tools):
-            _add_call(state, block)
+            _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS))
         elif kind == "text" and "toolUseResult" not in entry:
             texts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
             if entry.get("type") == "assistant" and texts[-1].strip():
@@ -165,7 +176,7 @@ def _add_prompt(state: Capture, entry: dict[str, Any], text: str) -> None:
     state.add_prompt(identifier(entry.get("promptId")), text)
 
 
-def _add_call(state: Capture, block: dict[str, Any]) -> None:
+def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
     name, options = brief_of(block.get("name"), settings.SKILL_CHARS), _dict(block.get("input"))
     subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
     state.turn = WORKING
@@ -180,8 +191,13 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
-        _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
-        detail = brief_of(options.get("command"), 200)
+        command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        _add_looked(state, "", command[: settings.PATH_CHARS])
+        paths = [os.path.join(cwd, path) for path in shell.written(command)] if len(command) < 8192 else []
+        subject = shell.message(command) if "git commit" in command else ""
+        detail = [brief(command, 200), brief_of(subject, settings.SUMMARY_LINE_CHARS), *paths]
+    elif name == "ExitPlanMode":
+        detail = _plan(clean(options.get("plan"), settings.TURN_CHARS))
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [
@@ -203,15 +219,26 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     if is_error and (name not in _SHELL_TOOLS or entry.get("toolDenialKind")):
         name = ""  # a refusal says nothing about the command
     if name in _SHELL_TOOLS and is_error:
-        _add(state.failed, detail, 12)
+        _add(state.failed, detail[0], 12)
+        fault = _fault(_output(block))
+        if fault:
+            _add(state.errors, brief("%s: %s" % (cut(detail[0], 80), fault), settings.ITEM_CHARS), 8)
     elif name in _SHELL_TOOLS:
-        before, prefix, _ = detail.partition(settings.CHECKPOINT_PREFIX)
+        command, subject, *changed = detail
+        before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
         state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
-        earlier = next((each for each in reversed(state.failed) if _is_variant(each, detail)), "")
+        paths += changed if not paths else []
+        if "git commit" in command:
+            printed = [brief(each, settings.SUMMARY_LINE_CHARS) for each in shell.subjects(_output(block))]
+            for each in printed or [subject]:
+                state.add_commit(each)
+        earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
         if earlier:
             state.failed.remove(earlier)
-        if earlier not in ("", detail):
-            _add(state.fixed, [earlier, detail], 5)
+        if earlier not in ("", command):
+            _add(state.fixed, [earlier, command], 5)
+    elif name == "ExitPlanMode":
+        state.plan = detail
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
@@ -232,6 +259,25 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             _add(state.files, relative, 200)
 
 
+def _output(block: dict[str, Any]) -> str:
+    content = block.get("content")
+    parts = [content] if isinstance(content, str) else [part.get("text") for part in _dicts(content)]
+    return "\n".join(clean(part, settings.TEXT_FIELD_MAX_CHARS) for part in parts)
+
+
+def _fault(output: str) -> str:
+    """The line of a failed command's output that says most: the last that names an error, else the last."""
+    lines = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("Exit code ")]
+    named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
+    return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
+
+
+def _plan(text: str) -> list[str]:
+    from .digest import plan_of
+
+    return plan_of(passage(text, settings.TURN_CHARS))
+
+
 def _is_variant(*commands: str) -> bool:
     """Whether two commands are forms of the same attempt."""
     words, others = [
@@ -240,8 +286,11 @@ def _is_variant(*commands: str) -> bool:
     for each in (words, others):
         while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
             del each[0]
-    if words[:1] != others[:1]:  # the same thing done by another program: `python x.py` → `python3 x.py`
-        return len(words) > 1 and words[1:] == others[1:]
+    if (
+        words[:1] != others[:1]
+    ):  # the same done by another program: `python x.py` → `python3 x.py`, `uv run pytest x.py`
+        named, more = ({word for word in each if word[:1] != "-"} for each in (words, others))
+        return (len(words) > 1 and words[1:] == others[1:]) or (len(named) > 1 and named <= more)
     return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
 
 

@@ -1,0 +1,150 @@
+"""The fields of an episode, from what its turns told (see `digest`)."""
+
+from __future__ import annotations
+
+from ..base import settings
+from ..base.text import cut
+from .digest import stems, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_LANGUAGES = {
+    "py": "python", "rs": "rust", "go": "go", "ts": "typescript", "tsx": "typescript", "js": "javascript",
+    "jsx": "javascript", "java": "java", "kt": "kotlin", "rb": "ruby", "php": "php", "cs": "csharp", "c": "c",
+    "cpp": "cpp", "swift": "swift", "sql": "sql", "sh": "shell", "tf": "terraform", "css": "css", "html": "html",
+    "vue": "vue", "md": "docs", "ex": "elixir", "scala": "scala", "lua": "lua",
+}  # fmt: skip
+_COMMON = ("src", "lib", "app", "main", "internal", "pkg", "packages", "source", "cmd")
+
+
+class Told:
+    """A unit as `capture` keeps it: a mark and a text.
+
+    The mark is "turn by weight headline kinds": who said it ("u" or "c"), how much it tells, how well it would do as a
+    headline (in tenths), and what it is: "l" left to do, "q" a question about it, "b" blocked, "d" decision,
+    "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files.
+    """
+
+    __slots__ = ("by", "headline", "kinds", "text", "turn", "weight")
+
+    def __init__(self, mark: str, text: str) -> None:
+        turn, self.by, weight, headline, self.kinds = mark.split(" ")
+        self.turn, self.weight, self.headline, self.text = int(turn), int(weight), int(headline), text
+
+
+def load(marks: list[str], texts: list[str]) -> list[Told]:
+    return [Told(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4]  # else forgotten
+
+
+def of_kind(told: list[Told], kind: str) -> list[str]:
+    """The units of a kind that tell most, in order."""
+    found = [unit for unit in told if kind in unit.kinds]
+    best = sorted(found, key=lambda unit: -unit.weight)[: settings.KIND_ITEMS]
+    return [cut(unit.text, settings.ITEM_CHARS) for unit in found if unit in best]
+
+
+def passages(told: list[Told]) -> list[dict[str, object]]:
+    numbers = {turn: number for number, turn in enumerate(dict.fromkeys(unit.turn for unit in told))}
+    names = {"u": "user", "c": "claude"}
+    return [{"turn": numbers[unit.turn], "by": names[unit.by], "text": unit.text} for unit in told]
+
+
+def headline(told: list[Told], files: list[str]) -> str:
+    """The line that says best what the session was about; a line that others resemble is a safer choice."""
+    about = stems(words_of(" ".join([*(unit.text for unit in told if unit.by == "u"), *files])))
+    is_work = any("w" in unit.kinds for unit in told)
+    ranked = []
+    for unit in told:
+        line = cut(unit.text.rstrip(":： "), settings.SUMMARY_LINE_CHARS)
+        own = stems(words_of(line))
+        score = (
+            unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0) + (0.3 if unit.by == "u" and not is_work else 0)
+        )
+        ranked.append((score - (0.0 if own & about else 1.5), line, own))
+    ranked = sorted(ranked, key=lambda each: -each[0])[:8]
+    chances = [2.718 ** (score - ranked[0][0]) for score, _, _ in ranked]
+    best, line = -1.0, ""
+    for _, text, own in ranked:
+        alike = [2 * len(own & other) >= 0.5 * (len(own) + len(other)) for _, _, other in ranked]
+        chance = sum(each for each, is_like in zip(chances, alike) if is_like)
+        if chance > best:
+            best, line = chance, text
+    return line
+
+
+def done(told: list[Told], limit: int) -> str:
+    """The units that carry the work of every turn, in order, whole; a blank line between turns."""
+    units_said = [unit for unit in told if unit.by == "c" and not {"l", "r"} & {*unit.kinds}]
+
+    def worth(unit: Told) -> float:
+        return unit.headline / 10 + unit.weight / 40 + 0.8 * ("d" in unit.kinds) + 0.4 * ("f" in unit.kinds)
+
+    best: dict[int, Told] = {}
+    for unit in units_said:
+        if unit.turn not in best or worth(unit) > worth(best[unit.turn]):
+            best[unit.turn] = unit
+    order = [*reversed([*best.values()]), *sorted(units_said, key=worth, reverse=True)]
+    chosen: set[Told] = set()
+    for unit in order:
+        if unit not in chosen and len(unit.text) + 2 <= limit and worth(unit) > -1.5:
+            chosen.add(unit)
+            limit -= len(unit.text) + 2
+    text, turn = "", -1
+    for unit in units_said:
+        if unit in chosen:
+            text += ("" if not text else "\n" if unit.turn == turn else "\n\n") + unit.text
+            turn = unit.turn
+    return text
+
+
+def left(told: list[Told]) -> list[Told]:
+    """What is left to do: of the last turn all, of earlier ones what no later turn took up."""
+    last = told[-1].turn if told else 0
+    found, later, turn = [], [], last
+    for unit in reversed(told):
+        if unit.turn != turn:
+            later += [stems(words_of(each.text)) for each in told if each.turn == turn]
+            turn = unit.turn
+        if "l" in unit.kinds and (turn == last or ("q" not in unit.kinds and not is_covered(unit.text, later))):
+            found.append(unit)
+    return found[::-1]
+
+
+def is_covered(text: str, others: list[set[str]]) -> bool:
+    """Whether one of the others says most of the words of a text."""
+    own = stems(words_of(text))
+    return len(own) > 1 and any(len(own & other) >= 0.6 * len(own) for other in others)
+
+
+def closed(told: list[Told], commits: list[str], steps: Iterable[str]) -> list[str]:
+    """The open steps of earlier sessions that this one says it has done."""
+    turns = {unit.turn for unit in told if unit.by == "c" and "s" in unit.kinds}
+    said = [unit for unit in told if unit.turn in turns and not {"l", "q"} & {*unit.kinds}]
+    others = [stems(words_of(text)) for text in (*(unit.text for unit in said), *commits)]
+    return [step for step in steps if is_covered(step, others)]
+
+
+def ticked(plan: list[str], told: list[Told]) -> list[str]:
+    """The steps of a plan, each with a box that is ticked when the session says it is done."""
+    said = [stems(words_of(unit.text)) for unit in told if unit.by == "c" and "l" not in unit.kinds]
+    return ["[%s] %s" % ("x" if is_covered(step, said) else " ", step) for step in plan[1:]]
+
+
+def tags(files: list[str], skill: str, told: list[Told]) -> list[str]:
+    """Folders, languages and names that come up again and again; none where nothing does."""
+    found: dict[str, int] = {}
+    for file in files:
+        parts = file.split("/")
+        ending = _LANGUAGES.get(parts[-1].rpartition(".")[2].lower(), "")
+        for name in (*(part for part in parts[:-1] if len(part) > 2 and part not in _COMMON), ending):
+            found[name] = found.get(name, 0) + 1
+    found.pop("", None)
+    ranked = sorted(found, key=lambda name: -found[name])[:5]
+    names: dict[str, int] = {}
+    for unit in told:
+        for name in {part for part in unit.text.split("`")[1::2] if part.isidentifier() and len(part) > 3}:
+            names[name] = names.get(name, 0) + 1
+    often = sorted((name for name, count in names.items() if count > 1), key=lambda name: -names[name])[:3]
+    return [*dict.fromkeys([*([skill] if skill else []), *ranked, *often])]
