@@ -46,8 +46,9 @@ def past(life: Life, ask: str, answer: str, file: str) -> None:
     short_id = "%08x" % (0xA0000000 + number)
     session = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
     state = capture.Capture()
-    state.asks, state.answer, state.files, state.turn_files = [["", ask]], answer, [file], 1
-    state.ended = started
+    state.add_prompt("", ask)
+    state.files, state.turn_files, state.ended = [file], 1, started
+    state.answer_with(answer)
     value = record.build(session, state, str(life.cwd), "", False)
     support.publish(directory, session.episode_name, episode.render(value))
 

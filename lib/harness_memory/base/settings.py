@@ -129,6 +129,7 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
+STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
 # Notes

@@ -62,7 +62,8 @@ def headline(told: list[Told], files: list[str]) -> str:
         score = (
             unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0) + (0.3 if unit.by == "u" and not is_work else 0)
         )
-        ranked.append((score - (0.0 if own & about else 1.5), line, own))
+        is_thin = len(own) < 2 if unit.by == "u" else len(about) > 1 and not own & about
+        ranked.append((score - (1.5 if is_thin else 0.0), line, own))
     ranked = sorted(ranked, key=lambda each: -each[0])[:8]
     chances = [2.718 ** (score - ranked[0][0]) for score, _, _ in ranked]
     best, line = -1.0, ""
@@ -85,10 +86,11 @@ def done(told: list[Told], limit: int) -> str:
     for unit in units_said:
         if unit.turn not in best or worth(unit) > worth(best[unit.turn]):
             best[unit.turn] = unit
-    order = [*reversed([*best.values()]), *sorted(units_said, key=worth, reverse=True)]
+    ranked = sorted(units_said, key=worth, reverse=True)
+    order = [*reversed([*best.values()]), *ranked]
     chosen: set[Told] = set()
     for unit in order:
-        if unit not in chosen and len(unit.text) + 2 <= limit and worth(unit) > -1.5:
+        if unit not in chosen and len(unit.text) + 2 <= limit and (worth(unit) > 0 or unit is ranked[0]):
             chosen.add(unit)
             limit -= len(unit.text) + 2
     text, turn = "", -1

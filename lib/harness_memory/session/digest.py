@@ -1,16 +1,19 @@
 """What a session's turns say, as the fields of its episode. Pure: text in, fields out.
 
 Each unit of a prompt or an answer (see `units`) has features: where it stands, what stands above it, its mood, which
-classes of words it holds (see `cues`). A table of coefficients turns them into scores: is it a headline, is it left to
-do, is it a decision, is it a fact. The coefficients were fitted once, to answers that people had marked.
+classes of words it holds. `digest.json` has those words, and the coefficients that turn features into scores: is it a
+headline, is it left to do, is it a decision, is it a fact. They were fitted once, to answers that people had marked.
 """
 
 from __future__ import annotations
 
-from ..base import settings
+from ..base import jsontext, settings
 from ..base.text import cut
 from . import units
-from .cues import CLASS, PIECES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _OVERHEAD_CHARS = 24  # of a unit beside its text
 _PUNCTUATION: dict[int, str | None] = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
@@ -19,36 +22,16 @@ _PUNCTUATION.update(
 )
 _PLAN = "implement the following plan"
 
-# What each feature adds to the score of a unit, and where the scores begin.
-_HEAD = {
-    "text": 1.2, "item": -1.0, "head": 0.1, "row": -0.3, "start": 0.8, "first": 0.8, "late": -1.1, "half": -0.6,
-    "size 0": -1.3, "size 2": 1.0, "told 0": -1.1, "told 1": -0.8, "done": 0.7, "done early": 0.4, "about 2": 1.5,
-    "about 3": 0.4, "cause": 0.5, "question": -0.3, "code": 0.3, "not": 0.5, "recurs": 0.1, "you": -0.2, "undone": 0.3,
-    "number": 0.5, "later": -0.2, "lead later": -0.1, "first filler": -0.2,
-}  # fmt: skip
-_ASK = {"start": 0.7, "size 0": -0.3, "told 0": -0.3}  # a line of the prompt as the headline
-_LEFT = {
-    "": -3.2, "open": 5.0, "closing question": 3.3, "early question": 0.8, "section later": 3.1, "lead later": 3.1,
-    "label later": 2.4, "later": 0.7, "yet": 1.1, "undone": 1.1, "i not": 1.6, "none left": -4.0, "you may": 1.1,
-    "you": 0.2, "must": 0.7, "must last": 0.7, "may": 0.4, "ready": 0.6, "first ready": 0.6, "first do": 1.2, "do": 0.2,
-    "first may": 0.4, "first not": 0.4, "end 1": 1.1, "end 2": 0.7, "last line": 0.5, "late": 0.3, "start": -1.6,
-    "half": -0.4, "done early": -1.2, "done": -0.4, "ticked": -2.5, "warned": 1.0, "head": -0.6, "row": -0.9,
-    "colon": -1.1, "told 0": -0.3, "item": -0.8, "section not": 0.8, "section yet": 1.0, "section must": 1.0,
-    "section you": 0.4, "section done": -0.9, "section cause": 0.4, "section why": -0.5, "lead not": 0.5,
-    "lead yet": 1.0, "lead must": 0.8, "lead you": 0.5, "lead ready": 0.3, "lead done": -1.1, "label must": 0.6,
-    "me": 0.3, "why": -0.4, "cause": -0.2, "code": -0.3,
-}  # fmt: skip
-_DECISION = {
-    "": -1.7, "why": 2.0, "question": -3.0, "told 0": -2.0, "told 1": -0.7, "row": -0.6, "head": -2.0, "colon": -0.9,
-    "label why": 1.0, "section why": 0.9, "not": 0.6, "me": 0.5, "code": -0.5, "item": -0.7, "start": -0.7,
-    "size 0": -1.1, "ticked": -1.0, "number": -0.3,
-}  # fmt: skip
-_FACT = {
-    "": -1.3, "cause": 0.7, "not": 0.5, "question": -3.0, "you": -0.4, "later": -0.3, "told 0": -1.9, "told 1": -1.1,
-    "row": -1.0, "head": -2.1, "colon": -1.3, "label cause": 1.1, "section cause": 0.6, "why": 0.8, "code": 0.6,
-    "number": 0.4, "done early": -0.6, "item": -0.7, "size 0": -1.0, "ticked": -1.0, "start": -0.5, "first": 0.4,
-}  # fmt: skip
-_LEFT_LEAST = -0.4
+with open(__file__[: -len(".py")] + ".json", "rb") as _file:
+    _TABLES: Any = jsontext.loads(_file.read())
+CLASS: dict[str, list[str]] = {}
+for _name, _words in _TABLES["words"].items():
+    for _word in _words.split():
+        CLASS.setdefault(_word, []).append(_name)
+_PIECES: dict[str, list[str]] = _TABLES["pieces"]
+_HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
+_LEFT_LEAST = -0.3
+_EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
 
 
 def of_prompt(text: str, turn: int) -> dict[str, str]:
@@ -75,7 +58,7 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
             kinds += "d" if _score(_DECISION, row) > 0 else "f" if _score(_FACT, row) > 0 else ""
         if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "told 0" in row)):
             continue
-        headline = sum(_HEAD.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
+        headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
         line = unit.text
         if line[-1:] in ":：" and unit.kind != units.HEAD and number + 1 < len(found):
             line = cut(line + " " + found[number + 1].text, settings.PASSAGE_CHARS)  # a lead alone says nothing
@@ -158,7 +141,7 @@ def words_of(text: str) -> list[str]:
 
 def stems(words: list[str]) -> set[str]:
     """Words that carry content, by their beginning."""
-    return {word[:6] for word in words if len(word) > 2 and "filler" not in CLASS.get(word, ())}
+    return {word[:6] for word in words if len(word) > 2 and _EMPTY.isdisjoint(CLASS.get(word, ()))}
 
 
 def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
@@ -237,5 +220,5 @@ def _classes(words: list[str], text: str) -> set[str]:
     if "to" in words and ("has" in words or "have" in words):
         found.add("must")
     if not text.isascii():
-        found.update([name for name, pieces in PIECES.items() if any(piece in text for piece in pieces)])
+        found.update([name for name, pieces in _PIECES.items() if any(piece in text for piece in pieces)])
     return found

@@ -69,6 +69,7 @@ def update(
         parent = next((other for other in others if other.get("root") == state.root), {})
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     _add_commits(context.root, session, state)
+    _add_closed(project_dir, state, {session.id, state.thread})
     capture.save(session.dir, state)
     if state.has_substance():
         head, path = "", episode.path_of(project_dir, session.episode_name)
@@ -137,9 +138,9 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
 
 def _add_commits(root: str, session: Session, state: Capture) -> None:
     """Add what was committed meanwhile, by whomever; `.git` is read as files, and only when it changed."""
-    since = state.since or clock.parse(session.started) or 0.0
+    since = (state.since or clock.parse(session.started) or 0.0) + 1  # whole seconds: not what was there before
     dot = os.path.join(root, ".git")
-    if os.path.isfile(dot) or files.modified(os.path.join(dot, "logs", "HEAD")) >= since > 0:
+    if os.path.isfile(dot) or files.modified(os.path.join(dot, "logs", "HEAD")) >= since > 1:
         from ..project import git
 
         repo = git.find(root)
@@ -148,10 +149,18 @@ def _add_commits(root: str, session: Session, state: Capture) -> None:
             state.add_commit(brief(subject, settings.SUMMARY_LINE_CHARS))
 
 
-def build(
-    session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "", steps: Iterable[str] = ()
-) -> dict[str, Any]:
-    """The session's episode, with the `head` of the audit trail; `steps` are what earlier sessions left open."""
+def _add_closed(project_dir: str, state: Capture, own: set[str]) -> None:
+    """Note which open steps of other sessions this one says it has done."""
+    path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
+    work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
+    steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
+    done = account.closed(account.load(state.marks, state.units), state.commits, steps) if steps else []
+    hashes = [hexdigest(step)[: settings.STEP_HASH_CHARS] for step in done]
+    state.closes = list(dict.fromkeys([*state.closes, *hashes]))[-40:]
+
+
+def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
+    """The session's episode, with the `head` of the audit trail."""
     meta, prompts, told = session.meta, state.prompts(), account.load(state.marks, state.units)
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
@@ -195,10 +204,10 @@ def build(
         "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
         "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
         "plan": account.ticked(state.plan, told),
-        "tags": list(dict.fromkeys([*_union(said, "tags"), *account.tags(changed, skill or "", told)]))[:12],
+        "tags": _union(said, "tags")[:12] or account.tags(changed, skill or "", told),
         "commits": list(state.commits),
         "errors": list(state.errors),
-        "closes": [hexdigest(step)[:12] for step in account.closed(told, state.commits, steps)],
+        "closes": list(state.closes),
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
         "channel": meta.get("channel") or next(reversed(state.channels), ""),

@@ -1,6 +1,15 @@
-"""What a shell command says of the work: the files it writes, the message it commits with."""
+"""What shell commands say of the work: files they write, commits they make, failures and what worked instead."""
 
 from __future__ import annotations
+
+from ..base import settings
+from ..base.text import brief, clean, cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .capture import Capture
 
 _BREAKS = ("&&", "||", ";", "|", "&", "then", "do", "(", "{")
 _LAST_IS_TARGET = ("mv", "cp", "install", "ln")
@@ -69,3 +78,52 @@ def subjects(output: str) -> list[str]:
         if len(words) > 1 and len(words[-1]) >= 7 and all(char in "0123456789abcdef" for char in words[-1]):
             found.append(subject.strip())
     return found
+
+
+def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_error: bool) -> list[str]:
+    """Take in a result; the files it changed. `detail`: the command, its commit's subject, the files it names."""
+    command, subject, *changed = detail
+    content = block.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    output = "\n".join(clean(text, settings.TEXT_FIELD_MAX_CHARS) for text in texts)
+    if is_error:
+        state.failed = [*(each for each in state.failed if each != command), command][-12:]
+        fault = _fault(output)
+        error = brief("%s: %s" % (cut(command, 80), fault), settings.ITEM_CHARS)
+        state.errors = [*state.errors, error][-8:] if fault and error not in state.errors else state.errors
+        return []
+    before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
+    state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
+    if subject or "git commit" in command:
+        for each in subjects(output) or [subject]:
+            state.add_commit(brief(each, settings.SUMMARY_LINE_CHARS))
+    earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
+    if earlier:
+        state.failed.remove(earlier)
+    if earlier not in ("", command) and [earlier, command] not in state.fixed:
+        state.fixed = [*state.fixed, [earlier, command]][-5:]
+    return changed
+
+
+def _fault(output: str) -> str:
+    """The line of a failed command's output that says most: the last that names an error, else the last."""
+    lines = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("Exit code ")]
+    named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
+    return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
+
+
+def _is_variant(*commands: str) -> bool:
+    """Whether two commands are forms of the same attempt."""
+    words, others = [
+        (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split() for command in commands
+    ]
+    for each in (words, others):
+        while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
+            del each[0]
+    if (
+        words[:1] != others[:1]
+    ):  # the same done by another program: `python x.py` → `python3 x.py`, `uv run pytest x.py`
+        named, more = ({word for word in each if word[:1] != "-"} for each in (words, others))
+        return (len(words) > 1 and words[1:] == others[1:]) or (len(named) > 1 and named <= more)
+    return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2

@@ -12,9 +12,8 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, jsontext, settings
-from ..base.text import brief, brief_of, clean, cut, identifier, passage
+from ..base.text import brief, brief_of, clean, identifier, passage
 from ..project import relative_path
-from . import shell
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
 
 TYPE_CHECKING = False
@@ -191,11 +190,12 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
+        from . import shell
+
         command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         _add_looked(state, "", command[: settings.PATH_CHARS])
-        paths = [os.path.join(cwd, path) for path in shell.written(command)] if len(command) < 8192 else []
-        subject = shell.message(command) if "git commit" in command else ""
-        detail = [brief(command, 200), brief_of(subject, settings.SUMMARY_LINE_CHARS), *paths]
+        detail = [brief(command, 200), brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)]
+        detail += [os.path.join(cwd, path) for path in shell.written(command)]
     elif name == "ExitPlanMode":
         detail = _plan(clean(options.get("plan"), settings.TURN_CHARS))
     elif name == "TodoWrite":
@@ -218,25 +218,10 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     paths = [file.get("filePath") for file in _dicts(_dict(rich.get("bashEditDiff")).get("files"))]
     if is_error and (name not in _SHELL_TOOLS or entry.get("toolDenialKind")):
         name = ""  # a refusal says nothing about the command
-    if name in _SHELL_TOOLS and is_error:
-        _add(state.failed, detail[0], 12)
-        fault = _fault(_output(block))
-        if fault:
-            _add(state.errors, brief("%s: %s" % (cut(detail[0], 80), fault), settings.ITEM_CHARS), 8)
-    elif name in _SHELL_TOOLS:
-        command, subject, *changed = detail
-        before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
-        state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
-        paths += changed if not paths else []
-        if "git commit" in command:
-            printed = [brief(each, settings.SUMMARY_LINE_CHARS) for each in shell.subjects(_output(block))]
-            for each in printed or [subject]:
-                state.add_commit(each)
-        earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
-        if earlier:
-            state.failed.remove(earlier)
-        if earlier not in ("", command):
-            _add(state.fixed, [earlier, command], 5)
+    if name in _SHELL_TOOLS:
+        from . import shell
+
+        paths += shell.add_result(state, block, detail, is_error) if not paths else []
     elif name == "ExitPlanMode":
         state.plan = detail
     elif name in _FILE_TOOLS:
@@ -259,39 +244,10 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             _add(state.files, relative, 200)
 
 
-def _output(block: dict[str, Any]) -> str:
-    content = block.get("content")
-    parts = [content] if isinstance(content, str) else [part.get("text") for part in _dicts(content)]
-    return "\n".join(clean(part, settings.TEXT_FIELD_MAX_CHARS) for part in parts)
-
-
-def _fault(output: str) -> str:
-    """The line of a failed command's output that says most: the last that names an error, else the last."""
-    lines = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("Exit code ")]
-    named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
-    return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
-
-
 def _plan(text: str) -> list[str]:
     from .digest import plan_of
 
     return plan_of(passage(text, settings.TURN_CHARS))
-
-
-def _is_variant(*commands: str) -> bool:
-    """Whether two commands are forms of the same attempt."""
-    words, others = [
-        (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split() for command in commands
-    ]
-    for each in (words, others):
-        while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
-            del each[0]
-    if (
-        words[:1] != others[:1]
-    ):  # the same done by another program: `python x.py` → `python3 x.py`, `uv run pytest x.py`
-        named, more = ({word for word in each if word[:1] != "-"} for each in (words, others))
-        return (len(words) > 1 and words[1:] == others[1:]) or (len(named) > 1 and named <= more)
-    return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
 
 
 def _add_looked(state: Capture, path: str, command: str) -> None:
