@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from ..session.sessions import Session
 from . import arguments, resolve
-from .output import Refusal, answer, short
+from .output import Refusal, answer, read_input, short
 
 _FORMS = """\
 JSON on standard input, every key optional:
@@ -77,11 +76,7 @@ def checkpoint(argv: list[str]) -> int:
 
 
 def _from_stdin() -> Any:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _FORMS)
-    data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
-    if len(data) > settings.CHECKPOINT_MAX_BYTES:
-        raise Refusal("standard input is larger than %d KB. Nothing was recorded." % (len(data) >> 10))
+    data = read_input(settings.CHECKPOINT_MAX_BYTES, _FORMS)
     try:
         value = json.loads(data.decode("utf-8-sig"), strict=False)
         jsontext.pretty(value)  # refuses what could not be written
