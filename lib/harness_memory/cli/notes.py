@@ -90,10 +90,7 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
         existing = shelf.note(notes.slug_of(name)) if name else _nearest(shelf, facts, args.type)
         if existing and hasattr(args, "action"):
             raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
-        # The first words of a fact that mean something name a new topic; a negation does.
-        words = lint.reword("".join(facts[:1]), "")[0].split()
-        words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in words]
-        title = name or " ".join([word for word in words if lint.content(word)][:4])
+        title = name or _title("".join(facts[:1]))
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
@@ -106,6 +103,16 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
         return _save(scopes, shelf, made, args, "Noted" if is_new else "Known already, and verified today")
+
+
+def _title(fact: str) -> str:
+    """The first four words of a fact that mean something, and a negation behind them (`X, not Y` states X)."""
+    words = [word.partition(MARK)[0].strip("`.:;=!?()\"'") for word in lint.reword(fact, "")[0].split()]
+    words = [word for word in words if lint.content(word)]
+    pairs = [*zip(["", *words], words)]
+    denied = [at for at, (before, word) in enumerate(pairs) if lint.is_negation(word) and not before.endswith(",")]
+    first = min(denied, default=0)
+    return " ".join([*words[:4], *words[max(first, 4) : first + 2]]).replace(",", "")
 
 
 def _add_facts(note: Note, facts: list[str]) -> bool:

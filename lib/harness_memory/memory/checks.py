@@ -5,7 +5,6 @@ For all files: plain files in plain directories, private to their owner, no left
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from collections.abc import Iterator
@@ -18,7 +17,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, backfill, tasks, threads, views
+from . import archive, backfill, ratings, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
@@ -128,12 +127,14 @@ def _meta(path: str) -> str:
     return shape.problem(meta, _META) or ("" if is_here else "names another session than its folder")
 
 
-def _lines(path: str) -> str:
+def _ratings(path: str) -> str:
     for number, line in enumerate((files.read(path, settings.ARCHIVE_MAX_BYTES) or b"").splitlines(), 1):
-        with contextlib.suppress(ValueError):
-            if isinstance(jsontext.loads(line), dict):
-                continue
-        return "line %d is not one JSON object" % number
+        try:
+            wrong = ratings.problem(jsontext.loads(line))
+        except ValueError:
+            wrong = "not JSON"
+        if wrong:
+            return "line %d: %s" % (number, wrong)
     return ""
 
 
@@ -164,7 +165,7 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
     ("STATE/forgotten.json", _json(tombstones.SPEC), _REPAIR),
     ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
-    ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
+    ("LEARNING/SIGNALS/ratings.jsonl", _ratings, "correct this line; the others are not affected"),
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),

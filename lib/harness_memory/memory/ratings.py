@@ -36,9 +36,15 @@ def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[st
             record = jsontext.loads(line)
         except ValueError:
             continue
-        if not shape.problem(record, {"skill": "text", "rating": "number"}) and 1 <= record["rating"] <= 5:
+        if not problem(record):
             ratings.append(record)
     return ratings
+
+
+def problem(record: object) -> str:
+    """What is wrong with a line of the log, or ""."""
+    wrong = shape.problem(record, {"skill": "text", "rating": "number"})
+    return wrong or ("" if 1 <= record["rating"] <= 5 else "rating is not 1 to 5")  # type: ignore[index]
 
 
 def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:
