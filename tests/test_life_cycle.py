@@ -88,7 +88,7 @@ def test_session_without_an_answer_leaves_a_record_but_no_episode(life: Life, as
     if ask:
         life.prompt(ask)
     life.end()
-    assert (life.meta["status"], life.meta["summary"]) == ("COMPLETED", ask or None)
+    assert (life.meta["status"], life.meta["summary"]) == ("ABANDONED", ask or None)
     assert not life.has_episode
     assert not (life.project / "INDEX.md").exists()
 

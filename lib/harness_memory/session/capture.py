@@ -175,7 +175,9 @@ class Capture:
         """Take in the block that PreCompact asked the client's summary for."""
         from . import digest
 
-        self._keep(digest.of_summary(passage(summary, settings.TURN_CHARS), self.number), [])
+        block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
+        if len(block) < len(summary):
+            self._keep(digest.of_summary(passage(block, settings.TURN_CHARS), self.number), [])
 
     def answer_with(self, message: str) -> None:
         if message.strip():

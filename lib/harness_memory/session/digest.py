@@ -66,15 +66,14 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
     return told
 
 
-def of_summary(text: str, turn: int) -> dict[str, str]:
-    """The marks of what the client's summary says in the block that PreCompact asks for."""
-    block = text.partition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
+def of_summary(block: str, turn: int) -> dict[str, str]:
+    """The marks of the lines that PreCompact asks the client's summary for."""
     told = {}
     for line in block.split("\n"):
         label, _, rest = line.strip("-*• ").partition(":")
         kind = settings.SUMMARY_LABELS.get(label.strip("* ").lower(), "")
         rest = cut(units.plain(rest.strip("* ")), settings.PASSAGE_CHARS)
-        if kind and rest.lower().rstrip(".") not in ("", "none", "nothing", "n/a"):
+        if kind and rest[:1] != "<" and rest.lower().rstrip(".") not in ("", "none", "nothing", "n/a"):
             told[rest] = "%d c 90 -90 %s" % (turn, kind)
     return told
 

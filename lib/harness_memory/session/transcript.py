@@ -107,9 +107,9 @@ def absorb(
             title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
             state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
             continue
-        if entry.get("isCompactSummary"):
+        if entry.get("isCompactSummary") and (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
             state.note_summary(
-                "\n".join(clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry))
+                "".join(clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry))
             )
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
             continue
