@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.text import cut
-from .digest import stems, words_of
+from .digest import is_covered, stems, words_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def headline(told: list[Told], files: list[str]) -> str:
     about = stems(words_of(" ".join([*(unit.text for unit in told if unit.by == "u"), *files])))
     is_work = any("w" in unit.kinds for unit in told)
     ranked = []
-    for unit in told:
+    for unit in sorted(told, key=lambda unit: -unit.headline)[:40]:
         line = cut(unit.text.rstrip(":： "), settings.SUMMARY_LINE_CHARS)
         own = stems(words_of(line))
         score = (
@@ -101,25 +101,6 @@ def done(told: list[Told], limit: int) -> str:
     return text
 
 
-def left(told: list[Told]) -> list[Told]:
-    """What is left to do: of the last turn all, of earlier ones what no later turn took up."""
-    last = told[-1].turn if told else 0
-    found, later, turn = [], [], last
-    for unit in reversed(told):
-        if unit.turn != turn:
-            later += [stems(words_of(each.text)) for each in told if each.turn == turn]
-            turn = unit.turn
-        if "l" in unit.kinds and (turn == last or ("q" not in unit.kinds and not is_covered(unit.text, later))):
-            found.append(unit)
-    return found[::-1]
-
-
-def is_covered(text: str, others: list[set[str]]) -> bool:
-    """Whether one of the others says most of the words of a text."""
-    own = stems(words_of(text))
-    return len(own) > 1 and any(len(own & other) >= 0.6 * len(own) for other in others)
-
-
 def closed(told: list[Told], commits: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
     turns = {unit.turn for unit in told if unit.by == "c" and "s" in unit.kinds}
@@ -146,7 +127,11 @@ def tags(files: list[str], skill: str, told: list[Told]) -> list[str]:
     ranked = sorted(found, key=lambda name: -found[name])[:5]
     names: dict[str, int] = {}
     for unit in told:
-        for name in {part for part in unit.text.split("`")[1::2] if part.isidentifier() and len(part) > 3}:
+        for name in {
+            part
+            for part in (unit.text.split("`")[1::2] if "`" in unit.text else ())
+            if part.isidentifier() and len(part) > 3
+        }:
             names[name] = names.get(name, 0) + 1
     often = sorted((name for name, count in names.items() if count > 1), key=lambda name: -names[name])[:3]
     return [*dict.fromkeys([*([skill] if skill else []), *ranked, *often])]

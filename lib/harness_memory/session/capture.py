@@ -34,6 +34,7 @@ SPEC = {
     "checkpoints?": {"*": {"*": "any"}},
     "wrote_checkpoint?": "flag",
 }
+_PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
     *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),
@@ -152,7 +153,10 @@ class Capture:
         head, about = "%d %s " % (self.number, by), [*self.files[-self.turn_files :]] if self.turn_files else []
         about += [unit for mark, unit in zip(self.marks, self.units) if mark.startswith("%d u " % self.number)]
         if by == "u":
-            self.plan = digest.given_plan(text) or self.plan
+            if text.lower().startswith(_PLAN):
+                from . import plan
+
+                self.plan = plan.steps_of(text.partition(":")[2]) or self.plan
             told = digest.of_prompt(text, self.number)
         else:
             subject = digest.stems(digest.words_of(" ".join(about)))
@@ -162,9 +166,14 @@ class Capture:
     def _keep(self, told: dict[str, str], replaced: list[int]) -> None:
         from . import digest
 
-        pairs = [pair for at, pair in enumerate(zip(self.marks, self.units)) if at not in replaced]
-        pairs = [pair for pair in pairs if told.get(pair[1], "").split(" ")[1:2] != pair[0].split(" ")[1:2]]
+        again = {(mark.split(" ")[1], text) for text, mark in told.items()}
+        pairs = [
+            (mark, text)
+            for at, (mark, text) in enumerate(zip(self.marks, self.units))
+            if at not in replaced and not (text in told and (mark.split(" ")[1], text) in again)
+        ]
         marks, texts = [mark for mark, _ in pairs], [text for _, text in pairs]
+        marks = digest.settled(marks, texts, told, self.number)
         self.marks, self.units = digest.fitted([*marks, *told.values()], [*texts, *told])
 
     def add_commit(self, subject: str) -> None:
@@ -173,11 +182,11 @@ class Capture:
 
     def note_summary(self, summary: str) -> None:
         """Take in the block that PreCompact asked the client's summary for."""
-        from . import digest
-
         block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
         if len(block) < len(summary):
-            self._keep(digest.of_summary(passage(block, settings.TURN_CHARS), self.number), [])
+            from .plan import of_summary
+
+            self._keep(of_summary(passage(block, settings.TURN_CHARS), self.number), [])
 
     def answer_with(self, message: str) -> None:
         if message.strip():

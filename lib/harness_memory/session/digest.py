@@ -13,14 +13,14 @@ from . import units
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
-_OVERHEAD_CHARS = 24  # of a unit beside its text
+_UNIT_CHARS = 74  # what a unit takes at least: a session of thousands of small turns keeps some hundred units
 _PUNCTUATION: dict[int, str | None] = {code: " " for code in range(33, 127) if not chr(code).isalnum()}
 _PUNCTUATION.update(
     {ord("'"): None, ord("’"): None, **dict.fromkeys(map(ord, "“”„«»—–…→·。、，：；！？（）「」"), " ")}
 )
-_PLAN = "implement the following plan"
 
 with open(__file__[: -len(".py")] + ".json", "rb") as _file:
     _TABLES: Any = jsontext.loads(_file.read())
@@ -66,18 +66,6 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
     return told
 
 
-def of_summary(block: str, turn: int) -> dict[str, str]:
-    """The marks of the lines that PreCompact asks the client's summary for."""
-    told = {}
-    for line in block.split("\n"):
-        label, _, rest = line.strip("-*• ").partition(":")
-        kind = settings.SUMMARY_LABELS.get(label.strip("* ").lower(), "")
-        rest = cut(units.plain(rest.strip("* ")), settings.PASSAGE_CHARS)
-        if kind and rest[:1] != "<" and rest.lower().rstrip(".") not in ("", "none", "nothing", "n/a"):
-            told[rest] = "%d c 90 -90 %s" % (turn, kind)
-    return told
-
-
 def _score(table: dict[str, float], row: list[str]) -> float:
     return table[""] + sum(table.get(name, 0.0) for name in row)
 
@@ -95,43 +83,49 @@ def weight(text: str, kinds: str) -> int:
     return min(told, 99)
 
 
+def is_covered(text: str, others: Iterable[set[str]]) -> bool:
+    """Whether one of the others says most of the words of a text."""
+    own = stems(words_of(text))
+    return len(own) > 1 and any(len(own & other) >= 0.6 * len(own) for other in others)
+
+
+def settled(marks: list[str], texts: list[str], told: dict[str, str], turn: int) -> list[str]:
+    """The marks, now that a turn told more: what it takes up is no longer left, nor a question once it is over."""
+    later = [stems(words_of(text)) for text in told]
+    after = []
+    for mark, text in zip(marks, texts):
+        head, _, kinds = mark.rpartition(" ")
+        if "l" in kinds and not mark.startswith("%d " % turn) and ("q" in kinds or is_covered(text, later)):
+            mark = "%s %s" % (head, kinds.replace("l", "").replace("q", "") or "-")
+        after.append(mark)
+    return after
+
+
 def fitted(marks: list[str], texts: list[str]) -> tuple[list[str], list[str]]:
     """The units that fit into an episode: what tells least goes first, evenly over the turns."""
-    turns = [mark.partition(" ")[0] for mark in marks]
     sizes: dict[str, int] = {}
-    for turn, text in zip(turns, texts):
-        sizes[turn] = sizes.get(turn, 0) + len(text) + _OVERHEAD_CHARS
+    turns = [mark.partition(" ")[0] for mark in marks]
+    costs = [max(len(text) + 24, _UNIT_CHARS) for text in texts]
+    for turn, cost in zip(turns, costs):
+        sizes[turn] = sizes.get(turn, 0) + cost
     room, share = settings.PASSAGES_CHARS, settings.PASSAGES_CHARS
-    if sum(sizes.values()) <= room:
+    if sum(costs) <= room:
         return marks, texts
+    room = share = room * 9 // 10  # so that not every turn has to sort
+    excess = sum(costs) - room
     for number, size in enumerate(sorted(sizes.values())):  # small turns stay whole, the others share the rest
         share = room // (len(sizes) - number)
         if size > share:
             break
         room -= size
-    kept = [*range(len(marks))]
-    for at in sorted(kept, key=lambda at: int(marks[at].split(" ")[2])):
-        if sizes[turns[at]] > share:
-            sizes[turns[at]] -= len(texts[at]) + _OVERHEAD_CHARS
-            kept.remove(at)
+    dropped: set[int] = set()
+    for at in sorted(range(len(marks)), key=lambda at: int(marks[at].split(" ")[2])):
+        if excess > 0 and sizes[turns[at]] > share:
+            sizes[turns[at]] -= costs[at]
+            excess -= costs[at]
+            dropped.add(at)
+    kept = [at for at in range(len(marks)) if at not in dropped]
     return [marks[at] for at in kept], [texts[at] for at in kept]
-
-
-def plan_of(text: str) -> list[str]:
-    """The title and the steps of a plan in Markdown; [] when the text is none."""
-    found = units.split(text)
-    titles = [unit.text for unit in found if unit.kind == units.HEAD]
-    if not titles:
-        return []
-    title = titles[0].partition(": ")[2] if titles[0].lower().startswith("plan:") else titles[0]
-    steps = [unit.text for unit in found if unit.kind in (units.ITEM, units.OPEN) and unit.is_first]
-    numbered = [name for name in titles[1:] if name[:1].isdigit() or name.lower().startswith(("step", "phase", "task"))]
-    return [cut(each, settings.ITEM_CHARS) for each in [title, *(numbered or steps)][: settings.REMAINS_ITEMS + 1]]
-
-
-def given_plan(prompt: str) -> list[str]:
-    head, colon, rest = prompt.partition(":")
-    return plan_of(rest) if colon and head.strip().lower() == _PLAN else []
 
 
 def words_of(text: str) -> list[str]:

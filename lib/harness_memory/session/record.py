@@ -69,7 +69,8 @@ def update(
         parent = next((other for other in others if other.get("root") == state.root), {})
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     _add_commits(context.root, session, state)
-    _add_closed(project_dir, state, {session.id, state.thread})
+    told = account.load(state.marks, state.units)
+    _add_closed(project_dir, state, told, {session.id, state.thread})
     capture.save(session.dir, state)
     if state.has_substance():
         head, path = "", episode.path_of(project_dir, session.episode_name)
@@ -149,12 +150,12 @@ def _add_commits(root: str, session: Session, state: Capture) -> None:
             state.add_commit(brief(subject, settings.SUMMARY_LINE_CHARS))
 
 
-def _add_closed(project_dir: str, state: Capture, own: set[str]) -> None:
+def _add_closed(project_dir: str, state: Capture, told: list[account.Told], own: set[str]) -> None:
     """Note which open steps of other sessions this one says it has done."""
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
     steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
-    done = account.closed(account.load(state.marks, state.units), state.commits, steps) if steps else []
+    done = account.closed(told, state.commits, steps) if steps else []
     hashes = [hexdigest(step)[: settings.STEP_HASH_CHARS] for step in done]
     state.closes = list(dict.fromkeys([*state.closes, *hashes]))[-40:]
 
@@ -166,7 +167,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
     done = _joined([point["what_was_done"] for point in said])
-    open_units = account.left(told)
+    open_units = [unit for unit in told if "l" in unit.kinds]
     remains = list(said[-1]["what_remains"]) if said else [*state.open_todos(), *(unit.text for unit in open_units)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:

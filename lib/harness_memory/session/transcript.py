@@ -197,7 +197,9 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
         detail = [brief(command, 200), brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)]
         detail += [os.path.join(cwd, path) for path in shell.written(command)]
     elif name == "ExitPlanMode":
-        detail = _plan(clean(options.get("plan"), settings.TURN_CHARS))
+        from .plan import steps_of
+
+        detail = steps_of(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [
@@ -242,12 +244,6 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             state.turn_files += 1
             state.files_total += relative not in state.files
             _add(state.files, relative, 200)
-
-
-def _plan(text: str) -> list[str]:
-    from .digest import plan_of
-
-    return plan_of(passage(text, settings.TURN_CHARS))
 
 
 def _add_looked(state: Capture, path: str, command: str) -> None:
