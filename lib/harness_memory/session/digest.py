@@ -133,8 +133,11 @@ def words_of(text: str) -> list[str]:
 
 
 def stems(words: list[str]) -> set[str]:
-    """Words that carry content, by their beginning."""
-    return {word[:6] for word in words if len(word) > 2 and _EMPTY.isdisjoint(CLASS.get(word, ()))}
+    """Words that carry content, by their beginning; of a language without blanks each two characters."""
+    found = {word.rstrip("s")[:6] for word in words if len(word) > 2 and _EMPTY.isdisjoint(CLASS.get(word, ()))}
+    for word in [word for word in words if len(word) > 3 and "\u3040" <= word[0] <= "\ud7a3"]:
+        found.update([word[at : at + 2] for at in range(len(word) - 1)])
+    return found
 
 
 def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
@@ -162,7 +165,7 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         row = [unit.kind, place, "told %d" % min(len(told) // 2, 2)]
         row += ["end %d" % left] if left <= 2 else []
         row += ["last line"] if is_last_line else []
-        size = len(unit.text)
+        size = len(unit.text) * (2 if "\u3040" <= unit.text[len(unit.text) // 2 :][:1] <= "\ud7a3" else 1)
         row += ["size 0"] if size < 25 else ["size 2"] if 50 <= size < 160 else ["size 4"] if size >= 240 else []
         row += _worded(unit.text, words[number], is_last_line or left <= 2)
         if unit.text[-1:] in "?？":
