@@ -68,18 +68,18 @@ PACKAGES = {
     "base": 1921,
     "project": 581,
     "audit": 190,
-    "session": 2159,
+    "session": 2190,
     "notes": 830,
-    "memory": 1761,
+    "memory": 1760,
     "recall": 902,
-    "inject": 498,
+    "inject": 507,
     "guard": 7346,
-    "hook": 702,
+    "hook": 718,
     "cli": 3089,
     "setup": 760,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
-LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4220, "pre_tool_use": 900}
+LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4000, "pre_tool_use": 900}
 
 
 def lines(*paths: Path) -> int:

@@ -1,4 +1,4 @@
-"""The fields of an episode, from what its turns told (see `digest`)."""
+"""The fields of an episode, from what its turns say (see `digest`)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _LANGUAGES = {
 _COMMON = ("src", "lib", "app", "main", "internal", "pkg", "packages", "source", "cmd")
 
 
-class Told:
+class Statement:
     """A unit as `capture` keeps it: a mark and a text.
 
-    The mark is "turn by weight headline kinds": who said it ("u" or "c"), how much it tells, how well it would do as a
+    The mark is "turn by weight headline kinds": who said it ("u" or "c"), how much it says, how well it would do as a
     headline (in tenths), and what it is: "l" left to do, "q" a question about it, "b" blocked, "d" decision,
     "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files.
     """
@@ -34,29 +34,31 @@ class Told:
         self.turn, self.weight, self.headline, self.text = int(turn), int(weight), int(headline), text
 
 
-def load(marks: list[str], texts: list[str]) -> list[Told]:
-    return [Told(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4]  # else forgotten
+def load(marks: list[str], texts: list[str]) -> list[Statement]:
+    return [
+        Statement(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4
+    ]  # else forgotten
 
 
-def of_kind(told: list[Told], kind: str) -> list[str]:
-    """The units of a kind that tell most, in order."""
-    found = [unit for unit in told if kind in unit.kinds]
+def of_kind(statements: list[Statement], kind: str) -> list[str]:
+    """The units of a kind that say most, in order."""
+    found = [unit for unit in statements if kind in unit.kinds]
     best = sorted(found, key=lambda unit: -unit.weight)[: settings.KIND_ITEMS]
     return [cut(unit.text, settings.ITEM_CHARS) for unit in found if unit in best]
 
 
-def passages(told: list[Told]) -> list[dict[str, object]]:
-    numbers = {turn: number for number, turn in enumerate(dict.fromkeys(unit.turn for unit in told))}
+def passages(statements: list[Statement]) -> list[dict[str, object]]:
+    numbers = {turn: number for number, turn in enumerate(dict.fromkeys(unit.turn for unit in statements))}
     names = {"u": "user", "c": "claude"}
-    return [{"turn": numbers[unit.turn], "by": names[unit.by], "text": unit.text} for unit in told]
+    return [{"turn": numbers[unit.turn], "by": names[unit.by], "text": unit.text} for unit in statements]
 
 
-def headline(told: list[Told], files: list[str]) -> str:
+def headline(statements: list[Statement], files: list[str]) -> str:
     """The line that says best what the session was about; a line that others resemble is a safer choice."""
-    about = stems(words_of(" ".join([*(unit.text for unit in told if unit.by == "u"), *files])))
-    is_work = any("w" in unit.kinds for unit in told)
+    about = stems(words_of(" ".join([*(unit.text for unit in statements if unit.by == "u"), *files])))
+    is_work = any("w" in unit.kinds for unit in statements)
     ranked = []
-    for unit in sorted(told, key=lambda unit: -unit.headline)[:40]:
+    for unit in sorted(statements, key=lambda unit: -unit.headline)[:40]:
         line = cut(unit.text.rstrip(":： "), settings.SUMMARY_LINE_CHARS)
         own = stems(words_of(line))
         score = (
@@ -75,20 +77,20 @@ def headline(told: list[Told], files: list[str]) -> str:
     return line
 
 
-def done(told: list[Told], limit: int) -> str:
+def done(statements: list[Statement], limit: int) -> str:
     """The units that carry the work of every turn, in order, whole; a blank line between turns."""
-    units_said = [unit for unit in told if unit.by == "c" and not {"l", "r"} & {*unit.kinds}]
+    units_said = [unit for unit in statements if unit.by == "c" and not {"l", "r"} & {*unit.kinds}]
 
-    def worth(unit: Told) -> float:
+    def worth(unit: Statement) -> float:
         return unit.headline / 10 + unit.weight / 40 + 0.8 * ("d" in unit.kinds) + 0.4 * ("f" in unit.kinds)
 
-    best: dict[int, Told] = {}
+    best: dict[int, Statement] = {}
     for unit in units_said:
         if unit.turn not in best or worth(unit) > worth(best[unit.turn]):
             best[unit.turn] = unit
     ranked = sorted(units_said, key=worth, reverse=True)
     order = [*reversed([*best.values()]), *ranked]
-    chosen: set[Told] = set()
+    chosen: set[Statement] = set()
     for unit in order:
         if unit not in chosen and len(unit.text) + 2 <= limit and (worth(unit) > 0 or unit is ranked[0]):
             chosen.add(unit)
@@ -101,21 +103,21 @@ def done(told: list[Told], limit: int) -> str:
     return text
 
 
-def closed(told: list[Told], commits: list[str], steps: Iterable[str]) -> list[str]:
+def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
-    turns = {unit.turn for unit in told if unit.by == "c" and "s" in unit.kinds}
-    said = [unit for unit in told if unit.turn in turns and not {"l", "q"} & {*unit.kinds}]
+    turns = {unit.turn for unit in statements if unit.by == "c" and "s" in unit.kinds}
+    said = [unit for unit in statements if unit.turn in turns and not {"l", "q"} & {*unit.kinds}]
     others = [stems(words_of(text)) for text in (*(unit.text for unit in said), *commits)]
     return [step for step in steps if is_covered(step, others)]
 
 
-def ticked(plan: list[str], told: list[Told]) -> list[str]:
+def ticked(plan: list[str], statements: list[Statement]) -> list[str]:
     """The steps of a plan, each with a box that is ticked when the session says it is done."""
-    said = [stems(words_of(unit.text)) for unit in told if unit.by == "c" and "l" not in unit.kinds]
+    said = [stems(words_of(unit.text)) for unit in statements if unit.by == "c" and "l" not in unit.kinds]
     return ["[%s] %s" % ("x" if is_covered(step, said) else " ", step) for step in plan[1:]]
 
 
-def tags(files: list[str], skill: str, told: list[Told]) -> list[str]:
+def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]:
     """Folders, languages and names that come up again and again; none where nothing does."""
     found: dict[str, int] = {}
     for file in files:
@@ -126,7 +128,7 @@ def tags(files: list[str], skill: str, told: list[Told]) -> list[str]:
     found.pop("", None)
     ranked = sorted(found, key=lambda name: -found[name])[:5]
     names: dict[str, int] = {}
-    for unit in told:
+    for unit in statements:
         for name in {
             part
             for part in (unit.text.split("`")[1::2] if "`" in unit.text else ())

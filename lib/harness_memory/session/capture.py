@@ -125,7 +125,7 @@ class Capture:
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
-            self._tell("u", passage(prompt, settings.TURN_CHARS))
+            self._take("u", passage(prompt, settings.TURN_CHARS))
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
@@ -142,9 +142,9 @@ class Capture:
         if self.said != self.settled:
             text = passage(self.said, settings.TURN_CHARS)
             self.answer, self.settled = cut(text, settings.DONE_CHARS), self.said
-            self._tell("c", text)
+            self._take("c", text)
 
-    def _tell(self, by: str, text: str) -> None:
+    def _take(self, by: str, text: str) -> None:
         """Replace what this turn's prompt or answer says; what is said again stands once."""
         if is_housekeeping(next(reversed(self.prompts()), "")):
             return
@@ -157,24 +157,24 @@ class Capture:
                 from . import plan
 
                 self.plan = plan.steps_of(text.partition(":")[2]) or self.plan
-            told = digest.of_prompt(text, self.number)
+            marks_of = digest.of_prompt(text, self.number)
         else:
             subject = digest.stems(digest.words_of(" ".join(about)))
-            told = digest.of_answer(text, self.number, subject, bool(self.turn_files))
-        self._keep(told, [at for at, mark in enumerate(self.marks) if mark.startswith(head)])
+            marks_of = digest.of_answer(text, self.number, subject, bool(self.turn_files))
+        self._keep(marks_of, head)
 
-    def _keep(self, told: dict[str, str], replaced: list[int]) -> None:
+    def _keep(self, marks_of: dict[str, str], head: str = "-") -> None:
+        """Add units, in place of those whose marks begin with `head`, and of the same words said earlier."""
         from . import digest
 
-        again = {(mark.split(" ")[1], text) for text, mark in told.items()}
         pairs = [
             (mark, text)
-            for at, (mark, text) in enumerate(zip(self.marks, self.units))
-            if at not in replaced and not (text in told and (mark.split(" ")[1], text) in again)
+            for mark, text in zip(self.marks, self.units)
+            if not mark.startswith(head) and mark.split(" ")[1:2] != marks_of.get(text, "").split(" ")[1:2]
         ]
         marks, texts = [mark for mark, _ in pairs], [text for _, text in pairs]
-        marks = digest.settled(marks, texts, told, self.number)
-        self.marks, self.units = digest.fitted([*marks, *told.values()], [*texts, *told])
+        marks = digest.settled(marks, texts, marks_of, self.number)
+        self.marks, self.units = digest.fitted([*marks, *marks_of.values()], [*texts, *marks_of])
 
     def add_commit(self, subject: str) -> None:
         if subject and subject not in self.commits:
@@ -186,7 +186,7 @@ class Capture:
         if len(block) < len(summary):
             from .plan import of_summary
 
-            self._keep(of_summary(passage(block, settings.TURN_CHARS), self.number), [])
+            self._keep(of_summary(passage(block, settings.TURN_CHARS), self.number))
 
     def answer_with(self, message: str) -> None:
         if message.strip():

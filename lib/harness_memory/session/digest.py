@@ -37,17 +37,17 @@ _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes 
 def of_prompt(text: str, turn: int) -> dict[str, str]:
     """The marks of a prompt's units, by their texts."""
     found = [unit for unit in units.split(text) if unit.kind != units.ROW]
-    told = {}
+    marks = {}
     for unit, row in zip(found, features(found[:12], set()) + [[]] * len(found)):
         headline = sum(_ASK.get(name, 0.0) for name in row) if row else -9
-        told[unit.text] = "%d u %d %d -" % (turn, weight(unit.text, ""), headline * 10)
-    return told
+        marks[unit.text] = "%d u %d %d -" % (turn, weight(unit.text, ""), headline * 10)
+    return marks
 
 
 def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str, str]:
     """The marks of an answer's units, by their texts; `about` are stems of the prompt and of the files changed."""
     found = units.split(text)
-    told = {}
+    marks = {}
     for number, (unit, row) in enumerate(zip(found, features(found, about))):
         left = _score(_LEFT, row) + (0.0 if is_work else 0.3)
         kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
@@ -56,14 +56,14 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
             kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
         else:
             kinds += "d" if _score(_DECISION, row) > 0 else "f" if _score(_FACT, row) > 0 else ""
-        if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "told 0" in row)):
+        if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "content 0" in row)):
             continue
         headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
         line = unit.text
         if line[-1:] in ":：" and unit.kind != units.HEAD and number + 1 < len(found):
             line = cut(line + " " + found[number + 1].text, settings.PASSAGE_CHARS)  # a lead alone says nothing
-        told[line] = "%d c %d %d %s" % (turn, weight(line, kinds), headline * 10, kinds or "-")
-    return told
+        marks[line] = "%d c %d %d %s" % (turn, weight(line, kinds), headline * 10, kinds or "-")
+    return marks
 
 
 def _score(table: dict[str, float], row: list[str]) -> float:
@@ -71,16 +71,16 @@ def _score(table: dict[str, float], row: list[str]) -> float:
 
 
 def weight(text: str, kinds: str) -> int:
-    """How much a unit tells, 0 to 99: names, numbers, identifiers and length against courtesy."""
+    """How much a unit says, 0 to 99: names, numbers, identifiers and length against courtesy."""
     words = text.split()
-    told = min(len(words), 24) + 20 * ("d" in kinds or "l" in kinds) + 10 * ("f" in kinds)
+    worth = min(len(words), 24) + 20 * ("d" in kinds or "l" in kinds) + 10 * ("f" in kinds)
     for word in words[1:]:
         bare = word.strip("`.,;:()\"'")
         if any(char in bare for char in "0123456789_/.") or bare[1:] != bare[1:].lower():
-            told += 4
+            worth += 4
         elif bare[:1].isupper():
-            told += 2
-    return min(told, 99)
+            worth += 2
+    return min(worth, 99)
 
 
 def is_covered(text: str, others: Iterable[set[str]]) -> bool:
@@ -89,9 +89,9 @@ def is_covered(text: str, others: Iterable[set[str]]) -> bool:
     return len(own) > 1 and any(len(own & other) >= 0.6 * len(own) for other in others)
 
 
-def settled(marks: list[str], texts: list[str], told: dict[str, str], turn: int) -> list[str]:
-    """The marks, now that a turn told more: what it takes up is no longer left, nor a question once it is over."""
-    later = [stems(words_of(text)) for text in told]
+def settled(marks: list[str], texts: list[str], newer: Iterable[str], turn: int) -> list[str]:
+    """The marks, now that a turn says more: what it takes up is no longer left, nor a question once it is over."""
+    later = [stems(words_of(text)) for text in newer]
     after = []
     for mark, text in zip(marks, texts):
         head, _, kinds = mark.rpartition(" ")
@@ -102,7 +102,7 @@ def settled(marks: list[str], texts: list[str], told: dict[str, str], turn: int)
 
 
 def fitted(marks: list[str], texts: list[str]) -> tuple[list[str], list[str]]:
-    """The units that fit into an episode: what tells least goes first, evenly over the turns."""
+    """The units that fit into an episode: what says least goes first, evenly over the turns."""
     sizes: dict[str, int] = {}
     turns = [mark.partition(" ")[0] for mark in marks]
     costs = [max(len(text) + 24, _UNIT_CHARS) for text in texts]
@@ -158,11 +158,11 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         last_text = min(last_text, max(0, len(found) - 3))
     rows = []
     for number, unit in enumerate(found):
-        told = content[number]
+        stems_here = content[number]
         left = len(found) - number
         is_last_line = unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < len(found) else "late"
-        row = [unit.kind, place, "told %d" % min(len(told) // 2, 2)]
+        row = [unit.kind, place, "content %d" % min(len(stems_here) // 2, 2)]
         row += ["end %d" % left] if left <= 2 else []
         row += ["last line"] if is_last_line else []
         size = len(unit.text) * (2 if "\u3040" <= unit.text[len(unit.text) // 2 :][:1] <= "\ud7a3" else 1)
@@ -170,9 +170,11 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         row += _worded(unit.text, words[number], is_last_line or left <= 2)
         if unit.text[-1:] in "?？":
             row += ["question", "closing question" if number >= last_text else "early question"]
-        share = len(told & about) / len(told) if told else 0.0
+        share = len(stems_here & about) / len(stems_here) if stems_here else 0.0
         row += ["about %d" % (2 if share < 0.67 else 3)] if share >= 0.34 else []
-        row += ["recurs"] if told and sum(counts[stem] > 1 for stem in told) >= 0.67 * len(told) else []
+        row += (
+            ["recurs"] if stems_here and sum(counts[stem] > 1 for stem in stems_here) >= 0.67 * len(stems_here) else []
+        )
         row += ["section " + name for name in above[unit.section if unit.section != unit.text else ""]]
         row += ["lead " + name for name in above[unit.lead]]
         rows.append(row)

@@ -21,11 +21,11 @@ def steps_of(text: str) -> list[str]:
 
 def of_summary(block: str, turn: int) -> dict[str, str]:
     """The marks of the lines that PreCompact asks the client's summary for."""
-    told = {}
+    marks = {}
     for line in block.split("\n"):
         label, _, rest = line.strip("-*• ").partition(":")
         kind = settings.SUMMARY_LABELS.get(label.strip("* ").lower(), "")
         rest = cut(units.plain(rest.strip("* ")), settings.PASSAGE_CHARS)
         if kind and rest[:1] != "<" and rest.lower().rstrip(".") not in ("", "none", "nothing", "n/a"):
-            told[rest] = "%d c 90 -90 %s" % (turn, kind)
-    return told
+            marks[rest] = "%d c 90 -90 %s" % (turn, kind)
+    return marks

@@ -69,8 +69,8 @@ def update(
         parent = next((other for other in others if other.get("root") == state.root), {})
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
     _add_commits(context.root, session, state)
-    told = account.load(state.marks, state.units)
-    _add_closed(project_dir, state, told, {session.id, state.thread})
+    statements = account.load(state.marks, state.units)
+    _add_closed(project_dir, state, statements, {session.id, state.thread})
     capture.save(session.dir, state)
     if state.has_substance():
         head, path = "", episode.path_of(project_dir, session.episode_name)
@@ -138,7 +138,7 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
 
 
 def _add_commits(root: str, session: Session, state: Capture) -> None:
-    """Add what was committed meanwhile, by whomever; `.git` is read as files, and only when it changed."""
+    """Add what was committed during the session, by anyone; `.git` is read as files, and only when it changed."""
     since = (state.since or clock.parse(session.started) or 0.0) + 1  # whole seconds: not what was there before
     dot = os.path.join(root, ".git")
     if os.path.isfile(dot) or files.modified(os.path.join(dot, "logs", "HEAD")) >= since > 1:
@@ -150,24 +150,24 @@ def _add_commits(root: str, session: Session, state: Capture) -> None:
             state.add_commit(brief(subject, settings.SUMMARY_LINE_CHARS))
 
 
-def _add_closed(project_dir: str, state: Capture, told: list[account.Told], own: set[str]) -> None:
+def _add_closed(project_dir: str, state: Capture, statements: list[account.Statement], own: set[str]) -> None:
     """Note which open steps of other sessions this one says it has done."""
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
     steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
-    done = account.closed(told, state.commits, steps) if steps else []
+    done = account.closed(statements, state.commits, steps) if steps else []
     hashes = [hexdigest(step)[: settings.STEP_HASH_CHARS] for step in done]
     state.closes = list(dict.fromkeys([*state.closes, *hashes]))[-40:]
 
 
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
     """The session's episode, with the `head` of the audit trail."""
-    meta, prompts, told = session.meta, state.prompts(), account.load(state.marks, state.units)
+    meta, prompts, statements = session.meta, state.prompts(), account.load(state.marks, state.units)
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
     done = _joined([point["what_was_done"] for point in said])
-    open_units = [unit for unit in told if "l" in unit.kinds]
+    open_units = [unit for unit in statements if "l" in unit.kinds]
     remains = list(said[-1]["what_remains"]) if said else [*state.open_todos(), *(unit.text for unit in open_units)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
@@ -188,7 +188,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
         "skill_used": skill,
-        "what_was_done": done or account.done(told, settings.DONE_CHARS),
+        "what_was_done": done or account.done(statements, settings.DONE_CHARS),
         "files_changed": changed[-settings.FILES_IN_EPISODE :],
         "outcome": last["outcome"] or outcome or "completed",
         "duration_minutes": round(state.worked_seconds / 60),
@@ -197,15 +197,17 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "started": session.started,
         "ended": state.ended or session.started,
         "branch": state.branch or meta.get("branch") or "",
-        "headline": _headline(state, said[-1]["what_was_done"] if said else "", told, outcome if is_cut_off else ""),
+        "headline": _headline(
+            state, said[-1]["what_was_done"] if said else "", statements, outcome if is_cut_off else ""
+        ),
         "asked": prompts,
-        "decisions": account.of_kind(told, "d"),
-        "learnings": [*_union(said, "learnings"), *account.of_kind(told, "f")][: settings.REMAINS_ITEMS],
-        "rules": list(dict.fromkeys([*state.rules, *account.of_kind(told, "r")])),
+        "decisions": account.of_kind(statements, "d"),
+        "learnings": [*_union(said, "learnings"), *account.of_kind(statements, "f")][: settings.REMAINS_ITEMS],
+        "rules": list(dict.fromkeys([*state.rules, *account.of_kind(statements, "r")])),
         "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
         "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
-        "plan": account.ticked(state.plan, told),
-        "tags": _union(said, "tags")[:12] or account.tags(changed, skill or "", told),
+        "plan": account.ticked(state.plan, statements),
+        "tags": _union(said, "tags")[:12] or account.tags(changed, skill or "", statements),
         "commits": list(state.commits),
         "errors": list(state.errors),
         "closes": list(state.closes),
@@ -223,15 +225,17 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "parent": meta.get("parent") or None,
         "root": state.root,
         **({"audit_head": head} if head else {}),
-        "passages": account.passages(told),
+        "passages": account.passages(statements),
     }
 
 
-def _headline(state: Capture, said: str, told: list[account.Told], cut_off: str) -> str:
+def _headline(state: Capture, said: str, statements: list[account.Statement], cut_off: str) -> str:
     """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
     limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
     subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
-    answered = any(unit.by == "c" for unit in told) and (not cut_off or len({unit.turn for unit in told}) > 1)
+    answered = any(unit.by == "c" for unit in statements) and (
+        not cut_off or len({unit.turn for unit in statements}) > 1
+    )
     prompts = [ask for ask in state.prompts() if not capture.is_housekeeping(ask)]
     if said:
         line = first_sentence(said, limit)
@@ -242,7 +246,7 @@ def _headline(state: Capture, said: str, told: list[account.Told], cut_off: str)
     elif state.plan:
         line = state.plan[0]
     elif answered or not prompts:
-        line = account.headline(told, state.files)
+        line = account.headline(statements, state.files)
     else:
         ask = prompts[-1]
         line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask
