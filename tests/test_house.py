@@ -70,7 +70,7 @@ PACKAGES = {
     "memory": 1709,
     "recall": 902,
     "inject": 430,
-    "guard": 7346,
+    "guard": 7480,
     "hook": 696,
     "cli": 3169,
     "setup": 760,
