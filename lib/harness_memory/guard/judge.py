@@ -1,436 +1,583 @@
-"""The verdict on a tool call: what rule stands against it, how firmly, and what it is about.
+"""The verdict on a command: which rules stand against each call it would make, and about what.
 
-    command text → calls (`calls`) → findings (rule id, detail) of each → the firmest
-
-What no rule speaks of is never loaded: families of rules are imported when a call names one of their programs.
+    text → calls (`expand`) → findings (rule, detail, about) of each: effects of its row, deletes, git, secrets, sends, self
 """
 
 from __future__ import annotations
 
-from . import calls, paths
+from . import deletes, expand, gitrules, paths, programs
+from .expand import CONTAINER, SCRIPT, SHELLS
+from .outputs import FETCHERS, PACKERS, decodes, fetches, shows_environment
 from .quick import HINTS
 from .shell import TILDE, UNKNOWN, Unreadable, plain
-from .words import joined
-from .wrappers import CONTAINER, GUESSED
+from .words import globbed, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .calls import Call, Trace
+    from .expand import Call, Trace
     from .paths import Scope
     from .question import Environment
 
     Finding = tuple[str, str, str]
+    Found = Iterator[tuple[str, str]]
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
-MAX_TEXTS = 20  # of one body, for a shell; the others are judged coarsely
+MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
 BODY_STEPS = 25  # what the code in a command counts for
-
-# Which family judges a program. Those of COMMANDS in `rules` are all the others.
-_DELETES = frozenset(
+SENDERS = FETCHERS | {"netcat", "telnet", "socat", "aws", "gsutil", "rclone"}
+_INTERPRETERS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
+_DELETERS = frozenset("rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync tar zip 7z mv".split())
+_FORMATS = frozenset("mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format".split())
+_DATABASES = frozenset(
     """
-    rm unlink shred srm rimraf del-cli rd rmdir del erase remove-item ri find fd rsync truncate tar zip 7z
+    psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql sqlplus hive
+    beeline presto trino impala-shell cqlsh osql isql tsql litecli mssql-cli spanner-cli mongo mongosh bq wrangler wp turso
     """.split()
 )
-QUIET = frozenset(
-    """
-    ls cat echo cd pwd grep rg head tail wc sort uniq mkdir touch which type true false test [ [[ printf sed awk cut
-    tr tee cp mv diff git npm node python python3 pip pytest cargo go make jq export source . sleep date env export
-    set read date basename dirname uname whoami id hostname df du free ps top ln file stat xargs ruff mypy eslint
-    tsc npx yarn pnpm prettier black uv poetry
-    """.split()
-)
-_GIT_QUIET = frozenset(
-    """
-    status log diff show add commit fetch pull merge rev-parse ls-files remote tag blame describe init clone
-    """.split()
-)
-_OUTWARD = frozenset(
-    """
-    publish unpublish deprecate dist-tag owner access team token yank pip
-    """.split()
-)
+_WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
+_DEVICES = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split())
+_DATA_PORTS = tuple(":%s/" % port for port in (9200, 9201, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001, 9090))
+_UNSURE = ("delete.unknown", "delete.outside", "delete.inside", "guard.unreadable", "service.delete", "path.env-write")
+_MISSES = ("git.discard-file", "git.branch-delete", "docker.prune", "system.services")
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
-    """All findings against a command, in its order: (rule, the call it is about, the path or part of it)."""
-    if "\0" in text or "\ufeff" in text:  # shells drop the one, and editors do not show the other
-        text = text.replace("\0", "").replace("\ufeff", "")
+    """All findings against a command, in its order."""
+    text = text.replace("\0", "").replace("\ufeff", "")  # shells drop the one, and editors do not show the other
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
     try:
-        found = calls.trace(text, scope.cwd, scope.home, scope.project, env)
+        found = expand.trace(text, scope.cwd, scope.home, scope.project, env)
     except Unreadable:
-        return _coarse(text, scope)
+        return coarse(text, scope)
     return of_trace(found, scope, env, policy)
 
 
 def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
     result: list[Finding] = []
     for call, against in by_call(found, scope, env, policy):
-        if against:
-            line = call.line()
-            result.extend((rule, line, about) for rule, about in against)
+        result.extend((rule, call.line(), about) for rule, about in against)
     for text in found.unread:
-        result.extend(_coarse(text, scope))
+        result.extend(coarse(text, scope))
     return result
 
 
 def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
     """Each call of a trace, with the rules against it and what they are about."""
-    text = _text_of(found)
-    hinted = _is_hinted(text) or bool(scope.zero or scope.confirm or scope.no_delete)
-    is_near = _has_pattern(text) or any(name in text for name in paths.own_names(scope))
+    judge = _Judge(found, scope, env, policy)
     for call in found.calls:
-        if found.links:
-            scope.links = {} if call.program == "ln" else found.links
         try:
-            against = list(dict.fromkeys(_of_call(call, found, scope, env, policy, hinted, is_near)))
+            against = list(dict.fromkeys(judge.of_call(call)))
         except Unreadable:
             yield call, [("guard.failed", "more paths than can be judged")]
             return
-        yield call, _firm(against) if against and GUESSED in call.via else against
+        if SCRIPT in call.via:
+            against = [each for each in against if each[0] not in _UNSURE and each[0] not in _MISSES]
+            against = [(rule + "?", about) for rule, about in against]  # a script may never come to that line
+        yield call, against
 
 
-def _firm(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What holds even of a call that is only guessed."""
-    from .rules import DENY, RULES
+class _Judge:
+    """What all calls of a trace are judged by."""
 
-    return [(rule, about) for rule, about in against if RULES.get(rule, (DENY,))[0] == DENY]
+    __slots__ = ("env", "found", "hinted", "is_near", "policy", "scope", "shown", "sourced")
 
+    def __init__(self, found: Trace, scope: Scope, env: Environment, policy: Any) -> None:
+        self.found, self.scope, self.env, self.policy = found, scope, env, policy
+        texts = [" ".join([*call.args, call.cwd, *(word for _, word in call.redirections)]) for call in found.calls]
+        texts += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
+        text = " ".join(texts).lower()
+        is_open = any(mark in text for mark in "\ue001\ue002\ue003")
+        self.hinted = is_open or bool(scope.zero or scope.confirm or scope.no_delete) or any(h in text for h in HINTS)
+        self.is_near = is_open or any(name in text for name in paths.own_names(scope))
+        self.sourced = False  # a file of secrets is in the environment
+        self.shown = {id(each): call for call in found.calls for each in call.sources()}  # who reads whose output
 
-def _text_of(found: Trace) -> str:
-    texts = [" ".join([*call.args, call.cwd]) for call in found.calls]
-    texts += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
-    return " ".join(texts).lower()
-
-
-def _is_hinted(text: str) -> bool:
-    """Whether any word could name a secret: most scripts have none, and are done with paths here."""
-    return _has_pattern(text) or any(hint in text for hint in HINTS)
-
-
-def _has_pattern(text: str) -> bool:
-    return any(mark in text for mark in "\ue001\ue002\ue003")
-
-
-def _of_call(
-    call: Call, found: Trace, scope: Scope, env: Environment, policy: Any, hinted: bool, is_near: bool
-) -> Iterator[tuple[str, str]]:
-    name = call.program
-    if "-" in name and any(arg.lower() == "-whatif" for arg in call.args):
-        return  # a cmdlet that only shows what it would do
-    if name not in QUIET:
-        yield from _special(call, found, scope, policy)
-        yield from _tabled(call, found)
-    elif name == "git":
-        yield from _git(call, scope, policy)
-    elif name in (
-        "mv",
-        "python",
-        "python3",
-        "node",
-        "source",
-        ".",
-        "awk",
-        "npm",
-        "yarn",
-        "pnpm",
-        "cargo",
-        "uv",
-        "poetry",
-        "export",
-        "env",
-    ):
-        yield from _special(call, found, scope, policy)
-        if name not in ("mv", "source", ".", "awk") and not _OUTWARD.isdisjoint(call.args):
-            yield from _tabled(call, found)
-    if name not in ("echo", "printf") and (call.args or call.stdin):
-        yield from _bodies(call, found, scope, env, policy)
-    if (
-        hinted
-        or call.redirections
-        or (name == "grep" and not {TILDE, TILDE + "/", "/"}.isdisjoint(call.args))
-        or name in ("cp", "mv", "tee", "sed", "ln", "dd", "install", "truncate", "rsync", "rm", "chmod", "chown")
-    ):
-        yield from _paths(call, found, scope)
-    elif call.args and name not in ("echo", "printf", "cd", "git"):
-        yield from _links(call, scope)
-    if is_near:
-        from . import ours
-
-        yield from ours.check(call, scope)
-    if policy.custom:
-        yield from policy.custom_findings(call, scope)
-
-
-def _special(call: Call, found: Trace, scope: Scope, policy: Any) -> Iterator[tuple[str, str]]:
-    name = call.program
-    if name in _DELETES:
-        from . import deletes
-
-        yield from deletes.check(call, scope, found.made)
-    elif name == "mv":
-        from . import deletes
-
-        operands = [arg for arg in call.args if arg[:1] != "-"]
-        for word in operands[:-1]:
-            rule = (
-                deletes.target_rule(word, call, scope, found.made)
-                if operands[-1] == "/dev/null"
-                else deletes.moved_rule(word, call, scope)
-            )
-            if rule:
-                yield rule, plain(word)
-    elif name == "git":
-        yield from _git(call, scope, policy)
-    else:
-        from . import programs
-
-        if name in programs.PROGRAMS or name.startswith(("mkfs", "python")) or call.word in found.fetched:
-            yield from programs.check(call, scope, found)
-        if name in programs.SENDERS:
-            yield from programs.downloads(call)
-    if name.startswith(UNKNOWN):
-        flags = "".join([arg for arg in call.args if arg[:1] == "-" and arg[1:2] != "-"])
-        if "r" in flags and "f" in flags:
-            yield "delete.unknown", call.line()
-
-
-def _git(call: Call, scope: Scope, policy: Any) -> Iterator[tuple[str, str]]:
-    if call.args and call.args[0] in _GIT_QUIET:
-        return
-    from . import gitrules
-
-    verb, args, directory = gitrules.split(call.args)
-    if verb in gitrules.VERBS:
-        branch = policy.branch(joined(call.cwd, directory) if directory else call.cwd) if verb == "push" else ""
-        yield from gitrules.check(call, scope, policy.protected, branch)
-        if verb == "rm" and "--cached" not in args:
+    def of_call(self, call: Call) -> Found:
+        name = call.program
+        if not name and not call.redirections:
             return
+        yield from self.effects(call)
+        if name in _DELETERS:
+            yield from deletes.check(call, self.scope, self.found)
+        elif name == "git":
+            yield from self.git(call)
+        elif name in _SPECIAL:
+            yield from _SPECIAL[name](self, call)
+        if name in _FORMATS:
+            yield from _formats(call)
+        if name in _INTERPRETERS or joined(call.cwd, call.word) in self.found.fetched:
+            yield from self.run_from_elsewhere(call)
+        if name in SENDERS:
+            yield from self.sends(call)
+        if call.row is None and name.startswith(UNKNOWN):
+            yield from self.unknown_program(call)
+        yield from self.bodies(call)
+        yield from self.accessed(call)
+        if self.policy.custom:
+            yield from self.policy.custom_findings(call, self.scope)
 
+    # Effects -------------------------------------------------------------------------------------
 
-def _tabled(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
-    if call.args and call.args[0] in ("--version", "--help", "version", "help"):
-        return
-    from . import rules
-
-    rule = rules.matched(call.program, call.args)
-    if not rule and call.program in rules.UNKNOWN_TARGETS and any(UNKNOWN in arg for arg in call.args):
-        if any(
-            each.program == call.program and "ps" in each.args and any("name=" in arg for arg in each.args)
-            for each in found.calls
-        ):
+    def effects(self, call: Call) -> Found:
+        row = call.row
+        if row is None:
+            if call.where != CONTAINER and programs.unknown_effect(call.word, call.args):
+                yield "service.delete", call.line()
             return
-        rule = rules.matched(rules.UNKNOWN_TARGETS[call.program], call.args)
-    if rule == "db.destroy" and call.program == "dropdb":
-        from .bodies import is_scratch
+        rule = programs.effect_of(call.program, row, call.given) if row.effects else ""
+        if not rule or (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
+            return
+        if rule == "sql":
+            return
+        if rule == "db.destroy" and call.program == "dropdb":
+            from .code import is_scratch
 
-        rule = rule if not any(is_scratch(arg) for arg in call.args if arg[:1] != "-") else ""
-    if rule and not (call.where == CONTAINER and rule.startswith("system.")):
+            if any(is_scratch(word) for word in call.given.operands):
+                return
+        if rule == "docker.prune" and UNKNOWN in "".join(call.given.operands) and "--filter" in str(self.found.calls[0].args):
+            return
         yield rule, call.line()
 
+    def git(self, call: Call) -> Found:
+        verb, _, directory = gitrules.split(call.args)
+        branch = call.branch
+        if verb == "push" and not branch:
+            branch = self.policy.branch(joined(call.cwd, directory) if directory else call.cwd)
+        rule = gitrules.rule_for(call, self.policy.protected, branch)
+        if rule:
+            yield rule, call.line()
+        if self.hinted:
+            for word in gitrules.shown(call):
+                if paths.rule_for(word, paths.READ, call.cwd, self.scope) in (paths.SECRET, paths.ENV):
+                    yield paths.rule_for(word, paths.READ, call.cwd, self.scope), plain(word)
 
-def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[str, str]]:
-    name = call.program.rstrip("0123456789.")
-    if name in ("sed", "gsed"):
-        if not any(_may_run(arg) for arg in call.args):
+    def permissions(self, call: Call) -> Found:
+        given = call.given
+        is_deep = given.has("-R,--recursive,/T")
+        has_mode = not any(flag.startswith("--reference") for flag in given.flags)
+        mode = given.operands[0] if has_mode and given.operands else ""
+        is_wide = call.program == "chmod" and mode in _WIDE_MODES
+        for word in list(dict.fromkeys(given.operands[1 if has_mode else 0 :]))[:1000]:
+            path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
+            if call.where == CONTAINER or paths.is_temporary(path, self.scope):
+                continue
+            is_root = path.count("/") == 1 or paths.home_relative(path, self.scope) == "~"
+            is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
+            if is_system and (is_deep or is_wide):
+                yield "system.permissions", call.line()
+            elif is_deep and is_wide and mode not in ("000", "0"):
+                yield "system.world-writable", call.line()
+
+    def kills(self, call: Call) -> Found:
+        args = [arg for arg in call.args if arg not in ("-s", "-n", "--")]
+        is_all = call.program == "kill" and len(args) > 1 and args[-1] == "-1"
+        is_first = call.program == "kill" and args[-1:] == ["1"] and args[0] not in ("-0", "-l", "-HUP")
+        is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args if arg[:1] != "-")
+        if call.program == "killall5" or is_all or is_first or is_any:
+            yield "system.kill-all", call.line()
+
+    def unknown_program(self, call: Call) -> Found:
+        """A program that only the shell will know, with the flags of `rm` and a target that must not go."""
+        flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-" and arg[1:2] != "-"])
+        if "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi"):
+            if any(deletes.is_grave(word, call, self.scope) for word in call.args if word[:1] != "-"):
+                yield "delete.unknown", call.line()
+
+    def mounts(self, call: Call) -> Found:
+        from .follow import mount
+
+        for _, kind, value in call.given.values:
+            outside = mount(value)[1] if kind == "B" else ""
+            path = paths.absolute(outside, call.cwd, self.scope) if outside else ""
+            if path == "/" or (path and paths.home_relative(path, self.scope) == "~"):
+                yield "docker.mount", call.line()
+            elif path and paths.rule_for(outside, paths.READ, call.cwd, self.scope) == paths.SECRET:
+                yield paths.SENSITIVE, plain(outside)
+
+    # Code from elsewhere, and data that leaves ------------------------------------------------------
+
+    def run_from_elsewhere(self, call: Call) -> Found:
+        """What the network sent, or a decoder made, is run."""
+        words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-")]
+        if any(joined(call.cwd, word) in self.found.fetched for word in words):
+            yield "remote.pipe-to-shell", call.line()
+        made: list[Call] = []
+        for arg in call.args:
+            number = arg.partition("/dev/fd/")[2].split()[:1]
+            if number and number[0].isdecimal() and len(number[0]) < 10 and int(number[0]) < len(self.found.pipes):
+                made += self.found.pipes[int(number[0])]
+        piped = call.sources() if _reads_program(call) else []
+        if any(fetches(each) for each in (*made, *piped)):
+            yield "remote.pipe-to-shell", call.line()
+        elif any(decodes(each) and not isinstance(each.stdin, str) for each in made) or any(map(decodes, piped)):
+            yield "code.hidden", call.line()
+        elif call.program in SHELLS and _reads_program(call) and isinstance(call.stdin, str) and call.stdin.strip() == UNKNOWN:
+            yield "code.hidden", call.line()
+
+    def sends(self, call: Call) -> Found:
+        given, name = call.given, call.program
+        if any("169.254.169.254" in arg or "metadata.google.internal" in arg for arg in call.args):
+            yield "exfil.metadata", call.line()
+        addresses = [value for value in call.args if "://" in value or "." in value or "localhost" in value]
+        is_local = any(_is_local(each.partition("://")[2] or each) for each in addresses)
+        method = next((value.upper() for _, kind, value in given.values if kind == "M"), given.operands[0].upper() if given.operands else "")
+        if method == "DELETE" and not is_local:
+            yield "cloud.delete", call.line()
+        elif (method == "DELETE" and any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)) or any(
+            word in arg for arg in call.args for word in ("_delete_by_query", "/doDelete", "/purge_cache")
+        ):
+            yield "db.destroy", call.line()
+        if is_local:
             return
-    elif name not in _SPEAKERS and call.program not in _SPEAKERS:
-        return
-    from . import bodies
+        sent = [value for _, kind, value in given.values if kind in ("b", "r")]
+        sources = [each for value in [*sent, *given.operands] for each in self._made_by(value)]
+        if sent or name in ("nc", "ncat", "netcat", "telnet", "socat"):
+            sources += call.sources()
+        if any(shows_environment(each) for each in sources):
+            yield "exfil.environment", call.line()
+        elif any(each.program in PACKERS or (each.program == "git" and "archive" in each.args) for each in sources):
+            yield "exfil.tree", call.line()
+        for each in sources:
+            for kind, word in programs.accesses(each.row, each.given) if each.row else ():
+                rule = paths.rule_for(word, paths.READ, each.cwd, self.scope) if kind == "r" else ""
+                if rule in (paths.SECRET, paths.ENV):
+                    yield "exfil.secret", plain(word)
+        for value in sent:
+            word = value.replace("<", "@").rpartition("@")[2].partition(";")[0] if "@" in value or "<" in value else value
+            if paths.rule_for(word, paths.READ, call.cwd, self.scope) in (paths.SECRET, paths.ENV):
+                yield "exfil.secret", plain(word)
 
-    if call.program in bodies.DATABASES:
-        for text in bodies.database_texts(call):
-            if bodies.is_destructive(call, text):
-                yield "db.destroy", text[:120]
-        return
-    if name in ("sed", "gsed"):
-        texts = [text for arg in call.args for text in bodies.sed_texts(arg)]
-        yield from _started(texts, call, found, scope, env, policy)
-        return
-    body = bodies.body_of(call) if bodies.language(call.program) else ""
-    if not body:
-        return
-    found.budget.step(BODY_STEPS)
-    from . import deletes
+    def _made_by(self, word: str) -> list[Call]:
+        number = word.partition("/dev/fd/")[2].split()[:1]
+        is_known = bool(number) and number[0].isdecimal() and len(number[0]) < 6
+        return self.found.pipes[int(number[0])] if is_known and int(number[0]) < len(self.found.pipes) else []
 
-    def judge_tree(word: str, caller: Call) -> str:
-        return deletes.target_rule(word, caller, scope, found.made)
+    def network_shell(self, call: Call) -> Found:
+        values = [option for option, kind, _ in call.given.values if kind == "-" and option in ("-e", "-c", "--exec", "--sh-exec")]
+        is_socat = any(arg.upper().startswith(("EXEC:", "SYSTEM:")) for arg in call.args) and "TCP" in "".join(call.args).upper()
+        if (values and call.program != "socat") or is_socat or any(each.program in SHELLS for each in call.sources()):
+            yield "remote.shell", call.line()
 
-    made = bodies.calls_of(body, bodies.language(call.program))
-    yield from bodies.check(body, call, scope, judge_tree, made)
-    yield from _started(bodies.shell_texts(body, bodies.language(call.program), made), call, found, scope, env, policy)
+    # Code in a command ------------------------------------------------------------------------------
 
+    def bodies(self, call: Call) -> Found:
+        row = call.row
+        if call.program in _DATABASES:
+            from .code import database_texts, destroys
 
-def _started(
-    texts: list[str], call: Call, found: Trace, scope: Scope, env: Environment, policy: Any
-) -> Iterator[tuple[str, str]]:
-    """The findings against shell text that a body hands to a shell."""
-    distinct = list(dict.fromkeys(texts))
-    for text in distinct[MAX_TEXTS : 10 * MAX_TEXTS]:
-        yield from ((rule, about) for rule, about, _ in _coarse(text, scope))
-    for text in distinct[:MAX_TEXTS]:
-        try:
-            inner = calls.trace(text, call.cwd, scope.home, scope.project, env, within=found)
-        except Unreadable:
-            yield from ((rule, about) for rule, about, _ in _coarse(text, scope))
-            continue
-        yield from ((rule, about) for rule, about, _ in of_trace(inner, scope, env, policy))
+            for text in database_texts(call):
+                if destroys(text):
+                    yield "db.destroy", text[:120]
+            return
+        if row is None or not (set(row.operands) & {"c", "f", "f?"} or "c" in row.values.values()):
+            return
+        from . import code
 
+        body = code.body_of(call)
+        is_file = not body and self.script_on_disk(call)
+        body = body or (is_file or "")
+        if not body:
+            return
+        self.found.budget.step(BODY_STEPS)
+        made = code.calls_of(body, call.program)
 
-def _may_run(script: str) -> bool:
-    """Whether a sed script may hold the command or flag `e`."""
-    flags = script[-3:].rpartition("/")[2]
-    return "e" in flags or script[-2:] in ("|e", "#e") or "e " in script[:12] or ";e " in script
+        def judge_tree(word: str, caller: Call) -> str:
+            return deletes.target_rule(word, caller, self.scope, self.found)
 
-
-_SPEAKERS = frozenset(
-    """
-    python ipython pypy py node nodejs deno bun perl ruby php lua rscript osascript awk gawk mawk vim vi nvim ex
-    emacs psql mysql mariadb sqlite sqlite3 duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql bq mycli
-    pgcli usql sqlplus hive beeline presto trino impala-shell cqlsh turso wrangler wp d1 mongo mongosh osql isql
-    tsql litecli mssql-cli spanner-cli
-    """.split()
-)
-
-
-# Paths ---------------------------------------------------------------------------------------------
-
-
-def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
-    if (call.program in _FOLLOWED and not call.redirections) or "--help" in call.args:
-        return
-    from . import operands
-
-    is_sent = call.is_kept and any(_sends(each) for each in found.calls)
-    hints: list[str] | None = None
-    for number, (access, word) in enumerate(operands.accesses(call)):
-        if number > MAX_OPERANDS:
-            hints = _hints(call.args) if hints is None else hints
-            if not any(hint in word.lower() for hint in hints):
+        against = list(code.check(body, call, self.scope, made, judge_tree))
+        for text in list(dict.fromkeys(code.shell_texts(body, call.program, made)))[:MAX_TEXTS]:
+            try:
+                inner = expand.trace(text, call.cwd, self.scope.home, self.scope.project, self.env, within=self.found)
+            except Unreadable:
+                against += [(rule, about) for rule, about, _ in coarse(text, self.scope)]
                 continue
-        if word in _DEVICES or word.startswith("/dev/fd/"):
-            continue
-        if access == paths.WRITE:
-            from . import programs
+            against += [(rule, about) for rule, about, _ in of_trace(inner, self.scope, self.env, self.policy)]
+        if is_file:
+            against = [(rule + "?", about) for rule, about in against if rule.rstrip("?") not in (*_UNSURE, *_MISSES) and rule[:5] != "path."]
+        yield from against
 
-            path = paths.absolute(word, call.cwd, scope)
-            if path.startswith("/dev/") and programs.is_disk(path):
-                yield "disk.overwrite", plain(word)
-                continue
-            if programs.is_core(path) and call.where != CONTAINER:
-                yield "path.system-core", plain(word)
-                continue
-        rule = path_rule(access, word, call, scope, is_kept=call.is_kept and not is_sent)
-        if rule:
-            yield rule, plain(word)
-
-
-def _hints(words: list[str]) -> list[str]:
-    """The hints at a secret that stand anywhere in them."""
-    text = " ".join(words).lower()
-    return [hint for hint in HINTS if hint in text]
-
-
-def _sends(call: Call) -> bool:
-    """Whether what a variable holds may leave by this call: `curl`, or `echo $x`, with x from who knows where."""
-    from .programs import SENDERS
-
-    is_told = call.program in ("echo", "printf", "print") and not call.is_kept and UNKNOWN in call.args
-    return is_told or call.program in SENDERS
-
-
-_DEVICES = frozenset(
-    """
-    /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -
-    """.split()
-)
-# The inner call is judged instead.
-_FOLLOWED = frozenset(
-    """
-    sudo doas env nice nohup time timeout command builtin exec busybox xargs parallel watch eval ssh npx bunx uvx
-    """.split()
-)
-
-
-def path_rule(access: str, word: str, call: Call, scope: Scope, *, is_kept: bool = False) -> str:
-    """The rule against one access of a call, after what the kind of access excuses."""
-    if access in ("use", "guess", "list", "mount"):
-        rule = paths.rule_for(word, paths.READ, call.cwd, scope)
-        if access == "list":
+    def script_on_disk(self, call: Call) -> str:
+        """The text of `python x.py`, if it is small and there."""
+        operands = call.given.operands
+        ends = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
+        if call.where or not operands or not operands[0].endswith(ends) or self.found.budget.files <= 0:
             return ""
-        if access == "use":
-            return rule if rule == paths.SECRET and call.program in ("source", ".") else ""
-        if access == "mount":
-            return paths.SENSITIVE if rule == paths.SECRET else ""
-        return rule if rule != paths.SENSITIVE and is_sure(word, rule) else ""
-    if access == "names":
-        rule = paths.rule_for(word, paths.READ, call.cwd, scope)
-        return "" if rule == paths.ENV else rule
-    if access == "whole":
-        path = paths.absolute(word, call.cwd, scope)
-        return paths.SENSITIVE if path == "/" or paths.home_relative(path, scope) == "~" else ""
-    if access in ("into", "alias"):
-        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
-        if word.endswith("/") or access == "alias":
-            rule = rule or ("self.project-settings" if _is_config(word, call, scope) else "")
-        return rule if rule.startswith("self.") or (rule == paths.STARTUP and access == "into") else ""
-    if access == "mode":
-        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
-        return rule if rule.startswith(("self.", "path.system")) else ""
-    if access == "add":
-        return paths.SENSITIVE if paths.rule_for(word, paths.READ, call.cwd, scope) in (paths.SECRET, paths.ENV) else ""
-    if access == "copy":
-        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
-        return "" if rule == paths.ENV else rule
-    rule = paths.rule_for(word, access, call.cwd, scope)
-    if rule == paths.ENV:
-        if access == paths.READ:
-            return "" if is_kept else rule
-        return "path.env-write"
-    if rule == paths.SECRET and access == paths.DELETE and word.endswith((".pem", ".key", ".p12")) and "/" not in word:
-        return ""
-    if call.where == CONTAINER and rule == paths.SYSTEM:
-        return ""
-    return rule
+        from .follow import read_small
+
+        path = joined(call.cwd, operands[0]).replace(TILDE, self.scope.home, 1)
+        return read_small(path, self.found.budget) if path.startswith("/") and UNKNOWN not in path else ""
+
+    # Paths ------------------------------------------------------------------------------------------
+
+    def accessed(self, call: Call) -> Found:
+        """What the call reads and writes."""
+        for operator, word in call.redirections:
+            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not _is_local(word[9:]):
+                yield "remote.shell", call.line()
+            elif word not in _DEVICES:
+                yield from self.one("r" if operator == "<" else "w", word, call)
+        row = call.row
+        if not (self.hinted or self.is_near) and not _is_writer(row):
+            yield from self.links(call)
+            return
+        if row is None:
+            yield from self.guessed(call)
+            return
+        if "--help" in call.args:
+            return
+        kinds = list(programs.accesses(row, call.given))
+        is_template = any(word.rpartition("/")[2].lower().endswith(_TEMPLATES) for kind, word in kinds if kind in "ro")
+        is_grepped = "--hidden" in call.given.flags or call.program == "grep" and call.given.has("-r,-R,--recursive")
+        for number, (kind, word) in enumerate(kinds):
+            if number > MAX_OPERANDS and not any(hint in word.lower() for hint in HINTS):
+                continue
+            if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
+                continue  # cp .env.example .env
+            if kind == "r" and is_grepped and paths.home_relative(paths.absolute(word, call.cwd, self.scope), self.scope) in ("~", "/"):
+                yield paths.SENSITIVE, plain(word)
+            yield from self.one(kind, word, call)
+        if call.program in ("cp", "mv", "rsync", "tar", "unzip", "install", "ln", "patch"):
+            yield from self.unpacked(call, kinds)
+
+    def one(self, kind: str, word: str, call: Call) -> Found:
+        if not word or word in _DEVICES or word.startswith("/dev/fd/"):
+            return
+        if kind == "b":
+            word, kind = (word.partition("@")[2].partition(";")[0], "r") if "@" in word[:200] else ("", "")
+        elif kind == "i":
+            word, kind = (globbed(word), "r") if word[:1] != "!" else ("", "")
+        elif kind == "k":
+            is_hidden = not {"-pubout", "-noout", "-out", "-checkend", "-pubin"}.isdisjoint(call.args) and call.args[:1] != ["enc"]
+            kind = "u" if is_hidden else "r"
+        elif kind == "A":
+            kind = "w" if call.given.has("-c,--create,-r,-u") else "u"
+        elif kind == "h":
+            kind = "r" if word[:5].lower() == "file:" else ""
+        elif kind == "u" and call.program in ("source", "."):
+            self.sourced = self.sourced or paths.rule_for(word, paths.READ, call.cwd, self.scope) == paths.ENV
+        access = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, "t": paths.WRITE, "d": paths.DELETE}.get(kind)
+        if kind in ("m", "n", "o", "u", "D", "g", "G", "-", "x", "s", "S", "c", "q", "M", "P", "B", "+", "l", "", "X", "O", "v"):
+            if kind in ("m", "n", "o"):
+                rule = paths.rule_for(word, paths.WRITE if kind != "o" else paths.DELETE, call.cwd, self.scope)
+                if rule.startswith("self.") or (kind == "m" and rule.startswith("path.system")) or (kind == "o" and rule == paths.SECRET):
+                    yield rule, plain(word)
+            return
+        if access is None:
+            yield from self.guess(word, call)
+            return
+        rule = paths.rule_for(word, access, call.cwd, self.scope)
+        if not rule or self.is_excused(rule, access, word, call):
+            return
+        if call.where == CONTAINER and rule.startswith(("path.system", "path.startup")):
+            return
+        yield rule, plain(word)
+
+    def is_excused(self, rule: str, access: str, word: str, call: Call) -> bool:
+        if access == paths.READ and rule in (paths.ENV, paths.SENSITIVE):
+            if call.is_kept or call.program in _KEY_TOOLS or shows_names(call) or call.program in ("code", "cursor", "open"):
+                return not any(each.program in SENDERS for each in self.found.calls) or not call.is_kept
+            reader = self.shown.get(id(call))
+            return reader is not None and (shows_names(reader) or reader.program in ("wc", "xargs"))
+        return access == paths.DELETE and rule in (paths.SENSITIVE, paths.ENV, "path.env-write") and call.program != "shred"
+
+    def guess(self, word: str, call: Call) -> Found:
+        """A word of a program, or an option, that may be a path: read, and written where that is ours."""
+        if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
+            return
+        for piece in [word, *word.replace("@", "=").split("=")[1:]]:
+            if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
+                continue
+            rule = paths.rule_for(piece, paths.READ, call.cwd, self.scope)
+            if rule == paths.SECRET and call.row is None:
+                yield rule, plain(piece)
+            if self.is_near and call.row is None and not call.where:
+                own = next((paths.own_rule(path, paths.WRITE, self.scope) for path in paths.variants(piece, call.cwd, self.scope)), "")
+                if own:
+                    yield "self.touch", plain(piece)
+
+    def guessed(self, call: Call) -> Found:
+        if "-whatif" in [arg.lower() for arg in call.args]:
+            return
+        for word in call.args[:MAX_OPERANDS]:
+            yield from self.guess(word, call)
+
+    def unpacked(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
+        """Files that come to lie in the home or the client's folder: settings replaced by a copy or an archive."""
+        if call.where:
+            return
+        sources = [word for kind, word in kinds if kind in ("r", "o", "a")]
+        targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and call.program == "tar")]
+        is_archive = call.program == "unzip" or (call.program == "tar" and (call.given.has("-x,--extract") or "x" in call.args[0][:4]))
+        for target in targets or (["."] if is_archive else []):
+            path = paths.absolute(target, call.cwd, self.scope)
+            at_home = path in self.scope.homes
+            if is_archive and (at_home or path in self.scope.config):
+                yield "self.settings", plain(target)
+            for source in sources if not is_archive else ():
+                name = source.rstrip("/").rpartition("/")[2].lower()
+                is_all = source.endswith(("/", "/.", "/\ue001"))
+                if (at_home and (name == ".claude" or is_all)) or (path in self.scope.config and (is_all or name == ".claude")):
+                    yield "self.settings", plain(target)
+                for own in ([paths.own_rule(path + "/" + name, paths.WRITE, self.scope)] if name and not is_all else []):
+                    if own:
+                        yield own, plain(target)
+
+    def links(self, call: Call) -> Found:
+        """Words that say nothing may still be links to something."""
+        if UNKNOWN in call.cwd or call.row is None or call.where:
+            return
+        base = self.scope.home + call.cwd[1:] if call.cwd[:1] == TILDE else call.cwd
+        for kind, word in list(programs.accesses(call.row, call.given))[:20]:
+            if kind == "r" and len(word) < 300 and UNKNOWN not in word and "\n" not in word:
+                if paths.has_link(word if word[:1] == "/" else base + "/" + word):
+                    yield from self.one(kind, word, call)
+
+    # Ourselves --------------------------------------------------------------------------------------
+
+    def environment(self, call: Call) -> Found:
+        if self.sourced and shows_environment(call) and not isinstance(self.shown.get(id(call)), expand.Call):
+            yield "secret.show", call.line()
+        for arg in call.args:
+            name, _, value = arg.partition("=")
+            if name == "HARNESS_MEMORY" and value:
+                yield "self.uninstall", call.line()
+
+    def ourselves(self, call: Call) -> Found:
+        name, args = call.program, call.args
+        if name in ("python", "python3") and args:
+            scripts = [arg for arg in args if arg[:1] != "-"]
+            name = scripts[0].replace("\\", "/").rpartition("/")[2] if scripts else ""
+            args = args[args.index(scripts[0]) + 1 :] if scripts else []
+            row = programs.row_of(name) if name in ("manage.py", "setup.py") else None
+            rule = programs.effect_of(name, row, programs.parsed(row, args)) if row else ""
+            if rule:
+                yield rule, call.line()
+        if name == "claude":
+            if any(arg in _UNGUARDED or arg.endswith("=bypassPermissions") or "disableAllHooks" in arg for arg in args):
+                yield "self.uninstall", call.line()
+            elif args[:1] == ["plugin"] and args[1:2] in (["disable"], ["uninstall"], ["remove"]) and "harness" in "".join(args):
+                yield "self.uninstall", call.line()
+        elif name in ("harness", "harness.py", "install.py"):
+            from .ours import rule_for
+
+            rule = rule_for(name, args)
+            if rule:
+                yield rule, call.line()
 
 
-def _is_config(word: str, call: Call, scope: Scope) -> bool:
-    return paths.is_config(paths.absolute(word, call.cwd, scope), scope)
+_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--bare", "bypassPermissions")
+_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", ".defaults", "-example", "_example", ".env.test")
+_KEY_TOOLS = frozenset("ssh-keygen ssh-add openssl keytool mkcert certbot gpg cosign".split())
+_SPECIAL: dict[str, Any] = {
+    **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
+    **dict.fromkeys(("kill", "killall", "pkill", "killall5"), _Judge.kills),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
+    **dict.fromkeys(("nc", "ncat", "netcat", "socat"), _Judge.network_shell),
+    **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
+    **dict.fromkeys(("python", "python3", "claude", "harness", "harness.py", "install.py"), _Judge.ourselves),
+    "fork-bomb": lambda _, call: [("system.fork-bomb", " ".join(call.args))],
+}
 
 
-def is_sure(word: str, rule: str) -> bool:
-    """Whether a word of a program we know nothing of is a path at all: `.data.key` is as likely a field."""
-    lower = plain(word).lower()
-    if rule == paths.SECRET and lower.rpartition("/")[2].startswith(
-        ("id_", ".netrc", ".git-cred", ".pypirc", ".pgpass", "credentials.json")
-    ):
-        return True
-    if rule == paths.ENV:
-        return lower.rpartition("/")[2].startswith(".env")
-    return "/" in word or "\\" in word or word[:1] == TILDE
+def _is_writer(row: Any) -> bool:
+    return row is not None and not {"w", "d", "m", "a*", "w*", "d*", "m*", "o*"}.isdisjoint(row.operands)
 
 
-def _links(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    """Words that say nothing may still be links to something."""
-    if UNKNOWN in call.cwd:
+def shows_names(call: Call) -> bool:
+    """Whether only names of variables, or a count, come out: `cut -d= -f1 .env`."""
+    text = " ".join(call.args)
+    if call.program == "cut":
+        return "-d=" in text.replace("-d =", "-d=").replace("'", "") and "-f1" in text.replace("-f 1", "-f1")
+    if call.program in ("sed", "gsed"):
+        return any("=.*/" in arg for arg in call.args) and "-n" not in call.args
+    if call.program in ("awk", "gawk"):
+        return "-F=" in text.replace("-F =", "-F=") and "$1" in text and "$2" not in text and "$0" not in text
+    is_short = any(arg in ("-o", "-oE", "-Eo", "-oP", "-Po") for arg in call.args)
+    return call.program in ("grep", "egrep", "rg") and is_short and "=.*" not in text and "=." not in text and "^" in text
+
+
+def _is_local(text: str) -> bool:
+    return text.lstrip("/").startswith(("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal"))
+
+
+def _reads_program(call: Call) -> bool:
+    """Whether an interpreter takes its program, not just its data, from standard input."""
+    if call.program not in SHELLS:
+        if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r"}.isdisjoint(call.args):
+            return False
+        return not call.given.operands or call.given.operands[0] in ("-", "/dev/stdin")
+    if any(arg[:1] == "-" and arg[1:2] != "-" and ("c" in arg or arg == "-n") for arg in call.args):
+        return "xargs" in call.via and any(UNKNOWN in arg for arg in call.args)
+    operands = [arg for arg in call.args if arg[:1] not in ("-", "+")]
+    return not operands or operands[0] == "/dev/stdin" or "-s" in call.args
+
+
+def _formats(call: Call) -> Found:
+    """File systems made on a disk; images and temporary files are free."""
+    name, args = call.program, call.args
+    if {"--help", "-n", "--no-act"} & set(args):
         return
-    base = scope.home + call.cwd[1:] if call.cwd[:1] == TILDE else call.cwd
-    for word in call.args[:20]:
-        if word[:1] == "-" or len(word) > 300 or " " in word or "\n" in word or "=" in word or UNKNOWN in word:
+    operands = [word for word in call.given.operands if "/" in word or ":" in word or "." in word]
+    is_file = bool(operands) and operands[0].endswith((".img", ".raw", ".iso", ".qcow2")) or "/tmp/" in "".join(operands[:1])
+    needed = {"badblocks": "-w", "wipefs": "-a", "format": ":"}.get(name, "")
+    if operands and not is_file and needed in "".join(args).replace("--all", "-a"):
+        yield "disk.overwrite", call.line()
+
+
+# Text that no shell would take ------------------------------------------------------------------------
+_GRAVE = ("rm", "dd", "mkfs", "shred", "wipefs", "fdisk", "chmod", "chown", "find", "git", "curl", "wget")
+
+
+def coarse(text: str, scope: Scope) -> list[Finding]:
+    """For text that no shell would take, or too long a one: each line is read alone, for what is grave in it."""
+    cleaned = plain(text)
+    for char in ";&|(){}`":
+        cleaned = cleaned.replace(char, "\n")
+    for char in "\\'\"":
+        cleaned = cleaned.replace(char, "")
+    pieces = list(dict.fromkeys(cleaned.split("\n")))
+    if len(pieces) > 20_000:
+        return [("guard.unreadable", "a script of %d commands" % len(pieces), "")]
+    for piece in pieces:
+        words = piece.split()
+        while words and (words[0] in ("sudo", "then", "do", "else", "exec", "command", "env", "time") or "=" in words[0]):
+            words = words[1:]
+        if len(words) > 1 and _is_loss(words) or _reaches(words, scope):
+            return [("guard.unreadable", " ".join(words[:40]), "")]
+    return []
+
+
+def _is_loss(words: list[str]) -> bool:
+    call = expand.Call(words[0], words[1:60], "/")
+    flags = "".join([word for word in words[1:] if word[:1] == "-"])
+    if call.program in ("rm", "chmod", "chown") or "$" in words[0]:
+        return "r" in flags.lower() and ("f" in flags or "R" in flags or call.program == "rm")
+    if call.program == "dd":
+        return any(word.startswith("of=") for word in words)
+    if call.program == "find":
+        return "-delete" in words or "-exec" in words
+    if call.program == "git":
+        return bool(programs.effect_of("git", call.row, call.given) or {"-f", "--force", "--mirror"} & set(words)) if call.row else False
+    rule = programs.effect_of(call.program, call.row, call.given) if call.row and call.row.effects else ""
+    return bool(rule) or call.program in ("mkfs", "shred", "wipefs", "fdisk")
+
+
+def _reaches(words: list[str], scope: Scope) -> bool:
+    """Whether a word is the path of a secret, or of ourselves."""
+    for word in words:
+        lower = word.lower()
+        if len(word) > 300 or not any(hint in lower for hint in HINTS):
             continue
-        if not paths.has_link(word if word[:1] == "/" else base + "/" + word):
-            continue
-        rule = path_rule(paths.READ, word, call, scope)
-        if rule:
-            yield rule, plain(word)
-
-
-def _coarse(text: str, scope: Scope) -> list[Finding]:
-    from .unread import coarse
-
-    return coarse(text, scope)
+        for path in lower.replace("<", ">").replace("=", ">").replace("$home", "~").split(">"):
+            path = TILDE + path[1:] if path[:1] == "~" else path
+            if "/" in path and len(scope.judged) < paths.MAX_JUDGED - 2:
+                rule = paths.rule_for(path, paths.READ, scope.cwd, scope)
+                own = paths.rule_for(path, paths.WRITE, scope.cwd, scope).startswith("self.")
+                if rule == paths.SECRET or own:
+                    return True
+    return False

@@ -2,6 +2,7 @@
 
     tree    ("cmd", assignments, words, redirections)   one simple command
             ("seq", trees)     in order, however they are joined; the branches of if, while and case too
+            ("and", tree)      what follows depends on its success
             ("pipe", trees)    each one's output is the next one's input
             ("sub", tree, redirections)     ( ... ), with a state of its own
             ("group", tree, redirections)   { ...; }, loops and conditions
@@ -49,10 +50,11 @@ _SPECIAL = _ENDS_WORD | frozenset("\\'\"$`*?[~{},=:")
 _IN_QUOTES = frozenset('"\\$`')
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIGITS = frozenset("0123456789")
+_ARROWS = ("<", ">")
 _SPECIAL_VARIABLES = frozenset("@*#?$!-")
 _RESERVED = frozenset(
     """
-    if then elif else fi while until for select do done case esac function { } [[ ! time coproc
+    if then elif else fi while until for select do done case esac function { } [[ ! time
     """.split()
 )
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
@@ -128,6 +130,9 @@ class _Reader:
             if char == "\n":
                 self.newline()
             elif (char == "&" and text[self.at + 1 : self.at + 2] != ">") or char in ";|":
+                if found and text[self.at : self.at + 2] in ("&&", "||"):
+                    found[-1] = ("and", found[-1])  # its failure is noticed
+                    self.at += 1
                 self.at += 1
             elif stops and self.peek() in stops:
                 break
@@ -177,7 +182,6 @@ class _Reader:
             "case": self.cases,
             "function": self.function,
             "[[": self.test,
-            "coproc": self.coprocess,
         }.get(word)
         if compound is None:
             raise Unreadable("unexpected %r at character %d" % (word, self.at))
@@ -231,15 +235,8 @@ class _Reader:
                 raise Unreadable("an `if` without `fi`")
 
     def loop(self) -> Any:
-        test = self.sequence(frozenset(("do",)))
-        return self.repeated(test, test[:3] in _FOREVER)
-
-    def repeated(self, head: Any, is_endless: bool) -> Any:
-        body = self.body()
-        found = [head, body]
-        if is_endless and _spawns(body):
-            found.append(("cmd", [], ["endless-spawning"], []))
-        return ("group", ("seq", found), self.redirections())
+        head = self.sequence(frozenset(("do",)))
+        return ("group", ("seq", [head, self.body()]), self.redirections())
 
     def body(self) -> Any:
         self.lines()
@@ -256,7 +253,7 @@ class _Reader:
         if self.text.startswith("((", self.at):
             head = self.arithmetic()
             self.lines_and_semicolons()
-            return self.repeated(head, head[2] == ["((", ";;"])
+            return ("group", ("seq", [head, self.body()]), self.redirections())
         name = self.word()
         self.lines()
         words: list[Any] | None = None
@@ -324,16 +321,6 @@ class _Reader:
                 return ("cmd", [], words, self.redirections())
             words.append(word)
 
-    def coprocess(self) -> Any:
-        self.blanks()
-        start = self.at
-        if not self.peek():
-            self.word()
-            self.blanks()
-            if self.peek() in ("", "in") and self.text[self.at : self.at + 1] != "(":
-                self.at = start  # that was no name
-        return self.command()
-
     # Simple commands -----------------------------------------------------------------------------
 
     def simple(self) -> Any:
@@ -343,12 +330,12 @@ class _Reader:
         redirections: list[Any] = []
         text = self.text
         while True:
-            self.blanks()
+            is_redirected = self.is_redirected()
             char = text[self.at : self.at + 1]
-            if char in ("<", ">") and text[self.at + 1 : self.at + 2] == "(":
+            if char in _ARROWS and text[self.at + 1 : self.at + 2] == "(":
                 words.append(self.word())
-            elif char in ("<", ">") or text.startswith("&>", self.at):
-                redirections.append(self.redirection("<" if char == "<" else ">"))
+            elif is_redirected:
+                redirections.append(self.redirection())
             elif not char or char in "\n;&|)":
                 break
             elif char == "(":
@@ -358,8 +345,6 @@ class _Reader:
                 self.blanks()
                 self.expect(")")
                 return self.definition(words[0])
-            elif char in _DIGITS and self.is_descriptor():
-                redirections.append(self.redirection(""))
             else:
                 self.operand(assignments, words)
         if not words and not assignments and not redirections:
@@ -373,8 +358,6 @@ class _Reader:
         if is_declared and self.text[self.at : self.at + 1] != "(":
             self.at = start
             name = ""
-        if name and self.text.startswith("[", start + len(name)):
-            assignments.extend(("", part) for part in self.indexed(start + len(name), self.at))
         # `x+=y` is `x=$x"y"`
         before = [("var", name, "", "", True)] if self.text[self.at - 2 : self.at] == "+=" else []
         if not name:
@@ -396,16 +379,11 @@ class _Reader:
                 break
             close = self.text.find("]=", self.at, self.at + MAX_INDEX_CHARS) if self.text[self.at] == "[" else -1
             if close > 0:
-                values.extend(self.indexed(self.at, close))
                 self.at = close + 2
             is_empty = close > 0 and self.text[self.at : self.at + 1] in _ENDS_WORD
             values.append("" if is_empty else self.word())
         self.expect(")")
         return values
-
-    def indexed(self, start: int, end: int) -> list[Any]:
-        """What the index of an array runs."""
-        return [[part] for part in _aside(self.substitutions(self.text[start:end]))]
 
     def assigned(self) -> str:
         """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
@@ -428,25 +406,21 @@ class _Reader:
         self.at = end + 1
         return name
 
-    def is_descriptor(self) -> bool:
+    def redirections(self) -> list[Any]:
+        found: list[Any] = []
+        while self.is_redirected():
+            found.append(self.redirection())
+        return found
+
+    def is_redirected(self) -> bool:
+        """Whether a redirection stands here, after blanks."""
+        self.blanks()
         end = self.at
         while end < len(self.text) and self.text[end] in _DIGITS:
             end += 1
-        return self.text[end : end + 1] in ("<", ">")
+        return self.text[end : end + 1] in _ARROWS or self.text.startswith("&>", self.at)
 
-    def redirections(self) -> list[Any]:
-        found = []
-        while True:
-            self.blanks()
-            char = self.text[self.at : self.at + 1]
-            if char in ("<", ">") or self.text.startswith("&>", self.at):
-                found.append(self.redirection("<" if char == "<" else ">"))
-            elif char and char in _DIGITS and self.is_descriptor():
-                found.append(self.redirection(""))
-            else:
-                return found
-
-    def redirection(self, _kind: str) -> Any:
+    def redirection(self) -> Any:
         text, at = self.text, self.at
         while text[at] in _DIGITS:
             at += 1
@@ -582,8 +556,9 @@ class _Reader:
             self.at += 1
         elif char == "\\":
             follows = text[self.at : self.at + 1]
-            if (follows.isalnum() or follows == ".") and _is_windows(text[max(0, self.at - 60) : self.at - 1]):
-                follows = "\\" + follows
+            before = text[max(0, self.at - 60) : self.at - 1].rpartition(" ")[2]
+            if follows.isalnum() and (before[1:2] == ":" or before[:5].lower() in ("%user", "$env:")):
+                follows = "\\" + follows  # a path of Windows
             parts.append("" if follows == "\n" else follows or "\\")
             self.at += 1
         elif char == "$":
@@ -686,7 +661,7 @@ class _Reader:
         end = self.at
         opened = self.at - 1
         if text[end : end + 1] in ("!", "#") and text[end + 1 : end + 2] != "}":
-            self.at = self.parameter_end(opened, quoted)
+            self.at = self.closed(opened)
             inner = text[end + 1 : self.at - 1]
             if text[end] == "!" and _NAME.issuperset(inner):
                 return ("var", inner, "!", "", quoted)
@@ -697,30 +672,23 @@ class _Reader:
             end += 1
         name = text[self.at : end]
         self.at = end
-        aside: list[Any] = []
         if text[end : end + 1] == "[":
             close = self.closing("[", "]", end)
             if close < 0:
                 raise Unreadable("an open ${")
-            aside = _aside(self.substitutions(text[end:close]))
             self.at = close
-        close = self.parameter_end(opened, quoted)
+        close = self.closed(opened)
         rest = text[self.at : close - 1]
         self.at = close
         operator = rest[:2] if rest[:2] in (":-", ":=", ":?", ":+", "%%", "##", "//") else rest[:1]
         argument = self.substitutions(rest[len(operator) :]) if rest else ""
         if isinstance(argument, str) and argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
             argument = argument[1:-1]
-        found = ("var", name, operator, argument, quoted)
-        return [*aside, found] if aside else found
+        return ("var", name, operator, argument, quoted)
 
-    def parameter_end(self, at: int, quoted: bool) -> int:
-        """The position after the `}` of the `${` at `at`. Shells differ on what a ' means between double quotes."""
-        close = self.closing("{", "}", at, quote="" if quoted else "'")
-        if quoted and "'" in self.text[at : close if close > 0 else at + MAX_BRACKET_CHARS]:
-            other = self.closing("{", "}", at)
-            if 0 < other != close:
-                raise Unreadable("a quote that shells read differently at character %d" % at)
+    def closed(self, at: int) -> int:
+        """The position after the `}` of the `${` at `at`."""
+        close = self.closing("{", "}", at)
         if close < 0:
             raise Unreadable("an open ${")
         return close
@@ -819,7 +787,7 @@ class _Reader:
             raise Unreadable("%r is missing at character %d" % (token, self.at))
         self.at += len(token)
 
-    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS, quote: str = "'") -> int:
+    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS) -> int:
         """The position after the bracket that closes the one at `at`; -1 when it stays open."""
         text = self.text
         depth = 0
@@ -833,7 +801,7 @@ class _Reader:
                 is_quoted = not is_quoted
             elif is_quoted:
                 pass
-            elif char == quote:
+            elif char == "'":
                 at = text.find("'", at + 1)
                 if at < 0:
                     return -1
@@ -845,14 +813,6 @@ class _Reader:
                     return at + 1
             at += 1
         return -1
-
-
-def _is_windows(before: str) -> bool:
-    """Whether a backslash after this stands in a path of Windows: no shell of ours would leave one there."""
-    word = before.rpartition(" ")[2].lower()
-    return (word[1:2] == ":" and word[:1].isalpha()) or word.startswith(
-        ("%userprofile%", "%home", "%appdata%", "$env:")
-    )
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -873,17 +833,6 @@ def _joined(parts: list[Any]) -> Any:
     if not found:
         return ""
     return found[0] if len(found) == 1 and isinstance(found[0], str) else found
-
-
-_FOREVER: Any = (("cmd", [], ["true"]), ("cmd", [], [":"]), ("cmd", [], ["false"]), ("cmd", [], ["((", "1"]))
-_BOUNDS = frozenset("sleep wait break exit return read inotifywait".split())
-
-
-def _spawns(tree: Any) -> bool:
-    """Whether a body starts something in the background and nothing holds it back."""
-    trees = tree[1] if tree[0] == "seq" else [tree]
-    heads = [each[2][0] for each in trees if each[0] == "cmd" and each[2] and isinstance(each[2][0], str)]
-    return any(each[0] == "sub" and len(each) > 3 for each in trees) and _BOUNDS.isdisjoint(heads)
 
 
 def _aside(word: Any) -> list[Any]:
