@@ -153,7 +153,8 @@ def test_own_rules_reach_the_hook(guard: Guard) -> None:
     guard.rules({"tiers": {"delete.home": "ask"}, "zero_access": ["*.sealed"], "rules": [rule]})
     assert guard.bash("rm -rf ~/Documents")[0] == "ask"
     assert guard.call("Read", {"file_path": str(guard.repo / "a.sealed")})[0] == "deny"
-    assert guard.bash("make") == ("deny", "Harness guard [no-make]: `make` is slow. Instead: Use ninja.")
+    verdict, text = guard.bash("make")
+    assert (verdict, text.startswith("Harness guard [no-make]: `make` is slow. Instead: Use ninja.")) == ("deny", True)
     guard.rules({"rules": [{**rule, "tier": "off"}]}, of_project=True)
     assert guard.bash("make")[0] == "deny"
     guard.rules("{")

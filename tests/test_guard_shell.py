@@ -13,15 +13,15 @@ from typing import Any, Iterator
 import guard_tables as tables
 import pytest
 
-from harness_memory.guard import calls, shell
+from harness_memory.guard import expand, shell
 
 HOME, CWD = tables.HOME, tables.CWD
 ENV = tables.environment(GREETING="hi there")
 BASH = pytest.mark.skipif(not shutil.which("bash") or not shutil.which("rev"), reason="needs bash and rev")
 
 
-def traced(text: str) -> calls.Trace:
-    return calls.trace(text, CWD, HOME, CWD, ENV)
+def traced(text: str) -> expand.Trace:
+    return expand.trace(text, CWD, HOME, CWD, ENV)
 
 
 def lines(text: str) -> list[str]:

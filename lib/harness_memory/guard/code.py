@@ -42,6 +42,7 @@ _OPENS = frozenset(
 )
 _WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync appendfile file_put_contents".split())
 _COPIES = frozenset("copy copy2 copyfile copytree move rename replace renamesync copyfilesync cpsync symlink symlinksync".split())
+_MODULES = ("shutil.", "os.", "fs.", "fileutils.", "require", "file.")
 _HOMES = tuple(
     """
     expanduser path.home() homedir() env.home env['home'] env["home"] environ['home'] environ["home"] dir.home
@@ -81,7 +82,7 @@ def shell_texts(body: str, name: str, made: list[Made]) -> list[str]:
         last = callee.rpartition(".")[2].rpartition("::")[2]
         is_run = has_module and last in ("run", "call", "popen")
         if is_run or last in _SHELL_CALLS or callee.startswith(_MODULE_CALLS):
-            words = [word for word in literals or _set_before(text, body) if word.strip()]
+            words = [word for word in _set_before(text, body) or literals if word.strip()]
             if len(words) > 1 and " " not in words[0] and "," in text:
                 at_home = " ~" if any(home in text.replace(" ", "") for home in _HOMES) else ""
                 found.append(" ".join(["'" + word.replace("'", "'\\''") + "'" for word in words]) + at_home)
@@ -106,8 +107,10 @@ def _set_before(text: str, body: str) -> list[str]:
             return [_continued(body, *_string(body, start, body[start]))[0]]
         if at >= 0 and body[start : start + 1] == "[":
             return calls_of("f(" + body[start + 1 : max(body.find("]", start), start)] + ")")[0][1]
-        if at >= 0 and any(home in lower[start : start + 40] for home in _HOMES):
-            return ["~"]
+        line = body[start:].partition("\n")[0].partition(";")[0][:80] if at >= 0 else ""
+        quotes = [line.find(quote) for quote in "'\"" if quote in line]
+        if quotes and "(" in line[: min(quotes)]:  # p = os.path.expanduser('~/x')
+            return [_continued(body, *_string(body, start + min(quotes), line[min(quotes)]))[0]]
     return []
 
 
@@ -130,9 +133,14 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], judge_tree: obj
     elif (runs_text or "system(" in lower) and any(each in lower for each in _DECODES):
         yield "code.hidden", "what is decoded is run"
     is_ours = any(word in lower for word in _TEMPORARY)
+    at = tight.find("path.home()/")
+    if at >= 0:  # Path.home() / '.ssh' / 'id_rsa'
+        path = "".join([char for char in tight[at + 12 :].partition(")")[0] if char not in "'\""])
+        is_read = not any(word in lower for word in ("write_", "'w'", '"w"', "'a'", '"a"'))
+        yield from _accessed(TILDE + "/" + path, paths.READ if is_read else paths.WRITE, call, scope)
     for callee, literals, text in made:
         last = callee.rpartition(".")[2].rpartition("::")[2]
-        words = literals or (_set_before(text, body) if text else [])
+        words = _set_before(text, body) + literals
         is_home = any(home in text.replace(" ", "") for home in _HOMES)
         target = _placed(words[0] if words else "", is_home)
         if last in _TREE_CALLS or (last in ("rm", "rmdirsync", "remove", "rmdir") and "recursive" in text):
@@ -142,11 +150,11 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], judge_tree: obj
                     yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
         elif callee in _ONE_CALLS or (last == "unlink" and words and "." in callee):
             yield from _accessed(target, paths.DELETE, call, scope)
-        elif last in _WRITES or (last in ("open", "fopen") and _is_written(text)):
+        elif last in _WRITES or callee == "file.write" or (last in ("open", "fopen") and _is_written(text)):
             yield from _accessed(target, paths.WRITE, call, scope)
         elif last in _OPENS and words:
             yield from _accessed(target, paths.READ, call, scope)
-        if last in _COPIES and len(words) > 1 and callee != last:
+        if last in _COPIES and len(words) > 1 and callee.startswith(_MODULES):
             yield from _accessed(_placed(words[-1], is_home), paths.WRITE, call, scope)
         for literal in literals if "sqlite" not in lower or ":memory:" not in lower else ():
             if " " in literal and destroys(literal) and "/tmp/" not in lower:
@@ -200,14 +208,16 @@ def calls_of(body: str, name: str = "python") -> list[Made]:
                 if found and found[-1][2] == "," and body[at - len(literal) - 6 : at].count(",") and not word:
                     found[-1][1].extend(texts)
                 else:
-                    found.append(((word or last).lower(), texts, ","))
+                    callee = last if is_quoter else word or last
+                    found.append((callee.lower(), texts, ","))
             word = ""
             continue
         if char.isalnum() or char in "_.:$":
             word += char
         else:
             if char == "(" and len(stack) < 60:
-                stack.append((word.lower(), [], at + 1))
+                receiver = found[-1][1][:1] if found and word[:1] == "." and found[-1][0] == "path" else []
+                stack.append((word.lower(), receiver, at + 1))
             elif char == ")" and stack:
                 callee, literals, start = stack.pop()
                 found.append((callee, literals, body[start:at].lower()[:400]))

@@ -67,7 +67,7 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
     text = sentence(best, policy)
     if tier != best.tier:
         text += " No user can confirm it in this session, so it is not done."
-    text += _advice(question)
+    text += advice(question)
     if not recorded:
         text += " (The audit trail could not be written: harness memory doctor.)"
     return reply(tier, text)
@@ -108,7 +108,7 @@ def sentence(best: Verdict, policy: Policy) -> str:
     return text + (" Instead: " + remedy if remedy else "")
 
 
-def _advice(question: Question) -> str:
+def advice(question: Question) -> str:
     command = question.given.get("command")
     call = command if isinstance(command, str) else ""
     call = "'%s'" % call.replace("'", "'\\''") if 0 < len(call) < 200 and "\n" not in call else "'…'"

@@ -58,10 +58,11 @@ _GIT_PARTS = frozenset("head packed-refs config logs modules worktrees info".spl
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """The findings against a call that deletes."""
     name, given = call.program, call.given
-    if "--help" in call.args:
+    if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args]:
         return
     if name in ("find", "fd", "fdfind"):
-        if "-delete" in call.args:
+        runs_rm = any(flag[:5] in ("-exec", "-x", "-X") and word in ("rm", "shred") for flag, word in zip(call.args, call.args[1:]))
+        if "-delete" in call.args or (runs_rm and find_parts(call)[1:] != ([], False)):
             yield from _found(call, scope, found)
     elif name in ("rsync", "tar", "zip", "7z"):
         if any(flag in _TAKES_AWAY for flag in given.flags) or (name == "zip" and "-m" in given.flags):
@@ -77,6 +78,8 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
                 yield ("delete.system" if path in _ROOTS else "delete.home"), plain(word)
     else:
         words = [arg for arg in given.operands if len(arg) != 2 or arg[:1] != "/"] if name in _WINDOWS else given.operands
+        if not words and name in ("remove-item", "ri"):
+            words = [word for each in call.sources() if each.program in ("get-childitem", "gci", "ls") for word in each.given.operands]
         is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
         is_deep = is_deep or any(arg.lower() in ("/s", "/q") or arg.lower()[:3] == "-re" for arg in call.args)
         yield from _targets(words, call, scope, found) if is_deep else _files(words, call, scope, found)

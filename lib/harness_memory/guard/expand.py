@@ -261,6 +261,8 @@ class Shell:
         for assignment in assignments:
             name, value = assignment[0], assignment[1]
             values = self.words(value, kept=True) if len(assignment) == 3 else self.quoted(value)
+            if for_child and name == "HARNESS_MEMORY":
+                self.record("export", [name + "=" + values[0]])
             if not for_child or (name not in self.variables and name != "HOME"):
                 self.variables[name] = values  # seen by the `sh -c '...$NAME'` that may follow
 
@@ -549,7 +551,7 @@ class Shell:
         if operator == "%" and argument == "/*":
             return [value.rpartition("/")[0] for value in known]
         if operator in ("/", "//") and not (set(argument) & set("*?[")):
-            old, _, new = argument.partition("/")
+            old, _, new = (piece.replace("\0", "/") for piece in argument.replace("\\/", "\0").partition("/"))
             return [value.replace(old, new, 1 if operator == "/" else -1) if old else value for value in known]
         if operator == "##" and argument == "*/":
             return [value.rpartition("/")[2] for value in known]
@@ -562,6 +564,8 @@ class Shell:
             return [self.cwd]
         if name == "OLDPWD":
             return self.stack[-1:] or [UNKNOWN]
+        if name == "IFS":
+            return [" "]
         if name in ("TMPDIR", "TMP", "TEMP"):
             return [self.trace.env.get(name) or "/tmp"]
         value = self.trace.env.get(name)

@@ -56,7 +56,7 @@ def _by_row(shell: Shell, call: Call) -> None:
     directory = next((value for _, kind, value in given.values if kind == "D"), "")
     for option, kind, value in given.values:
         if kind == "s" or (kind == "v" and value.lstrip(":")[:1] == "!"):
-            shell.text(value.lstrip(":!"), via=name, directory=directory)
+            shell.text(value[5:] if value.startswith("exec=") else value.lstrip(":!"), via=name, directory=directory)
         elif kind == "S":  # with all that follows
             at = next((at for at, arg in enumerate(call.args) if arg.endswith(value)), len(call.args))
             shell.text(" ".join([value, *call.args[at + 1 :]]), via=name)

@@ -352,6 +352,8 @@ def _rule(path: str, access: str, scope: Scope) -> str:
     name = path.rpartition("/")[2]
     local = home_relative(path, scope)
     rule = _secret(path, name, local, scope)
+    if rule == SENSITIVE and access != READ:
+        rule = ""
     if rule and not (local == path and is_temporary(path, scope)):
         return rule if access == READ or rule != ENV else "path.env-write"
     if any(_fits(pattern, path, local, name) for pattern in scope.zero):

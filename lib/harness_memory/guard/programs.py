@@ -13,7 +13,7 @@ words such as `-chdir` are one option. Operands: one kind each, `r*` any number.
     k=K     a key and a value of kind K                 ?   anything
 
 Effects: `rule verb verb +flag,flag !excuse,excuse`. The verbs are the first operands, in order, values of options set aside;
-`a,b` is either, `a*` begins so, `@` is any word that destroys (DESTROYS). Instead of a rule: `run`, `in` (a container) or
+`a,b` is either, `a*` begins so, `@` a word that destroys (DESTROYS) among the first four. Instead of a rule: `run`, `in` (a container) or
 `at` (another machine): after these verbs, and one operand for each `-`, stands a command. `--help` and dry runs excuse all.
 """
 
@@ -76,7 +76,7 @@ tar gtar bsdtar | -f=A --file=A -C=D --directory=D --exclude= -X=r --exclude-fro
    --owner= --group= --mtime= --newer= r*
 zip 7z 7za 7zz | -x=X -i= -TT=s -P= -p= w r*
 unzip bsdunzip unrar | -d=t -x=X -P= u -*
-gzip gunzip bzip2 bunzip2 xz unxz zstd pigz | -S= -T= -o=w r*
+gzip gunzip bzip2 bunzip2 xz unxz zstd pigz | -S= -T= -o=w -c:r -k:r o*
 find fd fdfind | special
 xargs parallel | special
 echo printf : true false exit return break continue shift let expr seq sleep wait jobs disown bg fg logger say
@@ -89,7 +89,7 @@ source . | u g*
 eval | S
 exec nice nohup time setsid ionice chrt taskset stdbuf builtin busybox toybox unshare pkexec caffeinate rlwrap unbuffer
    winpty noglob nocorrect strace ltrace nsenter systemd-run torsocks proxychains proxychains4 sshpass entr xvfb-run
-   chronic ts dotenv env-cmd | -a= -n= -c= -p= -o= -e= -f= -i= -s= -t= -u= -w= -E= --adjustment= --format= --output= x
+   chronic ts dotenv env-cmd coproc firejail | -a= -n= -c= -p= -o= -e= -f= -i= -s= -t= -u= -w= -E= --adjustment= --format= --output= x
 command | -v:N -V:N x
 sudo doas run0 | -u= -g= -h= -p= -C= -r= -t= -T= -U= -D=D --user= --group= --chdir=D --host= --prompt= = x
 env | -u= --unset= -C=D --chdir=D -S=S --split-string=S = x
@@ -134,11 +134,11 @@ pip pip3 | -r=u -c=u -i= --index-url= -e= -t=t --target=t -*
 docker podman nerdctl finch | -H= --host= --context= -c= --config= -v=B --volume=B --mount=B -e= --env= -p= --publish= -w=
    --workdir= -u= --user= --name= --network= --net= --platform= --entrypoint=x --env-file=u -l= --label= -m= --memory= --cpus=
    -h= --hostname= --ip= --link= --restart= --gpus= --shm-size= --tmpfs= --ulimit= --add-host= --cap-add= --cap-drop=
-   --device= --dns= --expose= --pull= -f=u --file=u --project-name= --profile= --project-directory=D --runtime=
-   --security-opt= --volumes-from= --userns= --pid= --ipc= -t= --tag= --build-arg= --target= --secret=u --filter= --format=
-   --log-driver= --index= --scale= --timeout= --stop-signal= -a=
+   --device= --dns= --expose= --pull= --file=u --project-name= --profile= --project-directory=D --runtime=
+   --security-opt= --volumes-from= --userns= --pid= --ipc= --tag= --build-arg= --target= --secret=u --filter= --format=
+   --log-driver= --index= --scale= --timeout= --stop-signal=
    | in run,exec - | in container run,exec - | in compose run,exec - | docker.prune system,volume prune,reset
-   | docker.prune image,container,network,builder,buildx prune +-a,--all,-f,--force | docker.prune volume rm,remove
+   | docker.prune image,container,network,builder,buildx prune | docker.prune volume rm,remove
    | docker.prune compose down +-v,--volumes,--rmi | docker.prune compose rm +-v,--volumes | docker.prune swarm leave
    | docker.prune stack,service,secret,config,context rm,remove | secret.show compose config !--services,-q,--quiet
    | docker.prune rm,rmi +-f,--force ?? | docker.prune container,image rm +-f,--force ?? | publish push
@@ -182,15 +182,14 @@ aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= 
    | cloud.delete * update-table,put-user-policy,attach-*-policy,authorize-*,put-role-policy,put-key-policy,leave-*,close-*
    | cloud.delete * schedule-key-deletion,release-*,detach-*,batch-delete-*,rollback-*,failover-*,reboot-*,restore-* | cloud.delete * @,remove-*
 gcloud | --project= --zone= --region= --account= --format= --filter= --instance= --quiet: -q: --location= --configuration=
-   | cloud.delete * @ | cloud.delete * * @ | cloud.delete * * * @ | cloud.delete @ | secret.show auth print-*
+   | cloud.delete @,rm | secret.show auth print-*
    | secret.show auth application-default print-* | secret.show secrets versions access
    | cloud.delete storage rsync +--delete-unmatched-destination-objects | cloud.delete compute,sql instances stop,suspend,reset
    | cloud.delete compute instances,disks stop,suspend,reset | cloud.delete projects,organizations set-iam-policy
    | cloud.delete app versions stop
 gsutil | -h= -o= -m: -u= | cloud.delete rm,rb,del | cloud.delete rsync +-d | cloud.delete mv
 bq | --project_id= --dataset_id= --format= -r: -f: | cloud.delete rm,remove | sql query
-az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= | cloud.delete @
-   | cloud.delete * @,deallocate,stop | cloud.delete * * @ | cloud.delete * * * @ | secret.show account get-access-token
+az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= | cloud.delete @,deallocate,stop | secret.show account get-access-token
    | secret.show keyvault secret show,download,backup | secret.show * keys,keys-list list | secret.show * list-keys,list-credentials
 azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url=
    | cloud.delete rm,remove,del,rb,purge,delete,deletefile,cleanup,rmdir,rmdirs,expire,undo,delete-* !-n
@@ -198,15 +197,13 @@ azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url
    | cloud.delete sync,move,bisync !-n,--delete-destination=false ~rclone | secret.show config show,dump
 doctl hcloud linode-cli linode scw oci ibmcloud yc aliyun vultr-cli vultr exo civo upctl packet metal ovh nodectl tccli
    | --context= -c= --compartment-id= --region= --zone= --profile= -f: --force: --format= -o=
-   | cloud.delete @ | cloud.delete * @,shutdown,poweroff,rebuild,power-off | cloud.delete * * @,power-off,shutdown | cloud.delete * * * @
+   | cloud.delete @,rm,shutdown,poweroff,rebuild,power-off
 heroku | -a= --app= -r= --remote= -s= | in run | cloud.delete *:destroy,*:delete,*:remove,*:reset,*:kill,*:rollback,*:copy,*:unset
    | cloud.delete ps:scale,maintenance:on,releases:rollback,git:clone | secret.show config,config:get
 fly flyctl railway render vercel now netlify surge wrangler supabase firebase planetscale pscale neonctl neon turso
    upstash convex appwrite amplify-cli expo eas shopify ghost-cli | -a= --app= -c= --config= -t= --token= --scope= -p=
    --project= --cwd=D --env= -e= --name= --namespace-id= --database-id= --project-ref= --binding= -o= --org=
-   | cloud.delete @,down,rm,remove,unset !get,list,create,put
-   | cloud.delete * @,rm,remove,unset,unlink,reset,rollback !--local,get,list,create,put
-   | cloud.delete * * @,rm,remove,unset !get,list,create,put,--local | cloud.delete *:@,*:remove,*:unset,*:disable
+   | cloud.delete @,down,rm,remove,unset,unlink,rollback,*:remove,*:unset !get,list,create,put,--local
    | cloud.delete db push +--include-all,--linked,--force | cloud.delete rollback | secret.show env pull,get
    | secret.show variables | publish publish,submit | sql d1 execute | sql db shell,execute
 cf nsc auth0 okta stripe twilio sendgrid ldcli launchdarkly unleash flagsmith split sentry-cli datadog-ci newrelic
@@ -217,8 +214,8 @@ cf nsc auth0 okta stripe twilio sendgrid ldcli launchdarkly unleash flagsmith sp
    fastly akamai route53 cli53 haproxy mailgun postmark contentful sanity strapi hasura snapper vssadmin wbadmin tmutil
    zoneadm boundary waypoint teleport tsh tctl step cosign oras skopeo crane harbor regctl | -n= -p= -f= --name=
    --namespace= --project= --profile= --bucket= --space-id= --bootstrap-server= --flag= --environment= -o= --output=
-   | cloud.delete @,unregister,leave,logout,gc,clear_*,close_all_*,deletelocalsnapshots,remove-*,stop_app,permanent-*
-   | cloud.delete * @,rm,remove,unset,purge,remove-*,clear,rollback !get,list,create,put | cloud.delete * * @,rm,remove,purge
+   | cloud.delete @,unregister,leave,logout,gc,clear_*,close_all_*,deletelocalsnapshots,remove-*,stop_app,permanent-*,rm
+   | cloud.delete * rm,remove,unset,purge,remove-*,clear,rollback !get,list,create,put
    | cloud.delete +--delete,--delete-all | cloud.delete db reset,clean,downgrade | db.destroy run-operation drop*
    | db.destroy migrate,database,metadata drop,reset,clear,rollback | cloud.delete rebalance,force_reset,forget_cluster_node
 kafka-topics kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh kafka-acls kafka-configs kafka-delete-records
@@ -276,7 +273,7 @@ launchctl | | system.services unload,bootout,remove,disable
 iptables ip6tables nft ufw firewall-cmd auditctl pfctl | -t= -A= -I= | system.services +-F,-X,-P,-D,--flush,--policy,--panic-on,--remove-service,--remove-port,-d,-e
    | system.services flush,delete,disable,reset
 ip | | system.services link set !up | system.services route,addr,address,netns del,flush,delete
-ifconfig route nmcli setenforce sysctl modprobe rmmod insmod nginx apachectl supervisorctl haproxyctl | -p= -s=-
+ifconfig route nmcli setenforce sysctl modprobe rmmod insmod nginx apachectl supervisorctl haproxyctl | -p=
    | system.services * down | system.services del,delete,flush,0,permissive,stop | system.services networking,radio,connection off,delete
    | system.services +-w,--write,-r | system.services * ~rmmod,insmod
 kill killall pkill killall5 | special
@@ -380,10 +377,11 @@ class Row:
 class Arguments:
     """The arguments of one call, told apart by its row."""
 
-    __slots__ = ("flags", "operands", "unsure", "values")
+    __slots__ = ("flags", "is_help", "operands", "unsure", "values")
 
     def __init__(self) -> None:
         self.flags: list[str] = []
+        self.is_help = False
         self.values: list[tuple[str, str, str]] = []  # option, kind, value
         self.operands: list[str] = []
         self.unsure: set[int] = set()  # operands that may be the value of an option we do not know
@@ -420,6 +418,7 @@ def row_of(name: str) -> Row | None:
 
 def parsed(row: Row | None, args: list[str]) -> Arguments:
     found = Arguments()
+    found.is_help = args[-1:] == ["-h"]
     values = row.values if row else {}
     is_single = bool(row and row.is_single)
     at = 0
@@ -470,6 +469,14 @@ def _cluster(found: Arguments, arg: str, args: list[str], at: int, values: dict[
     return at
 
 
+def rows_for(rule: str) -> list[tuple[str, str]]:
+    """The programs and words of every effect that a rule is about, for people."""
+    known_as("")
+    lines = [line.split("|") for line in dict.fromkeys(_index.values())]
+    fields = [(line[0].strip(), field.split()) for line in lines for field in line[2:]]
+    return [(names, " ".join(field[1:])) for names, field in fields if field[:1] == [rule]]
+
+
 def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     """(kind, word) of every argument, by the row."""
     kinds = row.operands
@@ -497,7 +504,7 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
         else:
             kind = kinds[star][:-1]
         kind = kind.rstrip("?") or "?"
-        yield (changed if changed and kind in ("r", "w", "d") else kind), word
+        yield (changed if changed and kind in ("r", "w", "d", "o") else kind), word
 
 
 def command_at(row: Row, given: Arguments, effect: list[str]) -> int:
@@ -509,7 +516,7 @@ def command_at(row: Row, given: Arguments, effect: list[str]) -> int:
 
 def effect_of(name: str, row: Row, given: Arguments) -> str:
     """The rule of the first effect that applies to a call."""
-    if not _EXCUSES.isdisjoint(given.flags) or "help" in given.operands[:2] or (given.flags[-1:] == ["-h"] and "-h" not in row.values):
+    if not _EXCUSES.isdisjoint([flag.lower() for flag in given.flags]) or "help" in given.operands[:2] or given.is_help:
         return ""
     for effect in row.effects:
         if effect and effect[0] not in ("run", "in", "at", "tmux", "special") and _applies(name, effect, given):
@@ -544,6 +551,8 @@ def _in_order(verbs: list[str], given: Arguments) -> int:
     """The place after the verbs, which begin the operands; -1 where they do not."""
     at = 0
     words = given.operands
+    if verbs and "@" in verbs[0]:
+        return next((place + 1 for place, word in enumerate(words[:4]) if is_one(verbs[0], word)), -1)
     for verb in verbs:
         while at < len(words) and at in given.unsure and not is_one(verb, words[at]):
             at += 1

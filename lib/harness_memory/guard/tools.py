@@ -38,6 +38,7 @@ _PROSE = frozenset(
 _COMMAND_KEYS = frozenset("command cmd script shell_command commands argv command_line cmdline".split())
 _SQL_KEYS = frozenset("sql query statement queries".split())
 _RUNNERS = frozenset("exec execute run shell bash terminal process command".split())  # in names of tools
+_FETCHES = ("iwr", "irm", "invoke-webrequest", "invoke-restmethod", "downloadstring", "curl", "wget")
 MAX_DEPTH = 12
 MAX_VALUES = 250
 
@@ -49,6 +50,9 @@ def findings(tool: str, given: Mapping[str, Any], scope: Scope, env: Environment
         if not isinstance(command, str):
             return []
         if tool == "PowerShell":  # which escapes with a backtick, not a backslash
+            lower = command.lower()
+            if ("iex" in lower or "invoke-expression" in lower) and any(word in lower for word in _FETCHES):
+                return [("remote.pipe-to-shell", command[:200], "")]
             command = command.replace("`\r\n", " ").replace("`\n", " ").replace("`", "").replace("\\", "/")
         return _judged(command, scope, env, policy)
     if tool in _TALK:
@@ -117,7 +121,8 @@ def _of_server(
                 if " " in text and destroys(text):
                     yield "db.destroy", "%s %s" % (tool, text[:120]), ""
     is_forced = any(key == "force" and value is True for key, value in _items(given, 0))
-    if is_forced or not _EFFECTS.isdisjoint(names):
+    is_file = any(word[:1] in ("/", "~", ".") for _, word in accesses(tool, given))
+    if is_forced or not (_EFFECTS.isdisjoint(names) or is_file):
         yield "tool.effect", tool, ""
     if _is_deep(given):
         yield "guard.failed", tool, "arguments nested too deeply"
@@ -172,12 +177,11 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         keys, access = _KNOWN[tool]
         yield from ((access, word) for key in keys for word in _texts(given.get(key)))
     elif tool == "Grep":
-        if given.get("output_mode") == "content":
-            yield from ((paths.READ, word) for word in _texts(given.get("path")))
-            folder = str(given.get("path") or "").rstrip("/")
-            for each in _alternatives(str(given.get("glob") or "")):
-                if each and each[:1] != "!":
-                    yield paths.READ, folder + "/" + globbed(each) if folder else globbed(each)
+        yield from ((paths.READ, word) for word in _texts(given.get("path")))
+        folder = str(given.get("path") or "").rstrip("/")
+        for each in _alternatives(str(given.get("glob") or "")):
+            if each and each[:1] != "!":
+                yield paths.READ, folder + "/" + globbed(each) if folder else globbed(each)
     elif tool == "WebFetch":
         yield from ((paths.READ, word) for word in _texts(given.get("url")) if word.startswith("file:"))
     elif tool not in SHELL_TOOLS:
@@ -227,6 +231,8 @@ def _of_path(access: str, word: str, given: Mapping[str, Any], scope: Scope, pol
     rule = paths.rule_for(text, access, scope.cwd, scope)
     if not rule and STAR in text:
         rule = paths.rule_for(text.replace(STAR + STAR + "/", ""), access, scope.cwd, scope)
+    if rule in (paths.ENV, paths.SENSITIVE) and "pattern" in given and given.get("output_mode") != "content":
+        rule = ""  # Grep, which then shows names only
     if access == paths.DELETE and not rule:
         from . import deletes
         from .expand import Call, Trace
