@@ -58,7 +58,8 @@ def is_free(question: Question) -> bool:
     words = list(tree[2])
     if any(marker in word for word in words for marker in shell.MARKERS):
         return False
-    if name_of(words[0]).rstrip("0123456789.") == "python" and len(words) > 1:
+    is_installed = words[0][:1] == "/" and not words[0].startswith(question.project.rstrip("/") + "/")
+    if name_of(words[0]).rstrip("0123456789.") == "python" and ("/" not in words[0] or is_installed) and len(words) > 1:
         words = words[1:]
         if words[0] != question.tree + "/harness":
             return False

@@ -399,8 +399,7 @@ def _is_sensitive(path: str, name: str) -> bool:
 def _is_fixture(path: str, scope: Scope) -> bool:
     """Made for tests, or part of a package: by the folders below the project, wherever that lies itself."""
     project = scope.places[1]
-    inner = path[len(project) :] if is_within(path, project) else path
-    return not _FIXTURES.isdisjoint(inner.split("/")[:-1])
+    return is_within(path, project) and not _FIXTURES.isdisjoint(path[len(project) :].split("/")[:-1])
 
 
 def is_env(name: str) -> bool:
