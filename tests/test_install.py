@@ -245,7 +245,8 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     }
     for event, script, _ in settingsfile.HOOKS:
         command = 'python3 -I -S -X utf8 "${CLAUDE_PLUGIN_ROOT}/hooks/%s" || exit 0' % script
-        assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5}]
+        failing = {"onFailure": "block"} if event == settingsfile.GUARD_EVENT else {}
+        assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5, **failing}]
     plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []

@@ -141,8 +141,7 @@ def _facts(question: Question) -> dict[str, Any]:
 
 
 def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
-    name = rule.rstrip("?")
-    return {"rule": name, "tier": here.tier(name), "about": about}
+    return {"rule": rule.rstrip("?"), "tier": here.tier(rule.rstrip("?")), "about": about}
 
 
 def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list[str]]:
@@ -226,7 +225,6 @@ def rules(argv: list[str]) -> int:
         default = tiers.RULES[name][0] if name in tiers.RULES else None
         rule.update({"default": default, "whose": whose, "from": path or None})
         own = [each["match"] for each in here.custom if each["id"] == name]
-        # None for rules that look at more than words.
         matches = [dict(zip(("program", "words"), row)) for row in programs.rows_for(name)]
         listed.append({**rule, "match": own[0]} if own else {**rule, "matches": matches})
     paths = {key: here.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
