@@ -111,11 +111,7 @@ def is_hasty(command: object) -> bool:
     scope = tables.question("Bash", {}).scope()
     try:
         trace = expand.trace(command, tables.CWD, tables.HOME, tables.CWD, ENV)
-        against = [
-            rule
-            for call, each in judge.by_call(trace, scope, ENV, policy)
-            for rule, _ in each
-        ]
+        against = [rule for call, each in judge.by_call(trace, scope, ENV, policy) for rule, _ in each]
     except Unreadable:
         against = [rule for rule, _, _ in judge.findings(command, scope, ENV, policy)]
     return any(policy.tier(rule) in tables.STOPPED for rule in against)

@@ -185,7 +185,11 @@ def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [("{nope", "the default rules hold"), ({"tears": {}}, "1 unknown key (known: "), ({"rules": [{"id": "x"}]}, "rule 1")],
+    [
+        ("{nope", "the default rules hold"),
+        ({"tears": {}}, "1 unknown key (known: "),
+        ({"rules": [{"id": "x"}]}, "rule 1"),
+    ],
 )
 def test_a_broken_rule_file_is_reported_everywhere(world: World, content: Any, message: str) -> None:
     write_rules(world.repo / ".claude", content)

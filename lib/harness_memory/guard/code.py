@@ -29,19 +29,41 @@ _SHELL_CALLS = frozenset(
     create_subprocess_shell create_subprocess_exec
     """.split()
 )
-_MODULE_CALLS = ("subprocess.run", "subprocess.call", "sp.run", "sp.call", "deno.command", "bun.spawn", "bun.spawnsync", "os.exec")
+_MODULE_CALLS = (
+    "subprocess.run",
+    "subprocess.call",
+    "sp.run",
+    "sp.call",
+    "deno.command",
+    "bun.spawn",
+    "bun.spawnsync",
+    "os.exec",
+)
 _TREE_CALLS = frozenset(
     "rmtree rm_rf rm_r remove_tree rmsync rimraf remove_dir_all removesync emptydirsync delete_tree remove_dir".split()
 )
-_ONE_CALLS = ("os.remove", "os.unlink", "fs.unlinksync", "fs.unlink", "unlinksync", "file.delete", "os.rename", "os.replace")
+_ONE_CALLS = (
+    "os.remove",
+    "os.unlink",
+    "fs.unlinksync",
+    "fs.unlink",
+    "unlinksync",
+    "file.delete",
+    "os.rename",
+    "os.replace",
+)
 _OPENS = frozenset(
     """
     open read_text read_bytes readfilesync readfile createreadstream file_get_contents fopen readlines slurp copyfile
     copy copy2 copytree copysync copyfilesync cpsync move path read
     """.split()
 )
-_WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync appendfile file_put_contents".split())
-_COPIES = frozenset("copy copy2 copyfile copytree move rename replace renamesync copyfilesync cpsync symlink symlinksync".split())
+_WRITES = frozenset(
+    "write_text write_bytes writefilesync writefile appendfilesync appendfile file_put_contents".split()
+)
+_COPIES = frozenset(
+    "copy copy2 copyfile copytree move rename replace renamesync copyfilesync cpsync symlink symlinksync".split()
+)
 _MODULES = ("shutil.", "os.", "fs.", "fileutils.", "require", "file.")
 _HOMES = tuple(
     """
@@ -50,19 +72,43 @@ _HOMES = tuple(
     """.split()
 )
 _TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
-_SENDS = ("requests.post", "requests.put", "urlopen", "http.client", "fetch(", "axios", "net::http", "http.post", "httpx.post")
+_SENDS = (
+    "requests.post",
+    "requests.put",
+    "urlopen",
+    "http.client",
+    "fetch(",
+    "axios",
+    "net::http",
+    "http.post",
+    "httpx.post",
+)
 _FETCHED = ("urlopen(", "requests.get(", "fetch(", "urlretrieve(", "downloadstring")
-_DECODES = ("b64decode", "decode_base64", "base64_decode", "'base64')", '"base64")', "fromhex(", "rot13", "zlib.decompress")
+_DECODES = (
+    "b64decode",
+    "decode_base64",
+    "base64_decode",
+    "'base64')",
+    '"base64")',
+    "fromhex(",
+    "rot13",
+    "zlib.decompress",
+)
 _BRACKETS = {"(": ")", "{": "}", "[": "]", "/": "/", "|": "|"}
 
 
 def body_of(call: Call) -> str:
-    """The code that a call of an interpreter runs: from an option, an operand, standard input, or a file just written."""
+    """The code that a call runs: from an option, an operand, standard input, or a file just written."""
     row, given = call.row, call.given
     if row is None:
         return ""
     texts = [value for _, kind, value in given.values if kind == "c"]
-    if not texts and row.operands[:1] == ["c"] and given.operands and not any(kind == "f" for _, kind, _ in given.values):
+    if (
+        not texts
+        and row.operands[:1] == ["c"]
+        and given.operands
+        and not any(kind == "f" for _, kind, _ in given.values)
+    ):
         texts = given.operands[:1]
     if texts:
         return "\n".join(texts)[:MAX_CHARS]
@@ -90,7 +136,9 @@ def shell_texts(body: str, name: str, made: list[Made]) -> list[str]:
                 found += words[:1]
     if name in ("awk", "gawk", "mawk") and "|" in body:
         pieces = [piece.lstrip()[1:].partition('"')[0] for piece in body.split("|")[1:] if piece.lstrip()[:1] == '"']
-        found += pieces + ([each for _, literals, _ in made for each in literals] if not SHELLS.isdisjoint(pieces) else [])
+        found += pieces + (
+            [each for _, literals, _ in made for each in literals] if not SHELLS.isdisjoint(pieces) else []
+        )
     return found
 
 
@@ -120,7 +168,9 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], judge_tree: obj
     tight = lower.replace(" ", "")
     if "fork" in lower and ("while" in lower or "for(;;)" in tight) and ("fork()" in tight or "forkwhile" in tight):
         yield "system.fork-bomb", "fork in a loop"
-    is_whole = any(each in tight for each in ("stringify(process.env", "dict(os.environ", "os.environ)", "environ.items"))
+    is_whole = any(
+        each in tight for each in ("stringify(process.env", "dict(os.environ", "os.environ)", "environ.items")
+    )
     if is_whole and any(word in lower for word in _SENDS):
         yield "exfil.environment", "the environment is sent"
     if ".objects.all().delete()" in tight or ".delete_all" in lower or ".destroy_all" in lower:
@@ -265,7 +315,7 @@ def _string(body: str, at: int, quote: str) -> tuple[str, int]:
 
 # Databases ------------------------------------------------------------------------------------------
 _DROPPED = frozenset(
-    "TABLE DATABASE SCHEMA USER ROLE COLLECTION KEYSPACE TABLESPACE COLUMN MATERIALIZED OWNED DATASET WAREHOUSE INDEX VIEW".split()
+    "TABLE DATABASE SCHEMA USER ROLE COLLECTION KEYSPACE TABLESPACE COLUMN MATERIALIZED OWNED DATASET WAREHOUSE".split()
 )
 _DOCUMENTS = ("dropdatabase(", ".drop(", "deletemany({})", ".remove({})", "dropindexes(", "flushall", "dropallusers")
 
@@ -287,14 +337,16 @@ def destroys(text: str) -> bool:
     tight = lower.replace(" ", "")
     if "db." in lower and any(word in tight for word in _DOCUMENTS):
         return True
-    return any(_destroys_rows(statement.upper().replace("(", " ( ").split()) for statement in _statements(text[:MAX_CHARS]))
+    return any(
+        _destroys_rows(statement.upper().replace("(", " ( ").split()) for statement in _statements(text[:MAX_CHARS])
+    )
 
 
 def _destroys_rows(words: list[str]) -> bool:
     words = words[1:] if words[:1] in (["BEGIN"], ["WITH"]) and len(words) > 1 else words
     if words[:1] == ["DROP"] and len(words) > 2 and words[1] in _DROPPED:
         name = words[4] if words[2:4] == ["IF", "EXISTS"] and len(words) > 4 else words[2]
-        return not (words[1] in ("DATABASE", "SCHEMA") and is_scratch(name)) and words[1] not in ("INDEX", "VIEW")
+        return not (words[1] in ("DATABASE", "SCHEMA") and is_scratch(name))
     if words[:1] == ["TRUNCATE"]:
         return len(words) > 1
     if words[:2] == ["DELETE", "FROM"] or (words[:1] == ["UPDATE"] and "SET" in words[2:5]):

@@ -61,7 +61,10 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args]:
         return
     if name in ("find", "fd", "fdfind"):
-        runs_rm = any(flag[:5] in ("-exec", "-x", "-X") and word in ("rm", "shred") for flag, word in zip(call.args, call.args[1:]))
+        runs_rm = any(
+            flag[:5] in ("-exec", "-x", "-X") and word in ("rm", "shred")
+            for flag, word in zip(call.args, call.args[1:])
+        )
         if "-delete" in call.args or (runs_rm and find_parts(call)[1:] != ([], False)):
             yield from _found(call, scope, found)
     elif name in ("rsync", "tar", "zip", "7z"):
@@ -77,9 +80,16 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
             if path in _ROOTS or paths.home_relative(path, scope) == "~":
                 yield ("delete.system" if path in _ROOTS else "delete.home"), plain(word)
     else:
-        words = [arg for arg in given.operands if len(arg) != 2 or arg[:1] != "/"] if name in _WINDOWS else given.operands
+        words = (
+            [arg for arg in given.operands if len(arg) != 2 or arg[:1] != "/"] if name in _WINDOWS else given.operands
+        )
         if not words and name in ("remove-item", "ri"):
-            words = [word for each in call.sources() if each.program in ("get-childitem", "gci", "ls") for word in each.given.operands]
+            words = [
+                word
+                for each in call.sources()
+                if each.program in ("get-childitem", "gci", "ls")
+                for word in each.given.operands
+            ]
         is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
         is_deep = is_deep or any(arg.lower() in ("/s", "/q") or arg.lower()[:3] == "-re" for arg in call.args)
         yield from _targets(words, call, scope, found) if is_deep else _files(words, call, scope, found)
@@ -253,7 +263,9 @@ def _worth(path: str, scope: Scope, call: Call | None) -> str:
     if path.startswith(_FREE_SYSTEM):
         return ""
     if paths.is_system(path):
-        return "delete.system" if path.count("/") < 4 or path.startswith(("/bin", "/lib", "/boot")) else "delete.outside"
+        return (
+            "delete.system" if path.count("/") < 4 or path.startswith(("/bin", "/lib", "/boot")) else "delete.outside"
+        )
     if local.startswith(_HOME_CACHES) or path.startswith(_WORK_FOLDERS):
         return ""
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):

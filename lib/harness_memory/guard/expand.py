@@ -364,7 +364,9 @@ class Shell:
     def set_options(self, args: list[str]) -> None:
         at = 0
         while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
-            self.is_strict = self.is_strict or (args[at][:1] == "-" and "e" in args[at]) or args[at + 1 :] == ["errexit"]
+            self.is_strict = (
+                self.is_strict or (args[at][:1] == "-" and "e" in args[at]) or args[at + 1 :] == ["errexit"]
+            )
             at += 2 if args[at][-1:] == "o" else 1
         if at < len(args):
             self.positional(args[at + 1 :] if args[at] in ("-", "--") else args[at:])
@@ -402,7 +404,9 @@ class Shell:
 
     # Scripts within the script ------------------------------------------------------------------
 
-    def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "", mounts: Any = ()) -> None:
+    def follow(
+        self, words: list[str], *, via: str = "", where: str = "", directory: str = "", mounts: Any = ()
+    ) -> None:
         if not words:
             return
         inner = self.copy(deeper=1)

@@ -18,9 +18,13 @@ MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
 _SHELL_VALUES = ("--rcfile", "--init-file", "-o", "-O", "+o", "+O")
 _PACKAGE_RUNNERS = ("npm", "pnpm", "yarn", "bun")
-_OWN_VERBS = frozenset("install i ci add remove rm un uninstall update up audit init link ls list outdated why info".split())
+_OWN_VERBS = frozenset(
+    "install i ci add remove rm un uninstall update up audit init link ls list outdated why info".split()
+)
 _SCRIPT_VERBS = {"t": "test", "tst": "test"}
-_XARGS_VALUES = frozenset("-I -J -n -P -L -d -a -E -s --max-args --max-procs --max-lines --delimiter --arg-file -j".split())
+_XARGS_VALUES = frozenset(
+    "-I -J -n -P -L -d -a -E -s --max-args --max-procs --max-lines --delimiter --arg-file -j".split()
+)
 _MAKEFILES = ("GNUmakefile", "makefile", "Makefile")
 _JUSTFILES = ("justfile", "Justfile", ".justfile")
 _GIT_TEXTS = ("--extcmd", "-x", "--exec")
@@ -54,7 +58,7 @@ def _by_row(shell: Shell, call: Call) -> None:
     assert row is not None
     words = given.operands
     directory = next((value for _, kind, value in given.values if kind == "D"), "")
-    for option, kind, value in given.values:
+    for _, kind, value in given.values:
         if kind == "s" or (kind == "v" and value.lstrip(":")[:1] == "!"):
             shell.text(value[5:] if value.startswith("exec=") else value.lstrip(":!"), via=name, directory=directory)
         elif kind == "S":  # with all that follows
@@ -272,7 +276,11 @@ def _needed(text: str, targets: list[str]) -> list[str]:
     for line in text.replace("\\\n", " ").split("\n"):
         if line[:1] in ("\t", " ") and line.strip():
             current.append(line.strip().lstrip("@-+"))
-        elif ":" in line and line[:1] not in ("#", ".", "") and "=" not in line.partition(":")[0] + line.partition(":")[2][:1]:
+        elif (
+            ":" in line
+            and line[:1] not in ("#", ".", "")
+            and "=" not in line.partition(":")[0] + line.partition(":")[2][:1]
+        ):
             heads, _, needs = line.partition(":")
             current = []
             for head in heads.split()[: 1 if "(" in heads else 20]:
@@ -377,7 +385,13 @@ def _creates(shell: Shell, call: Call) -> None:
         made = words
     elif name == "git" and (words[:1] == ["clone"] or words[:2] in (["worktree", "add"], ["init"])):
         made = words[1 if words[0] != "worktree" else 2 :][-2:]
-        made = made[-1:] if len(made) > 1 or words[0] != "clone" else [words[1].rstrip("/").rpartition("/")[2].replace(".git", "")] if len(words) > 1 else []
+        made = (
+            made[-1:]
+            if len(made) > 1 or words[0] != "clone"
+            else [words[1].rstrip("/").rpartition("/")[2].replace(".git", "")]
+            if len(words) > 1
+            else []
+        )
     elif name == "python" and "venv" in call.args:
         made = words[-1:]
     elif name in ("tar", "unzip"):

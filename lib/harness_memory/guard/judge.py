@@ -1,6 +1,6 @@
 """The verdict on a command: which rules stand against each call it would make, and about what.
 
-    text → calls (`expand`) → findings (rule, detail, about) of each: effects of its row, deletes, git, secrets, sends, self
+text → calls (`expand`) → findings (rule, detail, about) of each: effects of its row, deletes, git, secrets, sends, self
 """
 
 from __future__ import annotations
@@ -29,18 +29,27 @@ MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
 BODY_STEPS = 25  # what the code in a command counts for
 SENDERS = FETCHERS | {"netcat", "telnet", "socat", "aws", "gsutil", "rclone"}
-_INTERPRETERS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
-_DELETERS = frozenset("rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync tar zip 7z mv".split())
+_INTERPRETERS = SHELLS | frozenset(
+    "python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split()
+)
+_DELETERS = frozenset(
+    "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync tar zip 7z mv".split()
+)
 _FORMATS = frozenset("mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format".split())
 _DATABASES = frozenset(
     """
-    psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql sqlplus hive
-    beeline presto trino impala-shell cqlsh osql isql tsql litecli mssql-cli spanner-cli mongo mongosh bq wrangler wp turso
+    psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql
+    sqlplus hive beeline presto trino impala-shell cqlsh osql isql tsql litecli mssql-cli spanner-cli mongo mongosh bq
+    wrangler wp turso
     """.split()
 )
 _WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
-_DEVICES = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split())
-_DATA_PORTS = tuple(":%s/" % port for port in (9200, 9201, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001, 9090))
+_DEVICES = frozenset(
+    "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split()
+)
+_DATA_PORTS = tuple(
+    ":%s/" % port for port in (9200, 9201, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001, 9090)
+)
 _UNSURE = ("delete.unknown", "delete.outside", "delete.inside", "guard.unreadable", "service.delete", "path.env-write")
 _MISSES = ("git.discard-file", "git.branch-delete", "docker.prune", "system.services")
 
@@ -140,7 +149,11 @@ class _Judge:
 
             if any(is_scratch(word) for word in call.given.operands):
                 return
-        if rule == "docker.prune" and UNKNOWN in "".join(call.given.operands) and "--filter" in str(self.found.calls[0].args):
+        if (
+            rule == "docker.prune"
+            and UNKNOWN in "".join(call.given.operands)
+            and "--filter" in str(self.found.calls[0].args)
+        ):
             return
         yield rule, call.line()
 
@@ -186,7 +199,9 @@ class _Judge:
         args = [arg for arg in call.args if arg not in ("-s", "-n", "--")]
         is_all = call.program == "kill" and len(args) > 1 and args[-1] == "-1"
         signal = args[0].upper().replace("SIG", "") if len(args) > 1 else "-9"
-        is_first = call.program == "kill" and args[-1:] == ["1"] and signal.lstrip("-") in ("9", "15", "KILL", "TERM", "1")
+        is_first = (
+            call.program == "kill" and args[-1:] == ["1"] and signal.lstrip("-") in ("9", "15", "KILL", "TERM", "1")
+        )
         is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args if arg[:1] != "-")
         if call.program == "killall5" or is_all or is_first or is_any:
             yield "system.kill-all", call.line()
@@ -194,9 +209,9 @@ class _Judge:
     def unknown_program(self, call: Call) -> Found:
         """A program that only the shell will know, with the flags of `rm` and a target that must not go."""
         flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-" and arg[1:2] != "-"])
-        if "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi"):
-            if any(deletes.is_grave(word, call, self.scope) for word in call.args if word[:1] != "-"):
-                yield "delete.unknown", call.line()
+        is_rm = "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi")
+        if is_rm and any(deletes.is_grave(word, call, self.scope) for word in call.args if word[:1] != "-"):
+            yield "delete.unknown", call.line()
 
     def mounts(self, call: Call) -> Found:
         from .follow import mount
@@ -224,9 +239,16 @@ class _Judge:
         piped = call.sources() if _reads_program(call) else []
         if any(fetches(each) for each in (*made, *piped)):
             yield "remote.pipe-to-shell", call.line()
-        elif any(decodes(each) and not isinstance(each.stdin, str) for each in made) or any(map(decodes, piped)):
-            yield "code.hidden", call.line()
-        elif call.program in SHELLS and _reads_program(call) and isinstance(call.stdin, str) and call.stdin.strip() == UNKNOWN:
+        elif (
+            any(decodes(each) and not isinstance(each.stdin, str) for each in made)
+            or any(map(decodes, piped))
+            or (
+                call.program in SHELLS
+                and _reads_program(call)
+                and isinstance(call.stdin, str)
+                and call.stdin.strip() == UNKNOWN
+            )
+        ):
             yield "code.hidden", call.line()
 
     def sends(self, call: Call) -> Found:
@@ -235,7 +257,10 @@ class _Judge:
             yield "exfil.metadata", call.line()
         addresses = [value for value in call.args if "://" in value or "." in value or "localhost" in value]
         is_local = any(_is_local(each.partition("://")[2] or each) for each in addresses)
-        method = next((value.upper() for _, kind, value in given.values if kind == "M"), given.operands[0].upper() if given.operands else "")
+        method = next(
+            (value.upper() for _, kind, value in given.values if kind == "M"),
+            given.operands[0].upper() if given.operands else "",
+        )
         if method == "DELETE" and not is_local:
             yield "cloud.delete", call.line()
         elif (method == "DELETE" and any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)) or any(
@@ -258,7 +283,9 @@ class _Judge:
                 if rule in (paths.SECRET, paths.ENV):
                     yield "exfil.secret", plain(word)
         for value in sent:
-            word = value.replace("<", "@").rpartition("@")[2].partition(";")[0] if "@" in value or "<" in value else value
+            word = (
+                value.replace("<", "@").rpartition("@")[2].partition(";")[0] if "@" in value or "<" in value else value
+            )
             if paths.rule_for(word, paths.READ, call.cwd, self.scope) in (paths.SECRET, paths.ENV):
                 yield "exfil.secret", plain(word)
 
@@ -268,8 +295,15 @@ class _Judge:
         return self.found.pipes[int(number[0])] if is_known and int(number[0]) < len(self.found.pipes) else []
 
     def network_shell(self, call: Call) -> Found:
-        values = [option for option, kind, _ in call.given.values if kind == "-" and option in ("-e", "-c", "--exec", "--sh-exec")]
-        is_socat = any(arg.upper().startswith(("EXEC:", "SYSTEM:")) for arg in call.args) and "TCP" in "".join(call.args).upper()
+        values = [
+            option
+            for option, kind, _ in call.given.values
+            if kind == "-" and option in ("-e", "-c", "--exec", "--sh-exec")
+        ]
+        is_socat = (
+            any(arg.upper().startswith(("EXEC:", "SYSTEM:")) for arg in call.args)
+            and "TCP" in "".join(call.args).upper()
+        )
         if (values and call.program != "socat") or is_socat or any(each.program in SHELLS for each in call.sources()):
             yield "remote.shell", call.line()
 
@@ -308,7 +342,11 @@ class _Judge:
                 continue
             against += [(rule, about) for rule, about, _ in of_trace(inner, self.scope, self.env, self.policy)]
         if is_file:
-            against = [(rule + "?", about) for rule, about in against if rule.rstrip("?") not in (*_UNSURE, *_MISSES) and rule[:5] != "path."]
+            against = [
+                (rule + "?", about)
+                for rule, about in against
+                if rule.rstrip("?") not in (*_UNSURE, *_MISSES) and rule[:5] != "path."
+            ]
         yield from against
 
     def script_on_disk(self, call: Call) -> str:
@@ -339,13 +377,17 @@ class _Judge:
             yield from self.links(call, kinds)
             return
         is_template = any(word.rpartition("/")[2].lower().endswith(_TEMPLATES) for kind, word in kinds if kind in "ro")
-        is_grepped = "--hidden" in call.given.flags or call.program == "grep" and call.given.has("-r,-R,--recursive")
+        is_grepped = "--hidden" in call.given.flags or (call.program == "grep" and call.given.has("-r,-R,--recursive"))
         for number, (kind, word) in enumerate(kinds):
             if number > MAX_OPERANDS and not any(hint in word.lower() for hint in HINTS):
                 continue
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
-            if kind == "r" and is_grepped and paths.home_relative(paths.absolute(word, call.cwd, self.scope), self.scope) in ("~", "/"):
+            if (
+                kind == "r"
+                and is_grepped
+                and paths.home_relative(paths.absolute(word, call.cwd, self.scope), self.scope) in ("~", "/")
+            ):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
         if call.program in ("cp", "mv", "rsync", "tar", "unzip", "install", "ln", "curl", "wget"):
@@ -359,7 +401,9 @@ class _Judge:
         elif kind == "i":
             word, kind = (globbed(word), "r") if word[:1] != "!" else ("", "")
         elif kind == "k":
-            is_hidden = not {"-pubout", "-noout", "-out", "-checkend", "-pubin"}.isdisjoint(call.args) and call.args[:1] != ["enc"]
+            is_hidden = not {"-pubout", "-noout", "-out", "-checkend", "-pubin"}.isdisjoint(call.args) and call.args[
+                :1
+            ] != ["enc"]
             kind = "u" if is_hidden else "r"
         elif kind == "A":
             kind = "w" if call.given.has("-c,--create,-r,-u") else "u"
@@ -367,11 +411,44 @@ class _Judge:
             kind = "r" if word[:5].lower() == "file:" else ""
         elif kind == "u" and call.program in ("source", "."):
             self.sourced = self.sourced or paths.rule_for(word, paths.READ, call.cwd, self.scope) == paths.ENV
-        access = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, "t": paths.WRITE, "d": paths.DELETE}.get(kind)
-        if kind in ("m", "n", "o", "u", "D", "g", "G", "-", "x", "s", "S", "c", "M", "P", "B", "+", "l", "", "X", "O", "v"):
+        access = {
+            "r": paths.READ,
+            "a": paths.READ,
+            "f": paths.READ,
+            "w": paths.WRITE,
+            "t": paths.WRITE,
+            "d": paths.DELETE,
+        }.get(kind)
+        if kind in (
+            "m",
+            "n",
+            "o",
+            "u",
+            "D",
+            "g",
+            "G",
+            "-",
+            "x",
+            "s",
+            "S",
+            "c",
+            "M",
+            "P",
+            "B",
+            "+",
+            "l",
+            "",
+            "X",
+            "O",
+            "v",
+        ):
             if kind in ("m", "n", "o"):
                 rule = paths.rule_for(word, paths.WRITE if kind != "o" else paths.DELETE, call.cwd, self.scope)
-                if rule.startswith("self.") or (kind == "m" and rule.startswith("path.system")) or (kind == "o" and rule == paths.SECRET):
+                if (
+                    rule.startswith("self.")
+                    or (kind == "m" and rule.startswith("path.system"))
+                    or (kind == "o" and rule == paths.SECRET)
+                ):
                     yield rule, plain(word)
             return
         if access is None:
@@ -386,11 +463,21 @@ class _Judge:
 
     def is_excused(self, rule: str, access: str, word: str, call: Call) -> bool:
         if access == paths.READ and rule in (paths.ENV, paths.SENSITIVE):
-            if call.program == "ln" or call.is_kept or call.program in _KEY_TOOLS or shows_names(call) or call.program in ("code", "cursor", "open"):
+            if (
+                call.program == "ln"
+                or call.is_kept
+                or call.program in _KEY_TOOLS
+                or shows_names(call)
+                or call.program in ("code", "cursor", "open")
+            ):
                 return not any(each.program in SENDERS for each in self.found.calls) or not call.is_kept
             reader = self.shown.get(id(call))
             return reader is not None and (shows_names(reader) or reader.program in ("wc", "xargs"))
-        return access == paths.DELETE and rule in (paths.SENSITIVE, paths.ENV, "path.env-write") and call.program != "shred"
+        return (
+            access == paths.DELETE
+            and rule in (paths.SENSITIVE, paths.ENV, "path.env-write")
+            and call.program != "shred"
+        )
 
     def guess(self, word: str, call: Call) -> Found:
         """A word of a program, or an option, that may be a path: read, and written where that is ours."""
@@ -402,8 +489,18 @@ class _Judge:
             is_free = call.row is not None and call.program not in _DATABASES
             if not is_free and paths.rule_for(piece, paths.READ, call.cwd, self.scope) == paths.SECRET:
                 yield paths.SECRET, plain(piece)
-            if self.is_near and not call.where and (call.row is None or (call.program == "git" and "clone" in call.args)):
-                own = next((paths.own_rule(path, paths.WRITE, self.scope) for path in paths.variants(piece, call.cwd, self.scope)), "")
+            if (
+                self.is_near
+                and not call.where
+                and (call.row is None or (call.program == "git" and "clone" in call.args))
+            ):
+                own = next(
+                    (
+                        paths.own_rule(path, paths.WRITE, self.scope)
+                        for path in paths.variants(piece, call.cwd, self.scope)
+                    ),
+                    "",
+                )
                 if own:
                     yield "self.touch", plain(piece)
 
@@ -417,7 +514,9 @@ class _Judge:
 
             sources, kinds = fetched_files(call), [each for each in kinds if each[0] == "t"] or [("t", ".")]
         targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and call.program == "tar")]
-        is_archive = call.program == "unzip" or (call.program == "tar" and (call.given.has("-x,--extract") or "x" in call.args[0][:4]))
+        is_archive = call.program == "unzip" or (
+            call.program == "tar" and (call.given.has("-x,--extract") or "x" in call.args[0][:4])
+        )
         for target in targets or (["."] if is_archive else []):
             path = paths.absolute(target, call.cwd, self.scope)
             at_home = path in self.scope.homes
@@ -428,9 +527,11 @@ class _Judge:
             for source in sources if not is_archive else ():
                 name = source.rstrip("/").rpartition("/")[2].lower()
                 is_all = source.endswith(("/", "/.", "/\ue001"))
-                if (at_home and (name == ".claude" or is_all)) or (path in self.scope.config and (is_all or name == ".claude")):
+                if (at_home and (name == ".claude" or is_all)) or (
+                    path in self.scope.config and (is_all or name == ".claude")
+                ):
                     yield "self.settings", plain(target)
-                for own in ([paths.own_rule(path + "/" + name, paths.WRITE, self.scope)] if name and not is_all else []):
+                for own in [paths.own_rule(path + "/" + name, paths.WRITE, self.scope)] if name and not is_all else []:
                     if own:
                         yield own, plain(target)
 
@@ -440,9 +541,9 @@ class _Judge:
             return
         base = self.scope.home + call.cwd[1:] if call.cwd[:1] == TILDE else call.cwd
         for kind, word in kinds[:20]:
-            if kind == "r" and len(word) < 300 and UNKNOWN not in word and "\n" not in word:
-                if paths.has_link(word if word[:1] == "/" else base + "/" + word):
-                    yield from self.one(kind, word, call)
+            is_plain = kind == "r" and len(word) < 300 and UNKNOWN not in word and "\n" not in word
+            if is_plain and paths.has_link(word if word[:1] == "/" else base + "/" + word):
+                yield from self.one(kind, word, call)
 
     # Ourselves --------------------------------------------------------------------------------------
 
@@ -466,9 +567,13 @@ class _Judge:
             if rule:
                 yield rule, call.line()
         if name == "claude":
-            if any(arg in _UNGUARDED or arg.endswith("=bypassPermissions") or "disableAllHooks" in arg for arg in args):
-                yield "self.uninstall", call.line()
-            elif args[:1] == ["plugin"] and args[1:2] in (["disable"], ["uninstall"], ["remove"]) and "harness" in "".join(args):
+            if any(
+                arg in _UNGUARDED or arg.endswith("=bypassPermissions") or "disableAllHooks" in arg for arg in args
+            ) or (
+                args[:1] == ["plugin"]
+                and args[1:2] in (["disable"], ["uninstall"], ["remove"])
+                and "harness" in "".join(args)
+            ):
                 yield "self.uninstall", call.line()
         elif name in ("harness", "harness.py", "install.py"):
             from .ours import rule_for
@@ -480,7 +585,18 @@ class _Judge:
 
 _CHANGES = frozenset("w d m t o a A n".split())
 _UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--bare", "bypassPermissions")
-_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", ".defaults", "-example", "_example", ".env.test")
+_TEMPLATES = (
+    ".example",
+    ".sample",
+    ".template",
+    ".dist",
+    ".tmpl",
+    ".default",
+    ".defaults",
+    "-example",
+    "_example",
+    ".env.test",
+)
 _KEY_TOOLS = frozenset("ssh-keygen ssh-add keytool mkcert certbot gpg cosign".split())
 _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
@@ -504,7 +620,9 @@ def shows_names(call: Call) -> bool:
     if call.program in ("awk", "gawk"):
         return "-F=" in text.replace("-F =", "-F=") and "$1" in text and "$2" not in text and "$0" not in text
     is_short = any(arg in ("-o", "-oE", "-Eo", "-oP", "-Po") for arg in call.args)
-    return call.program in ("grep", "egrep", "rg") and is_short and "=.*" not in text and "=." not in text and "^" in text
+    return (
+        call.program in ("grep", "egrep", "rg") and is_short and "=.*" not in text and "=." not in text and "^" in text
+    )
 
 
 def _is_local(text: str) -> bool:
@@ -529,7 +647,9 @@ def _formats(call: Call) -> Found:
     if {"--help", "-n", "--no-act"} & set(args):
         return
     operands = [word for word in call.given.operands if "/" in word or ":" in word or "." in word]
-    is_file = bool(operands) and operands[0].endswith((".img", ".raw", ".iso", ".qcow2")) or "/tmp/" in "".join(operands[:1])
+    is_file = (bool(operands) and operands[0].endswith((".img", ".raw", ".iso", ".qcow2"))) or "/tmp/" in "".join(
+        operands[:1]
+    )
     needed = {"badblocks": "-w", "wipefs": "-a", "format": ":"}.get(name, "")
     if operands and not is_file and needed in "".join(args).replace("--all", "-a"):
         yield "disk.overwrite", call.line()
@@ -551,9 +671,11 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
         return [("guard.unreadable", "a script of %d commands" % len(pieces), "")]
     for piece in pieces:
         words = piece.split()
-        while words and (words[0] in ("sudo", "then", "do", "else", "exec", "command", "env", "time") or "=" in words[0]):
+        while words and (
+            words[0] in ("sudo", "then", "do", "else", "exec", "command", "env", "time") or "=" in words[0]
+        ):
             words = words[1:]
-        if len(words) > 1 and _is_loss(words) or _reaches(words, scope):
+        if (len(words) > 1 and _is_loss(words)) or _reaches(words, scope):
             return [("guard.unreadable", " ".join(words[:40]), "")]
     return []
 
@@ -568,7 +690,11 @@ def _is_loss(words: list[str]) -> bool:
     if call.program == "find":
         return "-delete" in words or "-exec" in words
     if call.program == "git":
-        return bool(programs.effect_of("git", call.row, call.given) or {"-f", "--force", "--mirror"} & set(words)) if call.row else False
+        return (
+            bool(programs.effect_of("git", call.row, call.given) or {"-f", "--force", "--mirror"} & set(words))
+            if call.row
+            else False
+        )
     rule = programs.effect_of(call.program, call.row, call.given) if call.row and call.row.effects else ""
     return bool(rule) or call.program in ("mkfs", "shred", "wipefs", "fdisk")
 

@@ -69,7 +69,9 @@ def facts(question: Question) -> Facts:
             found.commands.append(words_of(call))
             kinds = list(programs.accesses(call.row, call.given)) if call.row else [("r", word) for word in call.args]
             kinds += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
-            touched += [(kind, word, call.cwd) for kind, word in kinds if word and kind not in ("g", "G", "c", "s", "S")]
+            touched += [
+                (kind, word, call.cwd) for kind, word in kinds if word and kind not in ("g", "G", "c", "s", "S")
+            ]
     full = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write", "n": "write"}
     for access, word, cwd in touched:
         kind = access if access in ("write", "delete") else full.get(access, "read")
@@ -114,7 +116,9 @@ def _fits(text: str, pattern: str, separator: str) -> bool:
         waiting = list(states)
         while waiting:  # stars may stand for nothing
             at = waiting.pop()
-            for step in (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ():
+            for step in (
+                (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ()
+            ):
                 if step not in states:
                     states.add(step)
                     waiting.append(step)

@@ -38,7 +38,9 @@ _SECRET_HOME = tuple(
     "|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc|.local/share/kwalletd|.oci/"
     "|.databrickscfg|.snowsql/|.snowflake/|.dbt/profiles.yml|.config/ngrok|.ngrok2/|.bitcoin/|.ethereum/|.vault-token"
     "|.config/pypoetry/auth.toml|.config/glab-cli/|.config/containers/auth.json|.nuget/nuget/nuget.config|.bundle/config"
-    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/|.config/.wrangler/|.supabase/access-token".split("|")
+    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/|.config/.wrangler/|.supabase/access-token".split(
+        "|"
+    )
 )
 _SECRET_NAMES = frozenset(
     """
@@ -54,7 +56,9 @@ _SECRET_SYSTEM = tuple(
     /system/library/keychains/ /c/windows/system32/config/sam
     """.split()
 )
-_NO_KEYS = frozenset("config known_hosts known_hosts.old authorized_keys allowed_signers environment rc config.d".split())
+_NO_KEYS = frozenset(
+    "config known_hosts known_hosts.old authorized_keys allowed_signers environment rc config.d".split()
+)
 # What may hold keys: worth a question.
 _SENSITIVE_NAMES = frozenset(
     """
@@ -75,13 +79,14 @@ _HARMLESS_ENV = frozenset(
 )
 _HARMLESS_KEY = ("cert", "chain", "public", "pub", "ca-", "ca.", "cacert", "bundle", "csr", "root", "dhparam")
 _FIXTURES = frozenset(
-    "test tests testdata test-data fixtures testing spec __tests__ node_modules site-packages vendor example examples".split()
+    "test tests testdata test-data fixtures testing spec __tests__ node_modules site-packages vendor examples".split()
 )
 _STARTUP = frozenset(
     """
     ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
     ~/.zlogin ~/.zlogout ~/.config/fish/config.fish ~/.xprofile ~/.xinitrc ~/.xsession ~/.pam_environment ~/.cshrc
-    ~/.tcshrc ~/.kshrc ~/.inputrc ~/.ssh/rc ~/.ssh/authorized_keys ~/.ssh/config /etc/profile /etc/bash.bashrc /etc/zshrc
+    ~/.tcshrc ~/.kshrc ~/.inputrc ~/.ssh/rc ~/.ssh/authorized_keys ~/.ssh/config /etc/profile /etc/bash.bashrc
+    /etc/zshrc
     """.split()
 )
 _STARTUP_DIRS = ("~/.config/fish/conf.d/", "~/.config/autostart/", "~/library/launchagents/", "~/.config/systemd/user/")
@@ -371,7 +376,9 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     if secret_dirs:
         inner = pieces[secret_dirs[0] + 1 : secret_dirs[0] + 2]
         return "" if inner and (inner[0] in _NO_KEYS or inner[0].startswith("known_hosts")) else SECRET
-    if name in _SECRET_NAMES or (name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")):
+    if name in _SECRET_NAMES or (
+        name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
+    ):
         return "" if _is_fixture(path, scope) else SECRET
     if local[:2] == "~/" and (local[2:] + "/").startswith(_SECRET_HOME):
         return SECRET

@@ -88,9 +88,9 @@ class Policy:
     def path_findings(self, access: str, word: str, cwd: str, scope: Scope) -> Iterator[str]:
         for rule in self.custom:
             wanted = rule["match"]
-            if wanted.get("path") and wanted.get("access", "any") in ("any", access):
-                if any(paths.fits(wanted["path"], path, scope) for path in paths.variants(word, cwd, scope)):
-                    yield rule["id"]
+            is_meant = wanted.get("path") and wanted.get("access", "any") in ("any", access)
+            if is_meant and any(paths.fits(wanted["path"], path, scope) for path in paths.variants(word, cwd, scope)):
+                yield rule["id"]
 
     def take(self, path: str, *, only_tighten: bool) -> None:
         """Take over a rule file, if there is one."""
@@ -108,7 +108,8 @@ class Policy:
             self.problems.append(where + ": " + text % values)
 
         if not isinstance(given, dict):
-            return problem("expected an object; the default rules hold")
+            problem("expected an object; the default rules hold")
+            return
         unknown = len([key for key in given if key not in _KEYS])
         if unknown:
             problem("%d unknown key%s (known: %s)", unknown, "s" * (unknown > 1), ", ".join(_KEYS))
@@ -132,11 +133,11 @@ class Policy:
             problem('"unattended" must be "deny" or "ask"')
         elif not only_tighten:
             self.unattended = unattended
-        return None
 
     def _apply_tiers(self, given: Any, problem: Any, only_tighten: bool) -> None:
         if not isinstance(given, dict):
-            return problem('"tiers" must be an object of rule id and tier')
+            problem('"tiers" must be an object of rule id and tier')
+            return
         for rule, tier in given.items():
             if rule not in rules.RULES and rule not in self.texts:
                 problem("a tier for an unknown rule. See: harness guard rules")
@@ -146,11 +147,11 @@ class Policy:
                 problem('a project may not loosen "%s"; that is for your own %s', rule, settings.GUARD_FILE)
             else:
                 self.tiers[rule] = tier
-        return None
 
     def _apply_rules(self, given: Any, problem: Any, only_tighten: bool) -> None:
         if not isinstance(given, list):
-            return problem('"rules" must be a list')
+            problem('"rules" must be a list')
+            return
         for number, rule in enumerate(given, 1):
             wrong = _rule_problem(rule)
             if not wrong and (rule["id"] in rules.RULES or rule["id"] in self.texts):
@@ -165,7 +166,6 @@ class Policy:
                 reason = 'is stopped by a %s: "%s"' % (OF_PROJECT, reason[:200])
                 remedy = 'The repository says: "%s"' % remedy[:200] if remedy else ""
             self.texts[rule["id"]] = (reason, remedy)
-        return None
 
 
 def branch(cwd: str) -> str:

@@ -121,7 +121,7 @@ class _Reader:
         if self.depth > MAX_DEPTH:
             raise TooMuch("nested too deeply")
         text = self.text
-        found = []
+        found: list[Any] = []
         while True:
             self.blanks()
             char = text[self.at : self.at + 1]

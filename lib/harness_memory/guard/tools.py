@@ -27,9 +27,13 @@ _TALK = frozenset(
     TaskCreate TaskUpdate SendMessage KillShell TaskStop TaskGet TaskList TaskOutput
     """.split()
 )
-_WRITE_WORDS = frozenset("write edit create append update patch save put insert replace move rename copy upload".split())
+_WRITE_WORDS = frozenset(
+    "write edit create append update patch save put insert replace move rename copy upload".split()
+)
 _DELETE_WORDS = frozenset("delete remove unlink trash rmdir".split())
-_EFFECTS = frozenset("delete drop reset destroy purge wipe truncate terminate revoke merge publish force unpublish".split())
+_EFFECTS = frozenset(
+    "delete drop reset destroy purge wipe truncate terminate revoke merge publish force unpublish".split()
+)
 _PROSE = frozenset(
     """
     query title body text content message description prompt subject name summary comment old_string new_string
@@ -43,7 +47,9 @@ MAX_DEPTH = 12
 MAX_VALUES = 250
 
 
-def findings(tool: str, given: Mapping[str, Any], scope: Scope, env: Environment, policy: Any) -> list[tuple[str, str, str]]:
+def findings(
+    tool: str, given: Mapping[str, Any], scope: Scope, env: Environment, policy: Any
+) -> list[tuple[str, str, str]]:
     """All findings against a call of a tool: (rule, the call, the path)."""
     if tool in SHELL_TOOLS:
         command = given.get("command")
@@ -88,7 +94,9 @@ def _content(
     new = "\n".join(_texts([given.get("content"), given.get("new_string"), given.get("edits")]))
     if "self.settings" in rules or "self.project-settings" in rules:
         old = "\n".join(_texts([given.get("old_string"), given.get("edits")]))
-        is_out = "pre_tool_use.py" in old and new.count("pre_tool_use.py") < old.count("pre_tool_use.py") + (tool == "MultiEdit")
+        is_out = "pre_tool_use.py" in old and new.count("pre_tool_use.py") < old.count("pre_tool_use.py") + (
+            tool == "MultiEdit"
+        )
         if is_out or '"disableAllHooks": true' in new:
             yield "self.guard", tool, "the guard's hook"
     if not rules & {"path.ci", "path.startup", "path.git-hooks"} or len(new) > 50_000:
@@ -97,7 +105,13 @@ def _content(
     for line in new.split("\n"):
         text = line.strip()
         text = text[2:].strip() if text[:2] == "- " else text
-        lines.append(text[4:].strip(" |>") if text.startswith("run:") else text if "path.ci" not in rules or ":" not in text[:30] else "")
+        lines.append(
+            text[4:].strip(" |>")
+            if text.startswith("run:")
+            else text
+            if "path.ci" not in rules or ":" not in text[:30]
+            else ""
+        )
     for line in dict.fromkeys(lines[:400]):
         for rule, detail, about in _judged(line, scope, env, policy) if " " in line and line[:1] != "#" else ():
             if rule not in ("guard.unreadable", "delete.unknown", "service.delete") and not rule.startswith("path."):
