@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 1715,
     "recall": 902,
     "inject": 498,
-    "guard": 6130,
+    "guard": 5840,
     "hook": 712,
     "cli": 3090,
     "setup": 762,

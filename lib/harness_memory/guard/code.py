@@ -6,7 +6,7 @@ shell text, one that goes to a function of files as a path. Text that is only te
 
 from __future__ import annotations
 
-from . import paths
+from . import deletes, paths
 from .expand import SHELLS
 from .shell import TILDE, UNKNOWN
 from .words import joined
@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .expand import Call
+    from .expand import Call, Trace
     from .paths import Scope
 
     Made = tuple[str, list[str], str]
@@ -162,8 +162,8 @@ def _set_before(text: str, body: str) -> list[str]:
     return []
 
 
-def check(body: str, call: Call, scope: Scope, made: list[Made], judge_tree: object) -> Iterator[tuple[str, str]]:
-    """Findings against a body; `judge_tree(word, call)` gives the rule for a recursive deletion."""
+def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -> Iterator[tuple[str, str]]:
+    """Findings against a body."""
     lower = body.lower()
     tight = lower.replace(" ", "")
     if "fork" in lower and ("while" in lower or "for(;;)" in tight) and ("fork()" in tight or "forkwhile" in tight):
@@ -195,7 +195,7 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], judge_tree: obj
         target = _placed(words[0] if words else "", is_home)
         if last in _TREE_CALLS or (last in ("rm", "rmdirsync", "remove", "rmdir") and "recursive" in text):
             if target or not is_ours:
-                rule = judge_tree(target or UNKNOWN, call)  # type: ignore[operator]
+                rule = deletes.target_rule(target or UNKNOWN, call, scope, found)
                 if rule:
                     yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
         elif callee in _ONE_CALLS or (last == "unlink" and words and "." in callee):

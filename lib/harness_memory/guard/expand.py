@@ -11,6 +11,7 @@ from .words import MAX_LISTED, MAX_PRODUCT, SPLIT, distinct, has_blank, joined, 
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
     from .question import Environment
@@ -64,6 +65,10 @@ class Call:
             self._given = programs.parsed(self.row, self.args)
         return self._given
 
+    def accesses(self) -> Iterator[tuple[str, str]]:
+        """(kind, word) of every argument; of a program without a row, a guess."""
+        return programs.accesses(self.row, self.given) if self.row else (("?", word) for word in self.args[:400])
+
     def line(self) -> str:
         return " ".join([shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS])])
 
@@ -106,6 +111,12 @@ class Trace:
         self.made: set[str] = set()  # paths that the script itself creates
         self.fetched: set[str] = set()  # files that come from the network or a decoder
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
+
+    def made_by(self, word: str) -> list[Call]:
+        """The calls whose output a word stands for: `/dev/fd/<n>`."""
+        number = word.partition("/dev/fd/")[2].split()[:1]
+        is_number = bool(number) and number[0].isdecimal() and len(number[0]) < 6
+        return self.pipes[int(number[0])] if is_number and int(number[0]) < len(self.pipes) else []
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
@@ -276,16 +287,10 @@ class Shell:
                     continue
                 call.redirections.append((operator, word))
                 if operator == "<" and descriptor in ("", "0"):
-                    call.stdin = self.files.get(joined(self.cwd, word)) or self.pipe_of(word)
+                    call.stdin = self.files.get(joined(self.cwd, word)) or self.trace.made_by(word) or None
 
     def text_of(self, word: Any) -> str:
         return " ".join(self.words([word] if not isinstance(word, list) else [quoted(word)]))
-
-    def pipe_of(self, word: str) -> Any:
-        number = word.partition("/dev/fd/")[2].split()[:1]
-        if number and number[0].isdecimal() and len(number[0]) < 10 and int(number[0]) < len(self.trace.pipes):
-            return self.trace.pipes[int(number[0])]
-        return None
 
     def remember_file(self, call: Call) -> None:
         """A script that the script writes itself can be followed when it is run."""

@@ -10,9 +10,7 @@ from .words import applied, joined, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from .expand import Call, Shell
+    from .expand import Call, Shell, Trace
 
 MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
@@ -183,7 +181,7 @@ def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool =
     for name in operands[:1]:
         path = joined(shell.cwd, name)
         text = shell.files.get(path)
-        made = shell.pipe_of(name)
+        made = shell.trace.made_by(name)
         if name in ("/dev/stdin", "-") and isinstance(call.stdin, str):
             text = call.stdin
         elif made:
@@ -205,15 +203,14 @@ def _run_file(shell: Shell, text: str, args: list[str], directory: str = "") -> 
 
 def from_disk(shell: Shell, path: str) -> str:
     """The text of a small file; "" for none."""
-    budget = shell.trace.budget
-    full = shell.trace.home + path[1:] if path[:1] == TILDE else path
-    if UNKNOWN in full or not full.startswith("/") or budget.files <= 0 or shell.where:
+    return "" if shell.where else read_small(path, shell.trace)
+
+
+def read_small(path: str, found: Trace) -> str:
+    full = found.home + path[1:] if path[:1] == TILDE else path
+    if UNKNOWN in full or not full.startswith("/") or found.budget.files <= 0:
         return ""
-    return read_small(full, budget)
-
-
-def read_small(full: str, budget: Any) -> str:
-    budget.files -= 1
+    found.budget.files -= 1
     try:
         status = system.stat(full)
         if status.st_mode & 0o170000 != 0o100000 or status.st_size > MAX_SCRIPT_BYTES:

@@ -1,13 +1,14 @@
 """The verdict on a command: which rules stand against each call it would make, and about what.
 
-text → calls (`expand`) → findings (rule, detail, about) of each: effects of its row, deletes, git, secrets, sends, self
+    text → calls (`expand`) → findings (rule, detail, about) of each: effects of its row, deletes, git, secrets, sends
+
+A rule that ends in `?` is about a line of a script, which may never run: it is asked about at most.
 """
 
 from __future__ import annotations
 
-from . import deletes, expand, gitrules, paths, programs
+from . import deletes, expand, gitrules, outputs, paths, programs
 from .expand import CONTAINER, SCRIPT, SHELLS
-from .outputs import FETCHERS, PACKERS, decodes, fetches, shows_environment
 from .quick import HINTS
 from .shell import TILDE, UNKNOWN, Unreadable, plain
 from .words import globbed, joined
@@ -28,30 +29,37 @@ MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
 BODY_STEPS = 25  # what the code in a command counts for
-SENDERS = FETCHERS | {"netcat", "telnet", "socat", "aws", "gsutil", "rclone"}
-_INTERPRETERS = SHELLS | frozenset(
-    "python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split()
-)
+SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
+_TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
+_RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _DELETERS = frozenset(
-    "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync tar zip 7z mv".split()
-)
-_FORMATS = frozenset("mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format".split())
-_DATABASES = frozenset(
-    """
-    psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql
-    sqlplus hive beeline presto trino impala-shell cqlsh osql isql tsql litecli mssql-cli spanner-cli mongo mongosh bq
-    wrangler wp turso
-    """.split()
-)
+    "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
+) | frozenset("find fd rsync tar zip 7z mv".split())
+_FORMATS = {
+    **dict.fromkeys("mkfs mke2fs mkswap newfs blkdiscard".split(), ""),
+    "wipefs": "-a",
+    "badblocks": "-w",
+    "format": ":",
+}
 _WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
 _DEVICES = frozenset(
     "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split()
 )
-_DATA_PORTS = tuple(
-    ":%s/" % port for port in (9200, 9201, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001, 9090)
+_DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
+_DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
+_SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
+# In a script that is only read: too common, or too unsure without its variables, to ask about.
+_MINOR = frozenset(
+    """
+    delete.unknown delete.outside delete.inside guard.unreadable service.delete path.env-write git.discard-file
+    git.branch-delete docker.prune system.services
+    """.split()
 )
-_UNSURE = ("delete.unknown", "delete.outside", "delete.inside", "guard.unreadable", "service.delete", "path.env-write")
-_MISSES = ("git.discard-file", "git.branch-delete", "docker.prune", "system.services")
+_ACCESS = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, "t": paths.WRITE, "d": paths.DELETE}
+_CHANGES = frozenset("w d m t o a n".split())
+_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
+_COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
+_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "bypassPermissions")
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -84,78 +92,71 @@ def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterat
         except Unreadable:
             yield call, [("guard.failed", "more paths than can be judged")]
             return
-        if SCRIPT in call.via:
-            against = [each for each in against if each[0] not in _UNSURE and each[0] not in _MISSES]
-            against = [(rule + "?", about) for rule, about in against]  # a script may never come to that line
-        yield call, against
+        yield call, _of_script(against) if SCRIPT in call.via else against
+
+
+def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(rule.rstrip("?") + "?", about) for rule, about in against if rule.rstrip("?") not in _MINOR]
 
 
 class _Judge:
     """What all calls of a trace are judged by."""
 
-    __slots__ = ("env", "found", "hinted", "is_near", "policy", "scope", "shown", "sourced")
+    __slots__ = ("env", "found", "hinted", "is_near", "policy", "readers", "scope", "sourced")
 
     def __init__(self, found: Trace, scope: Scope, env: Environment, policy: Any) -> None:
         self.found, self.scope, self.env, self.policy = found, scope, env, policy
-        texts = [" ".join([*call.args, call.cwd, *(word for _, word in call.redirections)]) for call in found.calls]
-        texts += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
-        text = " ".join(texts).lower()
-        is_open = any(mark in text for mark in "\ue001\ue002\ue003")
-        is_open = is_open or any(arg in (TILDE, TILDE + "/", "/") for call in found.calls for arg in call.args)
+        words = [
+            word for call in found.calls for word in (*call.args, call.cwd, *(each for _, each in call.redirections))
+        ]
+        words += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
+        text = " ".join(words).lower()
+        is_open = any(mark in text for mark in "\ue001\ue002\ue003") or not {TILDE, TILDE + "/", "/"}.isdisjoint(words)
         self.hinted = is_open or bool(scope.zero or scope.confirm or scope.no_delete) or any(h in text for h in HINTS)
         self.is_near = is_open or any(name in text for name in paths.own_names(scope))
         self.sourced = False  # a file of secrets is in the environment
-        self.shown = {id(each): call for call in found.calls for each in call.sources()}  # who reads whose output
+        self.readers = {id(each): call for call in found.calls for each in call.sources()}
 
     def of_call(self, call: Call) -> Found:
         name = call.program
-        if not name and not call.redirections:
-            return
         yield from self.effects(call)
         if name in _DELETERS:
             yield from deletes.check(call, self.scope, self.found)
-        elif name == "git":
-            yield from self.git(call)
         elif name in _SPECIAL:
             yield from _SPECIAL[name](self, call)
-        if name in _FORMATS:
-            yield from _formats(call)
-        if name in _INTERPRETERS or joined(call.cwd, call.word) in self.found.fetched:
+        if name in _RUNS or joined(call.cwd, call.word) in self.found.fetched:
             yield from self.run_from_elsewhere(call)
         if name in SENDERS:
             yield from self.sends(call)
-        if call.row is None and name.startswith(UNKNOWN):
-            yield from self.unknown_program(call)
-        yield from self.bodies(call)
+        if call.row is not None:
+            yield from self.bodies(call)
         yield from self.accessed(call)
         if self.policy.custom:
             yield from self.policy.custom_findings(call, self.scope)
 
+    def rule(self, word: str, call: Call, access: str = paths.READ) -> str:
+        return paths.rule_for(word, access, call.cwd, self.scope)
+
     # Effects -------------------------------------------------------------------------------------
 
     def effects(self, call: Call) -> Found:
-        row = call.row
+        row, name = call.row, call.program
         if row is None:
             if call.where != CONTAINER and programs.unknown_effect(call.word, call.args):
                 yield "service.delete", call.line()
+            elif name.startswith(UNKNOWN):  # with the flags of `rm`, and a target that must not go
+                flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-"])
+                is_rm = "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi")
+                if is_rm and any(deletes.is_grave(word, call, self.scope) for word in call.args):
+                    yield "delete.unknown", call.line()
             return
-        rule = programs.effect_of(call.program, row, call.given) if row.effects else ""
-        if not rule or (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
-            return
-        if rule == "sql":
-            return
-        if rule == "db.destroy" and call.program == "dropdb":
+        rule = programs.effect_of(name, row, call.given) if row.effects else ""
+        if name == "dropdb" and rule:
             from .code import is_scratch
 
-            if any(is_scratch(word) for word in call.given.operands):
-                return
-        if (
-            rule == "docker.prune"
-            and UNKNOWN in "".join(call.given.operands)
-            and "--filter" in str(self.found.calls[0].args)
-        ):
-            return
-        yield rule, call.line()
+            rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
+        if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
+            yield rule, call.line()
 
     def git(self, call: Call) -> Found:
         verb, _, directory = gitrules.split(call.args)
@@ -165,10 +166,17 @@ class _Judge:
         rule = gitrules.rule_for(call, self.policy.protected, branch)
         if rule:
             yield rule, call.line()
-        if self.hinted:
-            for word in gitrules.shown(call):
-                if paths.rule_for(word, paths.READ, call.cwd, self.scope) in (paths.SECRET, paths.ENV):
-                    yield paths.rule_for(word, paths.READ, call.cwd, self.scope), plain(word)
+        for word in gitrules.shown(call) if self.hinted else ():
+            if self.rule(word, call) in (paths.SECRET, paths.ENV):
+                yield self.rule(word, call), plain(word)
+
+    def github(self, call: Call) -> Found:
+        if call.given.operands[:1] == ["api"]:
+            method = call.given.value("M").upper()
+            if "force=true" in call.args:
+                yield "git.force-push", call.line()
+            elif method == "DELETE" or (method in ("PUT", "PATCH") and "/protection" in "".join(call.args)):
+                yield "repo.delete", call.line()
 
     def permissions(self, call: Call) -> Found:
         given = call.given
@@ -176,7 +184,7 @@ class _Judge:
         has_mode = not any(flag.startswith("--reference") for flag in given.flags)
         mode = given.operands[0] if has_mode and given.operands else ""
         is_wide = call.program == "chmod" and mode in _WIDE_MODES
-        for word in list(dict.fromkeys(given.operands[1 if has_mode else 0 :]))[:1000]:
+        for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000]:
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             if call.where == CONTAINER or paths.is_temporary(path, self.scope):
                 continue
@@ -184,34 +192,25 @@ class _Judge:
             is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
             if is_system and (is_deep or is_wide):
                 yield "system.permissions", call.line()
-            elif is_deep and is_wide and mode not in ("000", "0"):
+            elif is_deep and is_wide and mode.strip("0"):
                 yield "system.world-writable", call.line()
-
-    def github(self, call: Call) -> Found:
-        if call.given.operands[:1] == ["api"]:
-            method = next((value.upper() for _, kind, value in call.given.values if kind == "M"), "")
-            if "force=true" in call.args:
-                yield "git.force-push", call.line()
-            elif method == "DELETE" or (method in ("PUT", "PATCH") and "/protection" in "".join(call.args)):
-                yield "repo.delete", call.line()
 
     def kills(self, call: Call) -> Found:
         args = [arg for arg in call.args if arg not in ("-s", "-n", "--")]
-        is_all = call.program == "kill" and len(args) > 1 and args[-1] == "-1"
-        signal = args[0].upper().replace("SIG", "") if len(args) > 1 else "-9"
-        is_first = (
-            call.program == "kill" and args[-1:] == ["1"] and signal.lstrip("-") in ("9", "15", "KILL", "TERM", "1")
-        )
-        is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args if arg[:1] != "-")
-        if call.program == "killall5" or is_all or is_first or is_any:
+        signal = args[0].upper().replace("SIG", "").lstrip("-") if len(args) > 1 else "9"
+        is_first = args[-1:] == ["1"] and signal in ("9", "15", "KILL", "TERM", "1")
+        is_all = call.program == "kill" and (is_first or (len(args) > 1 and args[-1] == "-1"))
+        is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args)
+        if call.program == "killall5" or is_all or is_any:
             yield "system.kill-all", call.line()
 
-    def unknown_program(self, call: Call) -> Found:
-        """A program that only the shell will know, with the flags of `rm` and a target that must not go."""
-        flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-" and arg[1:2] != "-"])
-        is_rm = "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi")
-        if is_rm and any(deletes.is_grave(word, call, self.scope) for word in call.args if word[:1] != "-"):
-            yield "delete.unknown", call.line()
+    def formats(self, call: Call) -> Found:
+        """File systems made on a disk; images and temporary files are free."""
+        words = [word for word in call.given.operands if "/" in word or ":" in word]
+        is_file = words and (words[0].endswith((".img", ".raw", ".iso", ".qcow2")) or words[0].startswith("/tmp/"))
+        is_meant = _FORMATS[call.program] in "".join(call.args).replace("--all", "-a")
+        if words and not is_file and is_meant and not call.given.has("-n,--no-act,--help"):
+            yield "disk.overwrite", call.line()
 
     def mounts(self, call: Call) -> Found:
         from .follow import mount
@@ -221,7 +220,7 @@ class _Judge:
             path = paths.absolute(outside, call.cwd, self.scope) if outside else ""
             if path == "/" or (path and paths.home_relative(path, self.scope) == "~"):
                 yield "docker.mount", call.line()
-            elif path and paths.rule_for(outside, paths.READ, call.cwd, self.scope) == paths.SECRET:
+            elif path and self.rule(outside, call) == paths.SECRET:
                 yield paths.SENSITIVE, plain(outside)
 
     # Code from elsewhere, and data that leaves ------------------------------------------------------
@@ -229,25 +228,13 @@ class _Judge:
     def run_from_elsewhere(self, call: Call) -> Found:
         """What the network sent, or a decoder made, is run."""
         words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-")]
-        if any(joined(call.cwd, word) in self.found.fetched for word in words):
-            yield "remote.pipe-to-shell", call.line()
-        made: list[Call] = []
-        for arg in call.args:
-            number = arg.partition("/dev/fd/")[2].split()[:1]
-            if number and number[0].isdecimal() and len(number[0]) < 10 and int(number[0]) < len(self.found.pipes):
-                made += self.found.pipes[int(number[0])]
         piped = call.sources() if _reads_program(call) else []
-        if any(fetches(each) for each in (*made, *piped)):
+        made = [each for arg in call.args for each in self.found.made_by(arg)]
+        is_fetched = any(joined(call.cwd, word) in self.found.fetched for word in words)
+        if is_fetched or any(outputs.fetches(each) for each in (*made, *piped)):
             yield "remote.pipe-to-shell", call.line()
-        elif (
-            any(decodes(each) and not isinstance(each.stdin, str) for each in made)
-            or any(map(decodes, piped))
-            or (
-                call.program in SHELLS
-                and _reads_program(call)
-                and isinstance(call.stdin, str)
-                and call.stdin.strip() == UNKNOWN
-            )
+        elif any(outputs.decodes(each) and not isinstance(each.stdin, str) for each in (*made, *piped)) or (
+            call.program in SHELLS and call.stdin == UNKNOWN and _reads_program(call)
         ):
             yield "code.hidden", call.line()
 
@@ -255,110 +242,70 @@ class _Judge:
         given, name = call.given, call.program
         if any("169.254.169.254" in arg or "metadata.google.internal" in arg for arg in call.args):
             yield "exfil.metadata", call.line()
-        addresses = [value for value in call.args if "://" in value or "." in value or "localhost" in value]
-        is_local = any(_is_local(each.partition("://")[2] or each) for each in addresses)
-        method = next(
-            (value.upper() for _, kind, value in given.values if kind == "M"),
-            given.operands[0].upper() if given.operands else "",
-        )
+        is_local = any(_is_local(arg.partition("://")[2] or arg) for arg in call.args)
+        method = (given.value("M") or "".join(given.operands[:1])).upper()
+        is_data = any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)
         if method == "DELETE" and not is_local:
             yield "cloud.delete", call.line()
-        elif (method == "DELETE" and any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)) or any(
-            word in arg for arg in call.args for word in ("_delete_by_query", "/doDelete", "/purge_cache")
-        ):
+        elif (method == "DELETE" and is_data) or any(each in arg for arg in call.args for each in _DESTROYING_URLS):
             yield "db.destroy", call.line()
         if is_local:
             return
-        sent = [value for _, kind, value in given.values if kind in ("b", "r")]
-        sources = [each for value in [*sent, *given.operands] for each in self._made_by(value)]
-        if sent or name in ("nc", "ncat", "netcat", "telnet", "socat"):
-            sources += call.sources()
-        if any(shows_environment(each) for each in sources):
-            yield "exfil.environment", call.line()
-        elif any(each.program in PACKERS or (each.program == "git" and "archive" in each.args) for each in sources):
-            yield "exfil.tree", call.line()
-        for each in sources:
-            for kind, word in programs.accesses(each.row, each.given) if each.row else ():
-                rule = paths.rule_for(word, paths.READ, each.cwd, self.scope) if kind == "r" else ""
-                if rule in (paths.SECRET, paths.ENV):
-                    yield "exfil.secret", plain(word)
-        for value in sent:
-            word = (
-                value.replace("<", "@").rpartition("@")[2].partition(";")[0] if "@" in value or "<" in value else value
-            )
-            if paths.rule_for(word, paths.READ, call.cwd, self.scope) in (paths.SECRET, paths.ENV):
-                yield "exfil.secret", plain(word)
-
-    def _made_by(self, word: str) -> list[Call]:
-        number = word.partition("/dev/fd/")[2].split()[:1]
-        is_known = bool(number) and number[0].isdecimal() and len(number[0]) < 6
-        return self.found.pipes[int(number[0])] if is_known and int(number[0]) < len(self.found.pipes) else []
-
-    def network_shell(self, call: Call) -> Found:
-        values = [
-            option
-            for option, kind, _ in call.given.values
-            if kind == "-" and option in ("-e", "-c", "--exec", "--sh-exec")
-        ]
-        is_socat = (
-            any(arg.upper().startswith(("EXEC:", "SYSTEM:")) for arg in call.args)
-            and "TCP" in "".join(call.args).upper()
-        )
-        if (values and call.program != "socat") or is_socat or any(each.program in SHELLS for each in call.sources()):
+        if given.has("-e,-c,--exec,--sh-exec") and name in _TALKERS[:3]:
             yield "remote.shell", call.line()
+        sent = [value for _, kind, value in given.values if kind in ("b", "r")]
+        sources = [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
+        sources += call.sources() if sent or name in _TALKERS else []
+        if any(each.program in SHELLS for each in sources) and name in _TALKERS:
+            yield "remote.shell", call.line()
+        if any(outputs.shows_environment(each) for each in sources):
+            yield "exfil.environment", call.line()
+        elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
+            yield "exfil.tree", call.line()
+        files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+        files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
+        for word, each in files:
+            if self.rule(word, each) in (paths.SECRET, paths.ENV):
+                yield "exfil.secret", plain(word)
 
     # Code in a command ------------------------------------------------------------------------------
 
     def bodies(self, call: Call) -> Found:
-        row = call.row
-        if call.program in _DATABASES:
-            from .code import database_texts, destroys
-
-            for text in database_texts(call):
-                if destroys(text):
-                    yield "db.destroy", text[:120]
-            return
-        if row is None or not (set(row.operands) & {"c", "f", "f?"} or "c" in row.values.values()):
+        from_row = set(call.row.operands) | set(call.row.values.values()) if call.row else set()
+        if not from_row & {"c", "f", "f?", "q", "q*"}:
             return
         from . import code
 
+        if "q" in from_row or "q*" in from_row:
+            yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
+            return
         body = code.body_of(call)
-        is_file = not body and self.script_on_disk(call)
-        body = body or (is_file or "")
-        if not body:
+        text = "" if body else self.script_on_disk(call)
+        if not body and not text:
             return
         self.found.budget.step(BODY_STEPS)
-        made = code.calls_of(body, call.program)
-
-        def judge_tree(word: str, caller: Call) -> str:
-            return deletes.target_rule(word, caller, self.scope, self.found)
-
-        against = list(code.check(body, call, self.scope, made, judge_tree))
-        for text in list(dict.fromkeys(code.shell_texts(body, call.program, made)))[:MAX_TEXTS]:
+        made = code.calls_of(body or text, call.program)
+        against = list(code.check(body or text, call, self.scope, made, self.found))
+        for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
             try:
-                inner = expand.trace(text, call.cwd, self.scope.home, self.scope.project, self.env, within=self.found)
+                inner = expand.trace(
+                    command, call.cwd, self.scope.home, self.scope.project, self.env, within=self.found
+                )
+                against += [(rule, about) for rule, about, _ in of_trace(inner, self.scope, self.env, self.policy)]
             except Unreadable:
-                against += [(rule, about) for rule, about, _ in coarse(text, self.scope)]
-                continue
-            against += [(rule, about) for rule, about, _ in of_trace(inner, self.scope, self.env, self.policy)]
-        if is_file:
-            against = [
-                (rule + "?", about)
-                for rule, about in against
-                if rule.rstrip("?") not in (*_UNSURE, *_MISSES) and rule[:5] != "path."
-            ]
+                against += [(rule, about) for rule, about, _ in coarse(command, self.scope)]
+        if text:  # of a file on disk, the paths that it opens are its own affair
+            against = _of_script([each for each in against if each[0][:5] != "path."])
         yield from against
 
     def script_on_disk(self, call: Call) -> str:
         """The text of `python x.py`, if it is small and there."""
-        operands = call.given.operands
-        ends = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
-        if call.where or not operands or not operands[0].endswith(ends) or self.found.budget.files <= 0:
+        names = [word for word in call.given.operands[:1] if word.endswith(_SCRIPT_SUFFIXES)]
+        if call.where or not names:
             return ""
         from .follow import read_small
 
-        path = joined(call.cwd, operands[0]).replace(TILDE, self.scope.home, 1)
-        return read_small(path, self.found.budget) if path.startswith("/") and UNKNOWN not in path else ""
+        return read_small(joined(call.cwd, names[0]), self.found)
 
     # Paths ------------------------------------------------------------------------------------------
 
@@ -367,262 +314,159 @@ class _Judge:
         for operator, word in call.redirections:
             if word.startswith(("/dev/tcp/", "/dev/udp/")) and not _is_local(word[9:]):
                 yield "remote.shell", call.line()
-            elif word not in _DEVICES:
+            else:
                 yield from self.one("r" if operator == "<" else "w", word, call)
-        row = call.row
         if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args[-3:]]:
             return
-        kinds = list(programs.accesses(row, call.given)) if row else [("?", word) for word in call.args[:MAX_OPERANDS]]
+        kinds = list(call.accesses())
         if not (self.hinted or self.is_near or any(kind in _CHANGES for kind, _ in kinds)):
-            yield from self.links(call, kinds)
-            return
-        is_template = any(word.rpartition("/")[2].lower().endswith(_TEMPLATES) for kind, word in kinds if kind in "ro")
-        is_grepped = "--hidden" in call.given.flags or (call.program == "grep" and call.given.has("-r,-R,--recursive"))
+            kinds = [each for each in kinds[:20] if each[0] == "r" and self.is_link(each[1], call)]
+        is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
+        is_search = call.given.has("--hidden,-r,-R,--recursive") and call.program in ("grep", "rg", "ag")
         for number, (kind, word) in enumerate(kinds):
             if number > MAX_OPERANDS and not any(hint in word.lower() for hint in HINTS):
                 continue
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
-            if (
-                kind == "r"
-                and is_grepped
-                and paths.home_relative(paths.absolute(word, call.cwd, self.scope), self.scope) in ("~", "/")
-            ):
+            if kind == "r" and is_search and word.rstrip("/") in (TILDE, ""):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
-        if call.program in ("cp", "mv", "rsync", "tar", "unzip", "install", "ln", "curl", "wget"):
+        if call.program in _COPIERS and not call.where and not call.given.has("-n,--dry-run"):
             yield from self.unpacked(call, kinds)
 
     def one(self, kind: str, word: str, call: Call) -> Found:
         if not word or word in _DEVICES or word.startswith("/dev/fd/"):
             return
-        if kind == "b":
-            word, kind = (word.partition("@")[2].partition(";")[0], "r") if "@" in word[:200] else ("", "")
-        elif kind == "i":
-            word, kind = (globbed(word), "r") if word[:1] != "!" else ("", "")
-        elif kind == "k":
-            is_hidden = not {"-pubout", "-noout", "-out", "-checkend", "-pubin"}.isdisjoint(call.args) and call.args[
-                :1
-            ] != ["enc"]
-            kind = "u" if is_hidden else "r"
-        elif kind == "A":
-            kind = "w" if call.given.has("-c,--create,-r,-u") else "u"
-        elif kind == "h":
-            kind = "r" if word[:5].lower() == "file:" else ""
-        elif kind == "u" and call.program in ("source", "."):
-            self.sourced = self.sourced or paths.rule_for(word, paths.READ, call.cwd, self.scope) == paths.ENV
-        access = {
-            "r": paths.READ,
-            "a": paths.READ,
-            "f": paths.READ,
-            "w": paths.WRITE,
-            "t": paths.WRITE,
-            "d": paths.DELETE,
-        }.get(kind)
-        if kind in (
-            "m",
-            "n",
-            "o",
-            "u",
-            "D",
-            "g",
-            "G",
-            "-",
-            "x",
-            "s",
-            "S",
-            "c",
-            "M",
-            "P",
-            "B",
-            "+",
-            "l",
-            "",
-            "X",
-            "O",
-            "v",
-        ):
-            if kind in ("m", "n", "o"):
-                rule = paths.rule_for(word, paths.WRITE if kind != "o" else paths.DELETE, call.cwd, self.scope)
-                if (
-                    rule.startswith("self.")
-                    or (kind == "m" and rule.startswith("path.system"))
-                    or (kind == "o" and rule == paths.SECRET)
-                ):
-                    yield rule, plain(word)
-            return
-        if access is None:
+        if kind == "i":  # a pattern of names: !x leaves out
+            word, kind = globbed(word), "r" if word[:1] != "!" else ""
+        if kind == "h" and word[:5].lower() == "file:":
+            kind = "r"
+        if kind == "u" and call.program in ("source", "."):
+            self.sourced = self.sourced or self.rule(word, call) == paths.ENV
+        if kind in ("?", "q"):
             yield from self.guess(word, call)
-            return
-        rule = paths.rule_for(word, access, call.cwd, self.scope)
-        if not rule or self.is_excused(rule, access, word, call):
-            return
-        if call.where == CONTAINER and rule.startswith(("path.system", "path.startup")):
-            return
-        yield rule, plain(word)
+        elif kind in ("m", "n", "o"):
+            rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
+            if rule.startswith(("self.", "path.system")) or (kind == "o" and rule == paths.SECRET):
+                yield rule, plain(word)
+        elif kind in _ACCESS:
+            rule = self.rule(word, call, _ACCESS[kind])
+            is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))
+            if rule and not is_inside and not self.is_excused(rule, kind, call):
+                yield rule, plain(word)
 
-    def is_excused(self, rule: str, access: str, word: str, call: Call) -> bool:
-        if access == paths.READ and rule in (paths.ENV, paths.SENSITIVE):
-            if (
-                call.program == "ln"
-                or call.is_kept
-                or call.program in _KEY_TOOLS
-                or shows_names(call)
-                or call.program in ("code", "cursor", "open")
-            ):
-                return not any(each.program in SENDERS for each in self.found.calls) or not call.is_kept
-            reader = self.shown.get(id(call))
-            return reader is not None and (shows_names(reader) or reader.program in ("wc", "xargs"))
-        return (
-            access == paths.DELETE
-            and rule in (paths.SENSITIVE, paths.ENV, "path.env-write")
-            and call.program != "shred"
-        )
+    def is_excused(self, rule: str, kind: str, call: Call) -> bool:
+        """What is kept in a variable, linked or counted is not shown; deleting a file of secrets shows nothing."""
+        if kind == "d":
+            return rule in (paths.SENSITIVE, paths.ENV, "path.env-write")
+        if rule not in (paths.ENV, paths.SENSITIVE):
+            return False
+        if call.is_kept:
+            return not any(each.program in SENDERS for each in self.found.calls)
+        is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
+        reader = self.readers.get(id(call))
+        return is_quiet or kind == "a" or shows_names(call) or (reader is not None and shows_names(reader))
 
     def guess(self, word: str, call: Call) -> Found:
-        """A word of a program, or an option, that may be a path: read, and written where that is ours."""
+        """A word that may be a path: read, and written where that is ours."""
         if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
             return
+        is_known = call.row is not None and "q*" not in call.row.operands
+        is_cloned = call.program == "git" and "clone" in call.args
         for piece in [word, *word.replace("@", "=").split("=")[1:]]:
             if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
                 continue
-            is_free = call.row is not None and call.program not in _DATABASES
-            if not is_free and paths.rule_for(piece, paths.READ, call.cwd, self.scope) == paths.SECRET:
+            if not is_known and self.rule(piece, call) == paths.SECRET:
                 yield paths.SECRET, plain(piece)
-            if (
-                self.is_near
-                and not call.where
-                and (call.row is None or (call.program == "git" and "clone" in call.args))
-            ):
-                own = next(
-                    (
-                        paths.own_rule(path, paths.WRITE, self.scope)
-                        for path in paths.variants(piece, call.cwd, self.scope)
-                    ),
-                    "",
-                )
-                if own:
-                    yield "self.touch", plain(piece)
+            is_written = self.is_near and not call.where and (call.row is None or is_cloned)
+            if is_written and self.rule(piece, call, paths.WRITE).startswith("self."):
+                yield "self.touch", plain(piece)
 
     def unpacked(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
         """Files that come to lie in the home or the client's folder: settings replaced by a copy or an archive."""
-        if call.where or call.given.has("-n,--dry-run"):
-            return
-        sources = [word for kind, word in kinds if kind in ("r", "o", "a")]
+        is_archive = call.program == "unzip" or (call.program == "tar" and "x" in "".join(call.args[:1]))
+        targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and is_archive)]
+        sources = [word for kind, word in kinds if kind in ("r", "o", "a")] if not is_archive else ["./"]
         if call.program in ("curl", "wget"):
             from .follow import fetched_files
 
-            sources, kinds = fetched_files(call), [each for each in kinds if each[0] == "t"] or [("t", ".")]
-        targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and call.program == "tar")]
-        is_archive = call.program == "unzip" or (
-            call.program == "tar" and (call.given.has("-x,--extract") or "x" in call.args[0][:4])
-        )
+            sources, targets = fetched_files(call), [word for kind, word in kinds if kind == "t"] or ["."]
         for target in targets or (["."] if is_archive else []):
             path = paths.absolute(target, call.cwd, self.scope)
-            at_home = path in self.scope.homes
-            if is_archive and (at_home or path in self.scope.config):
-                yield "self.settings", plain(target)
-            elif is_archive and paths.own_rule(path, paths.WRITE, self.scope):
-                yield paths.own_rule(path, paths.WRITE, self.scope), plain(target)
-            for source in sources if not is_archive else ():
+            for source in sources:
                 name = source.rstrip("/").rpartition("/")[2].lower()
-                is_all = source.endswith(("/", "/.", "/\ue001"))
-                if (at_home and (name == ".claude" or is_all)) or (
-                    path in self.scope.config and (is_all or name == ".claude")
-                ):
+                is_all = source.endswith(("/", "/.", "/\ue001")) or name == ".claude"
+                if is_all and path in (*self.scope.homes, *self.scope.config):
                     yield "self.settings", plain(target)
-                for own in [paths.own_rule(path + "/" + name, paths.WRITE, self.scope)] if name and not is_all else []:
-                    if own:
-                        yield own, plain(target)
+                rule = paths.own_rule(path if is_all else path + "/" + name, paths.WRITE, self.scope)
+                if rule:
+                    yield rule, plain(target)
 
-    def links(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
-        """Words that say nothing may still be links to something."""
-        if UNKNOWN in call.cwd or call.row is None or call.where:
-            return
-        base = self.scope.home + call.cwd[1:] if call.cwd[:1] == TILDE else call.cwd
-        for kind, word in kinds[:20]:
-            is_plain = kind == "r" and len(word) < 300 and UNKNOWN not in word and "\n" not in word
-            if is_plain and paths.has_link(word if word[:1] == "/" else base + "/" + word):
-                yield from self.one(kind, word, call)
+    def is_link(self, word: str, call: Call) -> bool:
+        """Whether a word that says nothing may be a link to something."""
+        if UNKNOWN in call.cwd or call.where or len(word) > 300 or UNKNOWN in word or "\n" in word:
+            return False
+        return paths.has_link(joined(call.cwd, word).replace(TILDE, self.scope.home, 1))
 
     # Ourselves --------------------------------------------------------------------------------------
 
     def environment(self, call: Call) -> Found:
-        if self.sourced and shows_environment(call) and not isinstance(self.shown.get(id(call)), expand.Call):
+        if self.sourced and outputs.shows_environment(call) and id(call) not in self.readers:
             yield "secret.show", call.line()
-        for arg in call.args:
-            name, _, value = arg.partition("=")
-            if name == "HARNESS_MEMORY" and value:
-                yield "self.uninstall", call.line()
+        if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
+            yield "self.uninstall", call.line()
+
+    def scripts(self, call: Call) -> Found:
+        """`python3 harness guard …`, `python -m twine upload`, `php artisan db:wipe`: the script is the program."""
+        words = [value for _, kind, value in call.given.values if kind == "P"] or call.given.operands[:1]
+        if words:
+            args = call.args[call.args.index(words[0]) + 1 :] if words[0] in call.args else []
+            inner = expand.Call(words[0], args, call.cwd)
+            if inner.program in _SPECIAL:
+                yield from _SPECIAL[inner.program](self, inner)
+            elif inner.row is not None and inner.row.effects:
+                yield from self.effects(inner)
 
     def ourselves(self, call: Call) -> Found:
-        name, args = call.program, call.args
-        if name in ("python", "python3", "php") and args:
-            modules = [value for _, kind, value in call.given.values if kind == "P"]
-            scripts = modules + [arg for arg in args if arg[:1] != "-"]
-            name = scripts[0].replace("\\", "/").rpartition("/")[2] if scripts else ""
-            args = args[args.index(scripts[0]) + 1 :] if scripts else []
-            row = programs.row_of(name) if modules or name in ("manage.py", "artisan", "console") else None
-            rule = programs.effect_of(name, row, programs.parsed(row, args)) if row else ""
-            if rule:
-                yield rule, call.line()
-        if name == "claude":
-            if any(
-                arg in _UNGUARDED or arg.endswith("=bypassPermissions") or "disableAllHooks" in arg for arg in args
-            ) or (
-                args[:1] == ["plugin"]
-                and args[1:2] in (["disable"], ["uninstall"], ["remove"])
-                and "harness" in "".join(args)
-            ):
-                yield "self.uninstall", call.line()
-        elif name in ("harness", "harness.py", "install.py"):
-            from .ours import rule_for
+        from .ours import rule_for
 
-            rule = rule_for(name, args)
-            if rule:
-                yield rule, call.line()
+        rule = rule_for(call.program, call.args)
+        if rule:
+            yield rule, call.line()
+
+    def client(self, call: Call) -> Found:
+        text = " ".join(call.args)
+        is_out = call.args[:1] == ["plugin"] and call.args[1:2] in (["disable"], ["uninstall"]) and "harness" in text
+        if is_out or "disableAllHooks" in text or any(word in text for word in _UNGUARDED):
+            yield "self.uninstall", call.line()
 
 
-_CHANGES = frozenset("w d m t o a A n".split())
-_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--bare", "bypassPermissions")
-_TEMPLATES = (
-    ".example",
-    ".sample",
-    ".template",
-    ".dist",
-    ".tmpl",
-    ".default",
-    ".defaults",
-    "-example",
-    "_example",
-    ".env.test",
-)
-_KEY_TOOLS = frozenset("ssh-keygen ssh-add keytool mkcert certbot gpg cosign".split())
 _SPECIAL: dict[str, Any] = {
+    "git": _Judge.git,
+    "gh": _Judge.github,
+    "claude": _Judge.client,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("kill", "killall", "pkill", "killall5"), _Judge.kills),
+    **dict.fromkeys(_FORMATS, _Judge.formats),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
-    **dict.fromkeys(("nc", "ncat", "netcat", "socat"), _Judge.network_shell),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
-    "gh": _Judge.github,
-    **dict.fromkeys(("python", "python3", "php", "claude", "harness", "harness.py", "install.py"), _Judge.ourselves),
+    **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
+    **dict.fromkeys(("harness", "harness.py", "install.py"), _Judge.ourselves),
     "fork-bomb": lambda _, call: [("system.fork-bomb", " ".join(call.args))],
 }
 
 
 def shows_names(call: Call) -> bool:
     """Whether only names of variables, or a count, come out: `cut -d= -f1 .env`."""
-    text = " ".join(call.args)
+    text = " ".join(call.args).replace("'", "").replace("-d =", "-d=").replace("-F =", "-F=").replace("-f 1", "-f1")
     if call.program == "cut":
-        return "-d=" in text.replace("-d =", "-d=").replace("'", "") and "-f1" in text.replace("-f 1", "-f1")
-    if call.program in ("sed", "gsed"):
-        return any("=.*/" in arg for arg in call.args) and "-n" not in call.args
+        return "-d=" in text and "-f1" in text
+    if call.program == "sed":
+        return "=.*/" in text and "-n" not in call.args
     if call.program in ("awk", "gawk"):
-        return "-F=" in text.replace("-F =", "-F=") and "$1" in text and "$2" not in text and "$0" not in text
-    is_short = any(arg in ("-o", "-oE", "-Eo", "-oP", "-Po") for arg in call.args)
-    return (
-        call.program in ("grep", "egrep", "rg") and is_short and "=.*" not in text and "=." not in text and "^" in text
-    )
+        return "-F=" in text and "$1" in text and "$2" not in text and "$0" not in text
+    is_part = any(arg in ("-o", "-oE", "-Eo", "-oP", "-Po") for arg in call.args)
+    return call.program in ("wc", "xargs") or (call.program in ("grep", "egrep", "rg") and is_part and "=." not in text)
 
 
 def _is_local(text: str) -> bool:
@@ -631,51 +475,26 @@ def _is_local(text: str) -> bool:
 
 def _reads_program(call: Call) -> bool:
     """Whether an interpreter takes its program, not just its data, from standard input."""
-    if call.program not in SHELLS:
-        if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r"}.isdisjoint(call.args):
-            return False
-        return not call.given.operands or call.given.operands[0] in ("-", "/dev/stdin")
-    if any(arg[:1] == "-" and arg[1:2] != "-" and ("c" in arg or arg == "-n") for arg in call.args):
+    if call.program in SHELLS and any(arg[:1] == "-" and arg[1:2] != "-" and "c" in arg for arg in call.args):
         return "xargs" in call.via and any(UNKNOWN in arg for arg in call.args)
-    operands = [arg for arg in call.args if arg[:1] not in ("-", "+")]
-    return not operands or operands[0] == "/dev/stdin" or "-s" in call.args
-
-
-def _formats(call: Call) -> Found:
-    """File systems made on a disk; images and temporary files are free."""
-    name, args = call.program, call.args
-    if {"--help", "-n", "--no-act"} & set(args):
-        return
-    operands = [word for word in call.given.operands if "/" in word or ":" in word or "." in word]
-    is_file = (bool(operands) and operands[0].endswith((".img", ".raw", ".iso", ".qcow2"))) or "/tmp/" in "".join(
-        operands[:1]
-    )
-    needed = {"badblocks": "-w", "wipefs": "-a", "format": ":"}.get(name, "")
-    if operands and not is_file and needed in "".join(args).replace("--all", "-a"):
-        yield "disk.overwrite", call.line()
-
-
-# Text that no shell would take ------------------------------------------------------------------------
-_GRAVE = ("rm", "dd", "mkfs", "shred", "wipefs", "fdisk", "chmod", "chown", "find", "git", "curl", "wget")
+    if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r", "-n"}.isdisjoint(call.args):
+        return False
+    operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
+    return not operands or operands[0] in ("-", "/dev/stdin") or "-s" in call.args
 
 
 def coarse(text: str, scope: Scope) -> list[Finding]:
-    """For text that no shell would take, or too long a one: each line is read alone, for what is grave in it."""
-    cleaned = plain(text)
+    """For text that no shell would take, or too long a one: each piece is read alone, for what is grave in it."""
     for char in ";&|(){}`":
-        cleaned = cleaned.replace(char, "\n")
-    for char in "\\'\"":
-        cleaned = cleaned.replace(char, "")
-    pieces = list(dict.fromkeys(cleaned.split("\n")))
+        text = text.replace(char, "\n")
+    pieces = dict.fromkeys(plain(text).replace("\\", "").replace("'", "").replace('"', "").split("\n"))
     if len(pieces) > 20_000:
         return [("guard.unreadable", "a script of %d commands" % len(pieces), "")]
     for piece in pieces:
         words = piece.split()
-        while words and (
-            words[0] in ("sudo", "then", "do", "else", "exec", "command", "env", "time") or "=" in words[0]
-        ):
+        while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
             words = words[1:]
-        if (len(words) > 1 and _is_loss(words)) or _reaches(words, scope):
+        if (len(words) > 1 and _is_loss(words)) or any(_reaches(word.lower(), scope) for word in words):
             return [("guard.unreadable", " ".join(words[:40]), "")]
     return []
 
@@ -684,32 +503,22 @@ def _is_loss(words: list[str]) -> bool:
     call = expand.Call(words[0], words[1:60], "/")
     flags = "".join([word for word in words[1:] if word[:1] == "-"])
     if call.program in ("rm", "chmod", "chown") or "$" in words[0]:
-        return "r" in flags.lower() and ("f" in flags or "R" in flags or call.program == "rm")
-    if call.program == "dd":
-        return any(word.startswith("of=") for word in words)
-    if call.program == "find":
-        return "-delete" in words or "-exec" in words
-    if call.program == "git":
-        return (
-            bool(programs.effect_of("git", call.row, call.given) or {"-f", "--force", "--mirror"} & set(words))
-            if call.row
-            else False
-        )
-    rule = programs.effect_of(call.program, call.row, call.given) if call.row and call.row.effects else ""
-    return bool(rule) or call.program in ("mkfs", "shred", "wipefs", "fdisk")
+        return "r" in flags.lower() and (call.program == "rm" or "R" in flags or "f" in flags)
+    if call.program in ("dd", "find"):
+        return "-delete" in words or "-exec" in words or any(word.startswith("of=") for word in words)
+    is_forced = call.program == "git" and not {"-f", "--force", "--mirror"}.isdisjoint(words)
+    rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
+    return bool(rule) or is_forced or call.program in (*_FORMATS, "shred")
 
 
-def _reaches(words: list[str], scope: Scope) -> bool:
+def _reaches(word: str, scope: Scope) -> bool:
     """Whether a word is the path of a secret, or of ourselves."""
-    for word in words:
-        lower = word.lower()
-        if len(word) > 300 or not any(hint in lower for hint in HINTS):
-            continue
-        for path in lower.replace("<", ">").replace("=", ">").replace("$home", "~").split(">"):
-            path = TILDE + path[1:] if path[:1] == "~" else path
-            if "/" in path and len(scope.judged) < paths.MAX_JUDGED - 2:
-                rule = paths.rule_for(path, paths.READ, scope.cwd, scope)
-                own = paths.rule_for(path, paths.WRITE, scope.cwd, scope).startswith("self.")
-                if rule == paths.SECRET or own:
-                    return True
+    if len(word) > 300 or "/" not in word or not any(hint in word for hint in HINTS):
+        return False
+    for path in word.replace("<", ">").replace("=", ">").replace("$home", "~").split(">"):
+        path = TILDE + path[1:] if path[:1] == "~" else path
+        if path and len(scope.judged) < paths.MAX_JUDGED - 2:
+            own = paths.rule_for(path, paths.WRITE, scope.cwd, scope)
+            if own.startswith("self.") or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET:
+                return True
     return False

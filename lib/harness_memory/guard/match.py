@@ -51,7 +51,7 @@ def words_of(call: Call) -> list[str]:
 
 def facts(question: Question) -> Facts:
     """What a call would do, as far as it can be read; text that is no shell script has no facts."""
-    from . import expand, programs, tools
+    from . import expand, tools
     from .shell import Unreadable, plain
     from .words import joined
 
@@ -67,7 +67,7 @@ def facts(question: Question) -> Facts:
             continue
         for call in trace.calls:
             found.commands.append(words_of(call))
-            kinds = list(programs.accesses(call.row, call.given)) if call.row else [("r", word) for word in call.args]
+            kinds = list(call.accesses())
             kinds += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
             touched += [
                 (kind, word, call.cwd) for kind, word in kinds if word and kind not in ("g", "G", "c", "s", "S")

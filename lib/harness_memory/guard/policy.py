@@ -72,7 +72,7 @@ class Policy:
 
     def custom_findings(self, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
         """The rules of people that fit a call."""
-        accesses = list(programs.accesses(call.row, call.given)) if call.row else [("?", word) for word in call.args]
+        accesses = list(call.accesses())
         accesses += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
         for kind, word in accesses:
             access = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write"}.get(kind, "read")
@@ -192,8 +192,8 @@ def files(root: str, project: str) -> tuple[tuple[str, bool], ...]:
 def _rule_problem(rule: Any) -> str:
     if not isinstance(rule, dict):
         return "must be an object"
-    if not isinstance(rule.get("id"), str) or not rule["id"] or len(rule["id"]) > 60 or not rule["id"].isprintable():
-        return 'has no usable "id"'
+    if not isinstance(rule.get("id"), str) or not rule["id"]:
+        return 'has no "id"'
     if rule.get("tier") not in rules.TIERS:
         return '"tier" must be one of %s' % ", ".join(rules.TIERS)
     if not isinstance(rule.get("reason"), str) or not rule["reason"]:

@@ -72,7 +72,7 @@ rm unlink srm trash trash-put gio rimraf del-cli rd rmdir del erase deltree remo
 shred | -n= -s= --iterations= --size= d*
 split csplit | -b= -l= -n= -a= --bytes= --lines= r -
 chmod chown chgrp chattr setfacl icacls takeown | --reference= -m= -x= g m*
-tar gtar bsdtar | -f=A --file=A -C=D --directory=D --exclude= -X=r --exclude-from=r -T=r --files-from=r -I=s
+tar gtar bsdtar | -f=u --file=u -C=D --directory=D --exclude= -X=r --exclude-from=r -T=r --files-from=r -I=s
   --use-compress-program=s --to-command=s --checkpoint-action=s --strip-components= --transform= --one-top-level=w
   --owner= --group= --mtime= --newer= r*
 zip 7z 7za 7zz | -x=X -i= -TT=s -P= -p= w r*
@@ -315,7 +315,7 @@ wget aria2c | -O=w -o=w --output-document=w --output-file=w -P=t --directory-pre
 http https xh httpie iwr irm invoke-webrequest invoke-restmethod fetch lynx | -o=w --output=w -a= --auth= -Method=M
   -OutFile=w -Uri=h -Headers= -Body= h*
 nc ncat netcat telnet socat | -p= -w= -s= -x= -i= -q= -e=- --exec=- --sh-exec=- -c=- h*
-openssl | 1dash -in=k -inkey=k -out=w -keyout=w -CA=u -CAkey=u -key=u -cert=u -passin= -passout= -subj= -days= -newkey=
+openssl | 1dash -in=r -inkey=r -out=w -keyout=w -CA=u -CAkey=u -key=u -cert=u -passin= -passout= -subj= -days= -newkey=
   -config=u g -*
 ssh-keygen ssh-add ssh-copy-id ssh-keyscan keytool mkcert certbot signtool codesign jarsigner | -f=u -t= -b= -C= -N= -P=
   -i=u -keystore=u u*
@@ -412,6 +412,9 @@ class Arguments:
         self.values: list[tuple[str, str, str]] = []  # option, kind, value
         self.operands: list[str] = []
         self.unsure: set[int] = set()  # operands that may be the value of an option we do not know
+
+    def value(self, kind: str) -> str:
+        return next((value for _, each, value in self.values if each == kind), "")
 
     def has(self, flags: str) -> bool:
         return any(flag in self.flags for flag in flags.split(","))
