@@ -34,30 +34,25 @@ class Call:
     """One program with its arguments, as far as they can be known.
 
     `stdin` is the text it reads, a list of the calls that produce it, or None. `is_kept`: its output goes into a
-    shell variable, where it stays unseen. `elsewhere`: where it runs if the `cd` before it fails, or "".
+    shell variable, where it stays unseen. `elsewhere`: where it runs if the `cd` before it fails, or "". `branch`: checked
+    out by this script.
     """
 
-    __slots__ = (
-        *("_given", "args", "branch", "cwd", "elsewhere", "is_kept", "mounts", "program", "redirections", "row"),
-        *("stdin", "texts", "via", "where", "word"),
-    )
+    elsewhere = branch = where = ""
+    stdin: Any = None
+    is_kept = False
+    via: tuple[str, ...] = ()
+    mounts: tuple[tuple[str, str], ...] = ()  # of its container: (inside, outside)
+    _given: programs.Arguments | None = None
 
     def __init__(self, program: str, args: list[str], cwd: str) -> None:
         self.word = program
         self.program = programs.known_as(name_of(program))
         self.row = programs.row_of(self.program)
-        self._given: programs.Arguments | None = None
         self.args = args
         self.cwd = cwd
-        self.elsewhere = ""
-        self.branch = ""  # checked out by this script
         self.redirections: list[tuple[str, str]] = []
-        self.stdin: Any = None
         self.texts: dict[str, str] = {}  # files that this script itself wrote before
-        self.via: tuple[str, ...] = ()
-        self.where = ""
-        self.mounts: tuple[tuple[str, str], ...] = ()  # of its container: (inside, outside)
-        self.is_kept = False
 
     @property
     def given(self) -> programs.Arguments:
@@ -80,15 +75,11 @@ class Call:
 class Budget(shell.Budget):
     """What one question is worth; shared with the scripts that are found in its commands."""
 
-    __slots__ = ("calls", "chars", "files", "steps", "value_chars")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.calls = MAX_CALLS
-        self.steps = MAX_STEPS
-        self.chars = MAX_INNER_CHARS
-        self.value_chars = MAX_VALUE_CHARS
-        self.files = 12  # scripts read from disk
+    calls = MAX_CALLS
+    steps = MAX_STEPS
+    chars = MAX_INNER_CHARS
+    value_chars = MAX_VALUE_CHARS
+    files = 12  # scripts read from disk
 
     def step(self, count: int = 1) -> None:
         self.steps -= count
@@ -98,8 +89,6 @@ class Budget(shell.Budget):
 
 class Trace:
     """All calls of one script, and what could not be read of it."""
-
-    __slots__ = ("budget", "calls", "env", "fetched", "home", "made", "pipes", "project", "unread")
 
     def __init__(self, home: str, project: str, env: Environment, budget: Budget | None = None) -> None:
         self.budget = budget or Budget()
@@ -134,35 +123,29 @@ def trace(text: str, cwd: str, home: str, project: str, env: Environment, within
 
 
 class Shell:
-    __slots__ = (
-        *("active", "aliases", "branch", "cwd", "depth", "elsewhere", "files", "functions", "is_kept", "is_strict"),
-        *("local_names", "mounts", "stack", "stdin", "trace", "variables", "via", "where"),
-    )
+    """The state of a shell; a copy runs what has a state of its own."""
+
+    elsewhere = branch = where = ""
+    depth = 0
+    is_kept = is_strict = False  # strict: a failure ends it, or is noticed
+    active: tuple[str, ...] = ()
+    via: tuple[str, ...] = ()
+    mounts: tuple[tuple[str, str], ...] = ()
+    stdin: Any = None
 
     def __init__(self, found: Trace, cwd: str) -> None:
         self.trace = found
         self.cwd = cwd
-        self.elsewhere = ""
         self.stack: list[str] = []
-        self.branch = ""
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, Any] = {}
         self.aliases: dict[str, str] = {}
         self.local_names: set[str] = set()
         self.files: dict[str, str] = {}
-        self.active: tuple[str, ...] = ()
-        self.via: tuple[str, ...] = ()
-        self.where = ""
-        self.mounts: tuple[tuple[str, str], ...] = ()
-        self.stdin: Any = None
-        self.depth = 0
-        self.is_kept = False
-        self.is_strict = False  # a failure ends it, or is noticed
 
     def copy(self, *, deeper: int = 0) -> Shell:
         other = Shell(self.trace, self.cwd)
-        for name in self.__slots__:
-            setattr(other, name, getattr(self, name))
+        other.__dict__.update(self.__dict__)
         other.variables = dict(self.variables)
         other.functions = dict(self.functions)
         other.stack = list(self.stack)
@@ -237,8 +220,6 @@ class Shell:
     def command(self, assignments: list[Any], words: list[Any], redirections: list[Any]) -> None:
         declares = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
         self.assign(assignments, for_child=bool(words) and not declares)
-        if words and isinstance(words[0], list) and any(isinstance(part, str) for part in words[0]):
-            words = [[part for part in words[0] if isinstance(part, str) or not self.is_empty(part)], *words[1:]]
         expanded = self.words(words, kept=declares)
         call = self.record(expanded[0] if expanded else "", expanded[1:])
         if redirections:
@@ -261,12 +242,6 @@ class Shell:
         call.texts = self.files
         self.trace.calls.append(call)
         return call
-
-    def is_empty(self, part: Any) -> bool:
-        """What vanishes from a name in a shell that sets nothing: `r${x}m`, `r$()m`."""
-        if part[0] == "run":
-            return bool(part[1] == ("seq", []))
-        return part[0] == "var" and not part[2] and part[1] not in self.variables and self.inherited(part[1]) is None
 
     def assign(self, assignments: list[Any], *, for_child: bool) -> None:
         for assignment in assignments:
@@ -354,8 +329,6 @@ class Shell:
         inner.local_names = {str(number) for number in range(10)} | {"@", "*"}
         inner.active = (*self.active, this)
         inner.positional(args)
-        if _calls_of(tree, name) > (0 if _is_background(tree) else 1):
-            self.record("fork-bomb", [name])
         inner.run(tree)
         self.cwd, self.elsewhere, self.branch = inner.cwd, inner.elsewhere, inner.branch
         self.variables.update((key, value) for key, value in inner.variables.items() if key not in inner.local_names)
@@ -579,17 +552,3 @@ class Shell:
             return [self.trace.env.get(name) or "/tmp"]
         value = self.trace.env.get(name)
         return [value.translate(shell.PLAIN)] if value else None  # unset here may be set there
-
-
-def _is_background(tree: Any) -> bool:
-    """`{ f & }` and `{ f | f; }`: what a function starts this way outlives it."""
-    return tree[0] in ("sub", "pipe") or (tree[0] == "group" and _is_background(tree[1]))
-
-
-def _calls_of(tree: Any, name: str, depth: int = 0) -> int:
-    """How often a tree calls `name`."""
-    if not isinstance(tree, (tuple, list)) or depth > 20:
-        return 0
-    if isinstance(tree, tuple) and tree[:1] == ("cmd",):
-        return 1 if tree[2][:1] == [name] else 0
-    return sum(_calls_of(each, name, depth + 1) for each in tree)

@@ -65,11 +65,16 @@ def _by_row(shell: Shell, call: Call) -> None:
             return
     kinds = row.operands
     if kinds[-1:] == ["x"] and "N" not in [row.changes.get(flag) for flag in given.flags]:
-        rest = _rest(call, len(kinds) - 1 - kinds.count("="), "=" in kinds)
-        _set_variables(shell, call.args[: len(call.args) - len(rest)] if "=" in kinds else [])
-        shell.follow(rest, via=name, directory=directory)
+        skipped = len(kinds) - 1
+        if "=" in kinds:
+            skipped = 0
+            while skipped < len(words) and "=" in words[skipped]:
+                key, _, value = words[skipped].partition("=")
+                shell.variables.setdefault(key, [value])
+                skipped += 1
+        shell.follow(_rest(call, skipped), via=name, directory=directory)
     elif kinds[-1:] in (["S"], ["S@"]):
-        rest = _rest(call, len(kinds) - 1, False)
+        rest = _rest(call, len(kinds) - 1)
         rest = rest or ([call.stdin] if isinstance(call.stdin, str) and name == "ssh" else [])
         shell.text(" ".join(rest), via="" if name == "eval" else name, where=REMOTE if kinds[-1] == "S@" else "")
     elif kinds == ["s*"]:
@@ -92,13 +97,11 @@ def _by_row(shell: Shell, call: Call) -> None:
 
 def _inside(shell: Shell, call: Call, at: int, effect: list[str], directory: str) -> None:
     if effect[0] == "run":
-        count = len(call.given.operands) - at
-        rest = _tail(call.args, call.given.operands[at:]) if count > 0 else []
-        shell.follow(rest, via=call.program, directory=directory)
+        shell.follow(_rest(call, at), via=call.program, directory=directory)
         return
     values = call.given.values
     entry = [value for option, _, value in values if option == "--entrypoint"]
-    rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else _tail(call.args, call.given.operands[at:])
+    rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else _rest(call, at)
     mounts = tuple([pair for _, kind, value in values if kind == "B" for pair in [mount(value)] if pair[0]])
     shell.follow(entry + rest, via="container", where=CONTAINER, directory="/", mounts=mounts)
 
@@ -114,43 +117,10 @@ def mount(value: str) -> tuple[str, str]:
     return (rest.partition(":")[0], outside) if is_path else ("", "")
 
 
-def _rest(call: Call, operands: int, assignments: bool) -> list[str]:
-    """The arguments after the options of a wrapper, and its first operands."""
-    values = call.row.values if call.row else {}
-    args, at = call.args, 0
-    while at < len(args):
-        arg = args[at]
-        if arg == "--":
-            at += 1
-            if not operands:
-                break
-        elif arg[:1] == "-" and len(arg) > 1:
-            at += 2 if arg in values else 1
-        elif assignments and (arg == "-" or "=" in arg) and arg.partition("=")[0].replace("_", "a").isalnum():
-            at += 1
-        elif operands:
-            operands -= 1
-            at += 1
-        else:
-            break
-    return args[at:]
-
-
-def _tail(args: list[str], operands: list[str]) -> list[str]:
-    """The arguments from the first of these operands on, options included."""
-    if not operands:
-        return []
-    for at in range(len(args)):
-        if args[at] == operands[0] and [arg for arg in args[at:] if arg in operands][: len(operands)] == operands:
-            return args[at:]
-    return operands
-
-
-def _set_variables(shell: Shell, args: list[str]) -> None:
-    for arg in args:
-        key, equals, value = arg.partition("=")
-        if equals and key[:1] != "-":
-            shell.variables.setdefault(key, [value])
+def _rest(call: Call, skipped: int) -> list[str]:
+    """The arguments from an operand on, options included."""
+    places = call.given.places
+    return call.args[places[skipped] :] if skipped < len(places) else []
 
 
 def _shell(shell: Shell, call: Call) -> None:

@@ -65,6 +65,8 @@ _UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permis
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
     """All findings against a command, in its order."""
     text = text.replace("\0", "").replace("\ufeff", "")  # shells drop the one, and editors do not show the other
+    if "(){" in "".join(text[:2000].split()) and _is_bomb("".join(text[:2000].split())):
+        return [("system.fork-bomb", text[:80], "")]
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
     try:
@@ -72,6 +74,17 @@ def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Fin
     except Unreadable:
         return coarse(text, scope)
     return of_trace(found, scope, env, policy)
+
+
+def _is_bomb(tight: str) -> bool:
+    """`f(){ f|f& };f`: a function that starts itself twice, in the background."""
+    name = tight.partition("(){")[0].rpartition(";")[2].rpartition("&")[2].replace("function", "")
+    body = tight.partition("(){")[2].partition("}")[0]
+    return (
+        bool(name)
+        and body.count(name) > 1
+        and ("|" + name in body or name + "&" in body or body == name + ";" + name + ";")
+    )
 
 
 def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -233,7 +246,7 @@ class _Judge:
         is_fetched = any(joined(call.cwd, word) in self.found.fetched for word in words)
         if is_fetched or any(outputs.fetches(each) for each in (*made, *piped)):
             yield "remote.pipe-to-shell", call.line()
-        elif any(outputs.decodes(each) and not isinstance(each.stdin, str) for each in (*made, *piped)) or (
+        elif any(outputs.decodes(each) for each in (*made, *piped)) or (
             call.program in SHELLS and call.stdin == UNKNOWN and _reads_program(call)
         ):
             yield "code.hidden", call.line()
@@ -347,7 +360,11 @@ class _Judge:
             yield from self.guess(word, call)
         elif kind in ("m", "n", "o"):
             rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
-            if rule.startswith(("self.", "path.system")) or (kind == "o" and rule == paths.SECRET):
+            if (
+                rule.startswith("self.")
+                or (kind == "m" and rule[:11] == "path.system")
+                or (kind == "o" and rule == paths.SECRET)
+            ):
                 yield rule, plain(word)
         elif kind in _ACCESS:
             rule = self.rule(word, call, _ACCESS[kind])
@@ -452,7 +469,6 @@ _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
     **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
     **dict.fromkeys(("harness", "harness.py", "install.py"), _Judge.ourselves),
-    "fork-bomb": lambda _, call: [("system.fork-bomb", " ".join(call.args))],
 }
 
 

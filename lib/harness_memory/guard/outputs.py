@@ -97,8 +97,6 @@ def said(call: Call, found: Trace) -> str | None:
         return joined(call.cwd, args[-1]) if call.cwd and UNKNOWN not in args[-1] else None
     if name == "git" and "rev-parse" in args and "--show-toplevel" in args:
         return found.project or None
-    if name in ("base64", "gbase64", "rev") and isinstance(call.stdin, str) and UNKNOWN not in call.stdin:
-        return _decoded(name, args, call.stdin)
     return None
 
 
@@ -117,19 +115,6 @@ def printed(args: list[str]) -> str:
         if not rest or "%s" not in form:
             return text
     return form
-
-
-def _decoded(name: str, args: list[str], text: str) -> str | None:
-    if name == "rev":
-        return "\n".join([line[::-1] for line in text.split("\n")])
-    import binascii
-
-    try:
-        if any(flag in _DECODES for flag in args):
-            return binascii.a2b_base64(text).decode("utf-8", "replace")
-    except ValueError:
-        pass
-    return None
 
 
 def found_by(call: Call) -> list[str]:

@@ -12,13 +12,12 @@ from .words import folded, globbed, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from .question import Environment
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones
 MAX_JUDGED = 300  # of one question
-MAX_COMPLETED = 60  # of one pattern
 READ, WRITE, DELETE = "read", "write", "delete"
 SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "path.startup"
 
@@ -113,22 +112,17 @@ _CI_NAMES = frozenset(
 )
 _CI_DIRS = ("/.github/workflows/", "/.github/actions/", "/.circleci/", "/.buildkite/", "/.woodpecker/", "/.gitlab/ci/")
 _NO_DELETE = frozenset("claude.md license license.md license.txt .gitignore .gitattributes agents.md".split())
-_SAMPLES = (
-    *sorted(_SECRET_DIRS),
-    *sorted(_SECRET_NAMES),
-    *".env .env.local .env.production .kube .docker .aws config.json credentials .npmrc server.key key.pem".split(),
-    *"shadow hosts.yml gcloud known_hosts .config audit.jsonl".split(),
+_SAMPLES = tuple(
+    """
+    id_rsa id_ed25519 .ssh .aws .gnupg .kube .docker .netrc .npmrc .pypirc .git-credentials .pgpass .env .env.local
+    credentials config.json server.key key.pem shadow hosts.yml gcloud .config .vault-token .bash_history
+    """.split()
 )
 _OWN_SAMPLES = ("settings.json", "settings.local.json", "guard.json", "audit.jsonl")
 
 
 class Scope:
     """Where a call is made: the directories that rules speak of, in the form that paths are compared in."""
-
-    __slots__ = (
-        *("config", "confirm", "cwd", "home", "homes", "judged", "memory", "no_delete", "places", "project", "root"),
-        *("temps", "tree", "user", "zero"),
-    )
 
     def __init__(self, *, home: str, project: str, cwd: str, root: str, tree: str, env: Environment) -> None:
         self.home = home
@@ -253,11 +247,14 @@ def is_within(path: str, place: str) -> bool:
 def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[str]:
     """The paths that a word may stand for: as written, as patterns may complete it, as links lead it."""
     path = absolute(word, cwd, scope)
-    if not GLOBS.isdisjoint(path):
-        yield from _completed(path, access)
-        return
     yield path
-    if UNKNOWN not in path:
+    if not GLOBS.isdisjoint(path):
+        # The first name that matters for each piece that is a pattern; `*` alone aims at nothing.
+        pieces = path.split("/")
+        names = [next((n for n in _samples(piece, access) if matches(piece, n)), piece) for piece in pieces]
+        if names != pieces:
+            yield "/".join(names)
+    elif UNKNOWN not in path:
         # Links are followed from the words as written: file systems may know upper and lower case.
         exact = joined(joined(scope.cwd, cwd), word.replace(TILDE, scope.home, 1) if word[:1] == TILDE else word)
         real = _real(exact)
@@ -265,36 +262,16 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
             yield form(real, scope)
 
 
-def _completed(path: str, access: str) -> list[str]:
-    found = [""]
-    rest: list[str] = [""]  # pieces that can be but one thing
-    for piece in path.split("/")[1:]:
-        choices = []
-        if len(found) < MAX_COMPLETED and not GLOBS.isdisjoint(piece):
-            choices = [sample for sample in _samples(piece, access) if matches(piece, sample)]
-        if choices:
-            known = "/".join(rest)
-            found = [before + known + "/" + choice for before in found for choice in (piece, *choices)][:MAX_COMPLETED]
-            rest = [""]
-        else:
-            rest.append(piece)
-    return [before + "/".join(rest) for before in found]
-
-
-def _samples(piece: str, access: str) -> Iterable[str]:
+def _samples(piece: str, access: str) -> tuple[str, ...]:
     """The names that a pattern may be meant to complete to."""
-    if access == DELETE:  # what is in the folder goes; that is judged as such
-        return _OWN_SAMPLES
+    if GLOBS.isdisjoint(piece) or access == DELETE:  # what is in the folder goes; that is judged as such
+        return ()
     own = _OWN_SAMPLES if access == WRITE else ()
-    literals = len([char for char in piece if char not in GLOBS and char != "]"])
-    is_hidden = piece[:1] == "." and (len(piece) == 2 or QUESTION in piece or BRACKET in piece)
-    if not is_hidden and literals < 2:
+    if len([char for char in piece if char not in GLOBS and char != "]"]) < 2 and piece[:1] != ".":
         return own
     if piece[:1] == STAR:  # `*.yml` does not aim at secrets.yml, `*.pem` aims at keys
-        return (*own, *(name for name in _SAMPLES if name.endswith(_SENSITIVE_SUFFIXES)))
-    if piece.startswith(".git") and piece[4:5] != "-":
-        return (*own, *(name for name in _SAMPLES if name != ".git-credentials"))
-    return (*own, *_SAMPLES)
+        return (*own, "server.key", "key.pem", "id_rsa") if piece[-4:] in (".key", ".pem", "_rsa") else own
+    return own if piece.startswith(".git") else (*own, *_SAMPLES)
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -361,7 +338,7 @@ def _rule(path: str, access: str, scope: Scope) -> str:
         rule = ""
     if rule and not (local == path and is_temporary(path, scope)):
         return rule if access == READ or rule != ENV else "path.env-write"
-    if any(_fits(pattern, path, local, name) for pattern in scope.zero):
+    if any(fits(pattern, path, scope) for pattern in scope.zero):
         return SECRET
     if access == READ:
         return _other_memory(path, scope)
@@ -472,9 +449,9 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
         return "" if path.endswith((".sample", ".lock")) else "path.git-hooks"
     if name in _CI_NAMES or any(each in path for each in _CI_DIRS):
         return "path.ci"
-    if any(_fits(pattern, path, local, name) for pattern in scope.confirm):
+    if any(fits(pattern, path, scope) for pattern in scope.confirm):
         return "path.confirm-write"
-    kept = name in _NO_DELETE or any(_fits(pattern, path, local, name) for pattern in scope.no_delete)
+    kept = name in _NO_DELETE or any(fits(pattern, path, scope) for pattern in scope.no_delete)
     return "path.no-delete" if access == DELETE and kept else ""
 
 
@@ -486,18 +463,11 @@ def is_system(path: str) -> bool:
 
 
 def fits(pattern: str, path: str, scope: Scope) -> bool:
-    return _fits(pattern, path, home_relative(path, scope), path.rpartition("/")[2])
-
-
-def _fits(pattern: str, path: str, local: str, name: str) -> bool:
     """A pattern of a person's own: a name, a path, or either with `*`, `?` and `**`."""
-    given = pattern.lower().replace("\\", "/")
-    marked = globbed(given)
-    if "/" not in given.rstrip("/"):
-        return matches(marked.rstrip("/"), name) or name == given or "/" + given.strip("/") + "/" in path + "/"
-    for each in (path, local):
-        if matches(marked.rstrip("/"), each) or each.startswith(given.rstrip("*").rstrip("/") + "/"):
-            return True
-        if given[:1] not in ("/", "~") and matches(STAR + "/" + marked.rstrip("/"), each):
-            return True
-    return False
+    given = globbed(pattern.lower().replace("\\", "/").rstrip("/"))
+    if "/" not in given:
+        return any(matches(given, piece) or piece == given for piece in path.split("/"))
+    forms = (path, home_relative(path, scope))
+    heads = (given,) if given[:1] in ("/", "~") else (given, STAR + "/" + given)
+    stem = given.rstrip(STAR).rstrip("/") + "/"
+    return any(matches(head, each) or each.startswith(stem) or "/" + stem in each for each in forms for head in heads)

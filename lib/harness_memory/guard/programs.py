@@ -168,16 +168,15 @@ terraform tofu terragrunt | 1dash -chdir=D -var= -var-file=u -target= -state=u -
   login,logout | secret.show state pull
 pulumi | -s= --stack= -C=D --cwd=D | infra.destroy destroy,down,dn | infra.destroy stack rm | infra.destroy state delete
   | infra.destroy up +--yes,-y,--skip-preview | secret.show config,stack +--show-secrets
-cdk cdktf sls serverless sst sam copilot amplify eb chalice zappa | -s= --stage= -r= --region= --profile= -a= --app=
-  --name= --stack-name= | infra.destroy @,remove,undeploy
-vagrant multipass virsh lxc incus qm pct VBoxManage vboxmanage prlctl utmctl packer xl nomad juju cloud-init | --name= |
-  infra.destroy @,undefine,unregistervm,unregister,clean | infra.destroy build +-force,--force | infra.destroy job stop
+cdk cdktf sls serverless sst sam copilot amplify eb chalice zappa vagrant multipass virsh lxc incus qm pct vboxmanage
+  prlctl packer nomad juju chef knife puppet salt salt-key | -s= --stage= -r= --region= --profile= -a= --app= --name=
+  --stack-name= -c= -E= -y: | infra.destroy @,remove,rm,undefine,unregistervm,clean !list,show,status | infra.destroy
+  build +-force,--force | infra.destroy job stop | infra.destroy +-D,--delete,--delete-all
 ansible ansible-playbook | -i=u -m= -a=s --args=s -e= -l= --limit= -u= --vault-password-file=u -t= --tags= -f= g* |
   infra.destroy @
 ansible-vault sops age gpg2 gpg rage | -o=w --output=w -r= -i=u --identity=u -u= --recipient= --vault-password-file=u u*
   | secret.show view,decrypt !--encrypt-string | secret.show +-d,--decrypt !-o,--output,-i,--in-place | path.secret
   +--export-secret-keys,--export-secret-key,--export-secret-subkeys | system.users +--delete-secret-keys,--delete-keys
-chef knife puppet salt salt-call salt-key | -c= -y: -E= | infra.destroy @ | infra.destroy +-d,-D,--delete,--delete-all
 aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= --cli-input-json=r --no-cli-pager:
   --bucket= --key= --name= --exclude= --include= --body=r | cloud.delete s3 rb | cloud.delete s3 rm +--recursive |
   cloud.delete s3 sync,mv +--delete,--recursive | secret.show configure get,export-credentials | secret.show
@@ -202,30 +201,25 @@ azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url
   rm,remove,del,rb,purge,delete,deletefile,cleanup,rmdir,rmdirs,expire,undo,delete-* !-n | cloud.delete sync,mirror
   +--delete-destination,--delete,--remove,--delete-removed !-n | cloud.delete sync,move,bisync
   !-n,--delete-destination=false ~rclone | secret.show config show,dump
-doctl hcloud linode-cli linode scw oci ibmcloud yc aliyun vultr-cli vultr exo civo upctl packet metal ovh nodectl tccli
-  | --context= -c= --compartment-id= --region= --zone= --profile= -f: --force: --format= -o= | cloud.delete
-  @,rm,shutdown,poweroff,rebuild,power-off
 heroku | -a= --app= -r= --remote= -s= | in run | cloud.delete
   *:destroy,*:delete,*:remove,*:reset,*:kill,*:rollback,*:copy,*:unset | cloud.delete
   ps:scale,maintenance:on,releases:rollback,git:clone | secret.show config,config:get
-fly flyctl railway render vercel now netlify surge wrangler supabase firebase planetscale pscale neonctl neon turso
-  upstash convex appwrite amplify-cli expo eas shopify ghost-cli | -a= --app= -c= --config= -t= --token= --scope= -p=
-  --project= --cwd=D --env= -e= --name= --namespace-id= --database-id= --project-ref= --binding= -o= --org= |
-  cloud.delete @,down,rm,remove,unset,unlink,rollback,*:remove,*:unset !get,list,create,put,--local | cloud.delete db
-  push +--include-all,--linked,--force | cloud.delete rollback | secret.show env pull,get | secret.show variables |
-  publish publish,submit | sql d1 execute | sql db shell,execute
-cf nsc auth0 okta stripe twilio sendgrid ldcli launchdarkly unleash flagsmith split sentry-cli datadog-ci newrelic
-  pagerduty pd opsgenie circleci buildkite-agent bk drone gitlab-runner jenkins-cli jenkins jfrog jf artifactory
-  databricks dbx astro airflow dbt mlflow dvc confluent ccloud kcat nats rabbitmqadmin rabbitmqctl pulsar-admin redpanda
-  rpk consul etcdctl influx elasticdump cloudflared cloudflare flarectl tailscale ngrok dnscontrol octodns kong deck
-  apigee apigeecli snyk sonar-scanner temporal prefect dagster algolia meilisearch typesense opensearch-cli elastic
-  fastly akamai route53 cli53 haproxy mailgun postmark contentful sanity strapi hasura snapper vssadmin wbadmin tmutil
-  zoneadm boundary waypoint teleport tsh tctl step cosign oras skopeo crane harbor regctl | -n= -p= -f= --name=
-  --namespace= --project= --profile= --bucket= --space-id= --bootstrap-server= --flag= --environment= -o= --output= |
-  cloud.delete @,unregister,leave,logout,gc,clear_*,close_all_*,deletelocalsnapshots,remove-*,stop_app,permanent-*,rm |
-  cloud.delete * rm,remove,unset,purge,remove-*,clear,rollback !get,list,create,put | cloud.delete
-  +--delete,--delete-all | cloud.delete db reset,clean,downgrade | db.destroy run-operation drop* | db.destroy
-  migrate,database,metadata drop,reset,clear,rollback | cloud.delete rebalance,force_reset,forget_cluster_node
+doctl hcloud linode-cli linode scw oci ibmcloud yc aliyun vultr-cli vultr exo civo upctl ovh fly flyctl railway render
+  vercel now netlify surge wrangler supabase firebase planetscale pscale neonctl neon turso upstash convex appwrite expo
+  eas shopify cf nsc auth0 okta stripe twilio sendgrid ldcli launchdarkly unleash flagsmith sentry-cli datadog-ci
+  newrelic pagerduty pd opsgenie circleci buildkite-agent bk drone gitlab-runner jenkins-cli jenkins jfrog jf
+  artifactory databricks dbx astro airflow dbt mlflow dvc confluent ccloud nats rabbitmqadmin rabbitmqctl pulsar-admin
+  redpanda rpk consul etcdctl influx elasticdump cloudflared flarectl tailscale ngrok dnscontrol kong deck apigee
+  apigeecli temporal prefect dagster algolia meilisearch typesense elastic fastly akamai cli53 mailgun postmark
+  contentful sanity strapi hasura snapper vssadmin wbadmin tmutil boundary waypoint teleport tsh tctl oras skopeo crane
+  harbor regctl | -n= -p= -f= -a= -c= -e= -o= -t= --app= --config= --token= --scope= --project= --cwd=D --env= --name=
+  --namespace= --namespace-id= --database-id= --project-ref= --region= --zone= --profile= --bucket= --space-id=
+  --bootstrap-server= --flag= --environment= --output= --format= --org= --context= --compartment-id= | cloud.delete
+  @,rm,remove,remove-*,unset,unlink,down,rollback,*:remove,*:unset,unregister,leave,logout,gc,clear,clear_*,close_all_*,deletelocalsnapshots,stop_app,permanent-*,forget_*,force_reset,shutdown,poweroff,power-off,rebuild
+  !get,list,create,put,show,describe,--local | cloud.delete +--delete,--delete-all | cloud.delete db
+  push,reset,clean,downgrade +--include-all,--linked,--force,--yes,-y | db.destroy migrate,database,metadata
+  drop,reset,clear | secret.show env pull,get | secret.show variables | publish publish,submit | sql d1 execute | sql db
+  shell,execute
 kafka-topics kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh kafka-acls kafka-configs
   kafka-delete-records kafka-acls.sh kafka-configs.sh kafka-delete-records.sh kafka-streams-application-reset
   zookeeper-shell | --bootstrap-server= --topic= --group= --entity-name= | cloud.delete
@@ -377,8 +371,6 @@ _rows: dict[str, Row | None] = {}
 class Row:
     """One row, read."""
 
-    __slots__ = ("changes", "effects", "is_single", "keyed", "operands", "values")
-
     def __init__(self, text: str) -> None:
         fields = [field.split() for field in text.split("|")]
         self.values: dict[str, str] = {}
@@ -404,13 +396,12 @@ class Row:
 class Arguments:
     """The arguments of one call, told apart by its row."""
 
-    __slots__ = ("flags", "is_help", "operands", "unsure", "values")
-
     def __init__(self) -> None:
         self.flags: list[str] = []
         self.is_help = False
         self.values: list[tuple[str, str, str]] = []  # option, kind, value
         self.operands: list[str] = []
+        self.places: list[int] = []  # of the operands, among the arguments
         self.unsure: set[int] = set()  # operands that may be the value of an option we do not know
 
     def value(self, kind: str) -> str:
@@ -458,6 +449,7 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
         if arg == "--":
             found.flags.append(arg)
             found.operands += args[at : at + MAX_OPERANDS]
+            found.places += range(at, len(args))
             break
         if (arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()) and arg not in values:
             if len(found.operands) < MAX_OPERANDS:
@@ -465,6 +457,7 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
                 if before[:1] == "-" and before not in values and "=" not in before and before[1:2] != UNKNOWN:
                     found.unsure.add(len(found.operands))
                 found.operands.append(arg)
+                found.places.append(at - 1)
             continue
         name, equals, value = arg.partition("=")
         found.flags.append(arg)

@@ -49,7 +49,6 @@ _COMPOUND = frozenset("if while until for select case function { [[".split())
 _REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">")
 _OPERATORS = (":-", ":=", ":?", ":+", "%%", "##", "//")
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
-_ESCAPES = dict(zip("ntrabeEfv", "\n\t\r\a\b\x1b\x1b\f\v"))
 _LIVE = {"*": STAR, "?": QUESTION, "[": BRACKET}
 _SCRUBBED = dict.fromkeys(PLAIN, "�")
 _NOTHING: frozenset[str] = frozenset()
@@ -66,11 +65,8 @@ class TooMuch(Unreadable):
 class Budget:
     """How much may still be read, by all readers of one script together."""
 
-    __slots__ = ("pieces", "words")
-
-    def __init__(self) -> None:
-        self.words = MAX_WORDS
-        self.pieces = MAX_PIECES
+    words = MAX_WORDS
+    pieces = MAX_PIECES
 
     def take(self, *, words: int = 0, pieces: int = 0) -> None:
         self.words -= words
@@ -97,8 +93,6 @@ def plain(word: str) -> str:
 
 
 class _Reader:
-    __slots__ = ("at", "bodies", "budget", "depth", "text")
-
     def __init__(self, text: str, depth: int, budget: Budget) -> None:
         self.text = text
         self.at = 0
@@ -620,15 +614,14 @@ class _Reader:
 
     def ansi(self) -> str:
         """The text of $'...'."""
-        at = self.at + 1
-        found = []
-        while self.text[at : at + 1] != "'":
-            if at >= len(self.text):
+        end = self.at + 1
+        while self.text[end : end + 1] != "'":
+            if end >= len(self.text):
                 raise Unreadable("an open $'")
-            char, at = _escape(self.text, at + 1) if self.text[at] == "\\" else (self.text[at], at + 1)
-            found.append(char)
-        self.at = at + 1
-        return "".join(found).translate(_SCRUBBED)
+            end += 2 if self.text[end] == "\\" else 1
+        text = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return unescaped(text)
 
     def backquoted(self) -> Any:
         text, at = self.text, self.at
@@ -739,29 +732,9 @@ def _aside(word: Any) -> list[Any]:
 
 
 def unescaped(text: str) -> str:
-    """Text as `echo -e` and `printf` print it."""
-    pieces: list[str] = []
-    at = 0
-    while True:
-        next_at = text.find("\\", at)
-        if next_at < 0 or next_at + 1 >= len(text) or len(pieces) > MAX_PIECES:
-            return ("".join(pieces) + text[at:]).translate(_SCRUBBED if pieces else {})
-        decoded, end = _escape(text, next_at + 1)
-        pieces.append(text[at:next_at] + decoded)
-        at = end
-
-
-def _escape(text: str, at: int) -> tuple[str, int]:
-    """The character of the escape whose letter stands at `at`, and the position after it."""
-    char = text[at : at + 1]
-    if char in _ESCAPES:
-        return _ESCAPES[char], at + 1
-    most, base, start = {"x": (2, 16, 1), "u": (4, 16, 1), "U": (8, 16, 1)}.get(char, (3, 8, 0))
-    digits = "0123456789abcdefABCDEF" if base == 16 else "01234567"
-    end = at + start
-    while end < len(text) and end - at - start < most and text[end] in digits:
-        end += 1
-    if end == at:
-        return char, at + 1
-    code = int(text[at + start : end] or "0", base)
-    return (chr(code) if code < 0x110000 else "\ufffd"), end
+    """Text as `echo -e`, `printf` and $'...' make it."""
+    try:
+        made = text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except ValueError:
+        return text
+    return made.translate(_SCRUBBED)
