@@ -32,7 +32,8 @@ _DELETES = frozenset("remove unlink unlinksync".split())
 _OPENS = frozenset(
     "open read_text read_bytes readfilesync readfile createreadstream file_get_contents path read copyfile".split()
 )
-_WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync file_put_contents write".split())
+_WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync file_put_contents".split())
+_METHODS = frozenset("write_text write_bytes read_text read_bytes".split())
 _HOMES = ("expanduser", "path.home()", "homedir()", "env.home", "dir.home", "env{home}")
 _HOME_NAMES = ("['home']", '["home"]', "('home')", '("home")')
 _TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
@@ -81,8 +82,9 @@ def calls_of(body: str, name: str) -> list[Made]:
             inner = body[at + 1 : end][:2000]
             callee = "system" if lower[start:at] in ("qw", "qx", "q") else lower[start:at]
             literals = inner.split() if lower[start:at] == "qw" else _literals(inner)
-            if callee.startswith(".") and found and found[-1][0] == "path":  # Path('x').write_text(...)
-                literals = found[-1][1] + literals
+            owner, _, last = callee.rpartition(".")
+            if last in _METHODS:  # the path is what they belong to: Path('x').write_text(...)
+                literals = found[-1][1] if not owner and found and found[-1][0] == "path" else _set_before(owner, body)
             found.append((callee, literals, inner.lower()[:400]))
         at += 1
     return found
@@ -198,7 +200,7 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -
                     yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
         elif last in _DELETES and callee != last:
             yield from _accessed(target, paths.DELETE, call, scope)
-        elif (last in _WRITES and "." in callee) or (last in ("open", "fopen") and _is_written(text)):
+        elif last in _WRITES or callee == "file.write" or (last in ("open", "fopen") and _is_written(text)):
             yield from _accessed(target, paths.WRITE, call, scope)
         elif last in _OPENS and words:
             yield from _accessed(target, paths.READ, call, scope)

@@ -51,101 +51,79 @@ _MAIN_FOLDERS = frozenset(
 _WORK_FOLDERS = ("/workspace/", "/workspaces/", "/testbed/", "/app/", "/repo/", "/code/", "/project/")  # of containers
 _GRAVE = ("delete.project", "delete.home", "delete.system")
 _FREE_SYSTEM = ("/var/lib/apt/lists", "/var/cache", "/opt/homebrew/var/cache")
-_TAKES_AWAY = ("--remove-files", "--remove-source-files", "--move", "-sdel")
 _GIT_PARTS = frozenset("head packed-refs config logs modules worktrees info".split())
 
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """The findings against a call that deletes."""
-    name, given = call.program, call.given
-    if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args]:
+    name, given, args = call.program, call.given, call.args
+    words = given.operands
+    lower = [arg.lower() for arg in args]
+    is_deep = True
+    if "--help" in lower or "-whatif" in lower:
         return
     if name in ("find", "fd", "fdfind"):
-        runs_rm = any(
-            flag[:5] in ("-exec", "-x", "-X") and word in ("rm", "shred")
-            for flag, word in zip(call.args, call.args[1:])
+        yield from _found(call, scope, found)
+        return
+    if name in ("rsync", "tar", "zip", "7z", "mv"):
+        takes = given.has("--remove-files,--remove-source-files,--move,-sdel") or (
+            name == "zip" and "-m" in given.flags
         )
-        if "-delete" in call.args or (runs_rm and find_parts(call)[1:] != ([], False)):
-            yield from _found(call, scope, found)
-    elif name in ("rsync", "tar", "zip", "7z"):
-        if any(flag in _TAKES_AWAY for flag in given.flags) or (name == "zip" and "-m" in given.flags):
-            yield from _targets([word for word in given.operands if is_grave(word, call, scope)], call, scope, found)
-        if name == "rsync" and not given.has("-n,--dry-run,--list-only") and _mirrors(given.flags):
-            yield from _mirrored(given.operands[-1:], call, scope, found)
-    elif name == "mv":
-        if given.operands[-1:] == ["/dev/null"]:
-            yield from _targets(given.operands[:-1], call, scope, found)
-        for word in given.operands[:-1]:
-            path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
-            if path in _ROOTS or paths.home_relative(path, scope) == "~":
-                yield ("delete.system" if path in _ROOTS else "delete.home"), plain(word)
+        takes = takes or name == "mv"
+        is_mirror = name == "rsync" and any(flag.startswith("--del") for flag in given.flags)
+        words = [word for word in words[: -1 if name == "mv" else None] if takes and _is_place(word, call, scope)]
+        words += given.operands[-1:] if is_mirror and not given.has("-n,--dry-run,--list-only") else []
+        words = given.operands[:-1] if name == "mv" and given.operands[-1:] == ["/dev/null"] else words
     else:
-        words = (
-            [arg for arg in given.operands if len(arg) != 2 or arg[:1] != "/"] if name in _WINDOWS else given.operands
-        )
-        if not words and name in ("remove-item", "ri"):
-            words = [
-                word
-                for each in call.sources()
-                if each.program in ("get-childitem", "gci", "ls")
-                for word in each.given.operands
-            ]
+        if name in _WINDOWS:
+            words = [arg for arg in words if len(arg) != 2 or arg[:1] != "/"]
+        for each in call.sources() if not words and name in ("remove-item", "ri") else ():
+            words += each.given.operands  # gci ~ | Remove-Item -Recurse
         is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
-        is_deep = is_deep or any(arg.lower() in ("/s", "/q") or arg.lower()[:3] == "-re" for arg in call.args)
-        yield from _targets(words, call, scope, found) if is_deep else _files(words, call, scope, found)
+        is_deep = is_deep or any(arg in ("/s", "/q") or arg[:3] == "-re" for arg in lower)
+    distinct = list(dict.fromkeys(words))
+    if len(distinct) > MAX_TARGETS and is_deep:
+        yield "delete.unknown", "%d targets" % len(distinct)
+    for number, word in enumerate(distinct):
+        if number < MAX_TARGETS or (not is_deep and (STAR in word or ".git" in word or word[:1] == "/")):
+            rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
+            if rule:
+                yield rule, plain(word)
 
 
 _WINDOWS = ("rd", "rmdir", "del", "erase", "deltree")
 
 
-def _mirrors(flags: list[str]) -> bool:
-    return any(flag.startswith("--delete") or flag == "--del" for flag in flags)
-
-
-def _mirrored(words: list[str], call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
-    for target in words:
-        if ":" in target and target[1:2] != ":":
-            yield "delete.outside", plain(target)
-        else:
-            yield from _targets([target], call, scope, found)
+def _is_place(word: str, call: Call, scope: Scope) -> bool:
+    """The whole home or a root of the system, which are lost where they are moved to."""
+    path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
+    return path in _ROOTS or paths.home_relative(path, scope) == "~"
 
 
 def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
+    """`find … -delete`, or with `rm`; without names the target is all below the start."""
+    runs_rm = any(
+        flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(call.args, call.args[1:])
+    )
     starts, names, narrowed = find_parts(call)
-    for start in starts:
-        path = paths.absolute(start, call.cwd, scope)
-        if not names and not narrowed:
-            yield from _targets([start.rstrip("/") + "/" + STAR], call, scope, found)
-        elif _worth(path, scope, call) in ("delete.system", "delete.home"):
-            yield "delete.outside", plain(start)  # some files below the start: the place must be wrong
-
-
-def _targets(words: list[str], call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
-    distinct = list(dict.fromkeys(words))
-    if len(distinct) > MAX_TARGETS:
-        yield "delete.unknown", "%d targets" % len(distinct)
-    for word in distinct[:MAX_TARGETS]:
-        rule = target_rule(word, call, scope, found)
+    is_some = bool(names or narrowed)
+    for start in starts if "-delete" in call.args or (runs_rm and is_some) else ():
+        place = paths.absolute(start, call.cwd, scope)
+        rule = target_rule(start.rstrip("/") + "/" + STAR, call, scope, found) if not is_some else ""
+        if is_some and _worth(place, scope, call) in ("delete.system", "delete.home"):
+            rule = "delete.outside"  # some files below the start: the place must be wrong
         if rule:
-            yield rule, plain(word)
+            yield rule, plain(start)
 
 
-def _files(words: list[str], call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
+def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """Single files: only all of a place that matters, or a part of git's own."""
-    for number, word in enumerate(dict.fromkeys(words)):
-        if number > MAX_TARGETS and STAR not in word and ".git" not in word and word[:1] != "/":
-            continue
-        path = paths.absolute(word, call.cwd, scope)
-        if word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
-            if not _is_made(word, call, found):
-                yield "delete.unknown", plain(word)
-        elif call.program == "shred":
-            disk = path.startswith("/dev/") and not path.startswith("/dev/shm/")
-            yield ("disk.overwrite" if disk else "delete.unknown"), plain(word)
-        else:
-            rule = _git_rule(path, call, scope)
-            if rule:
-                yield rule, plain(word)
+    path = paths.absolute(word, call.cwd, scope)
+    if word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
+        return "" if _is_made(word, call, found) else "delete.unknown"
+    if call.program == "shred":
+        return "disk.overwrite" if path.startswith("/dev/") else "delete.unknown"
+    return _git_rule(path, call, scope)
 
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:
@@ -160,18 +138,16 @@ def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
     if not word or len(word) > paths.MAX_PATH_CHARS or _is_made(word, call, found):
         return ""
-    rule = _cached(word, call, call.cwd, scope)
-    if call.elsewhere and rule in ("", "delete.inside"):
-        other = _cached(word, call, call.elsewhere, scope)
-        return "delete.unknown" if other in _GRAVE or other == "delete.git" else rule
-    return rule
-
-
-def _cached(word: str, call: Call, cwd: str, scope: Scope) -> str:
-    key = (word, call.where + "".join(call.mounts[0] if call.mounts else ()), cwd)
-    if key not in scope.judged:
-        scope.judged[key] = _tree_rule(word, call, cwd, scope)
-    return scope.judged[key]
+    if ":" in word[2:] and call.program == "rsync":
+        return "delete.outside"
+    rules = []
+    for cwd in (call.cwd, call.elsewhere) if call.elsewhere else (call.cwd,):
+        key = (word, call.where + str(call.mounts[:1]), cwd)
+        if key not in scope.judged:
+            scope.judged[key] = _tree_rule(word, call, cwd, scope)
+        rules.append(scope.judged[key])
+    is_worse = rules[0] in ("", "delete.inside", "delete.outside") and rules[-1] in (*_GRAVE, "delete.git")
+    return "delete.unknown" if is_worse else rules[0]
 
 
 def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
@@ -206,16 +182,16 @@ def _is_any(name: str) -> bool:
 
 def _unknown(path: str, scope: Scope, call: Call) -> str:
     head, _, rest = path.partition(UNKNOWN)
+    folder, _, stem = head.rpartition("/")
     name = path.rstrip("/").rpartition("/")[2]
     if call.where == CONTAINER or (UNKNOWN not in name and is_disposable(name)):
         return ""
-    folder = head.rpartition("/")[0]
-    if head and ".." not in rest and folder not in ("", "/"):
-        if paths.is_temporary(head.rstrip("/"), scope) or any(is_disposable(piece) for piece in folder.split("/")[2:]):
-            return ""
-        if head.rpartition("/")[2] and paths.is_within(folder, scope.places[1]):
-            return "delete.inside"  # `build-$VERSION`: some sibling of a known name
-    return "delete.unknown"
+    if folder in ("", "/") or ".." in rest:
+        return "delete.unknown"
+    if paths.is_temporary(head.rstrip("/"), scope) or any(is_disposable(piece) for piece in folder.split("/")[2:]):
+        return ""
+    # `build-$VERSION`: some sibling of a known name
+    return "delete.inside" if stem and paths.is_within(folder, scope.places[1]) else "delete.unknown"
 
 
 def is_grave(word: str, call: Call, scope: Scope) -> bool:

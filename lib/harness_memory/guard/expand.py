@@ -34,8 +34,7 @@ class Call:
     """One program with its arguments, as far as they can be known.
 
     `stdin` is the text it reads, a list of the calls that produce it, or None. `is_kept`: its output goes into a
-    shell variable, where it stays unseen. `elsewhere`: where it runs if the `cd` before it fails, or "". `branch`: checked
-    out by this script.
+    shell variable, where it stays unseen. `elsewhere`: where it runs if the `cd` before it fails.
     """
 
     elsewhere = branch = where = ""
@@ -370,11 +369,6 @@ class Shell:
         names = [arg for arg in args if not arg.startswith("-")]
         if isinstance(self.stdin, str):
             values = distinct(self.stdin.rstrip("\n").split("\n"))
-            if len(names) > 1:
-                rows = [value.split(None, len(names) - 1) for value in values]
-                for at, name in enumerate(names):
-                    self.variables[name] = distinct([row[at] for row in rows if len(row) > at]) or [""]
-                return
         elif self.stdin:
             values = outputs.fed_words(self.stdin, lines=True)
         for name in names:
@@ -511,8 +505,6 @@ class Shell:
     def value(self, name: str, operator: str, argument: Any) -> list[str]:
         known = self.variables.get(name)
         known = self.inherited(name) if known is None else known
-        if operator == "!":
-            return [each for other in (known or [UNKNOWN])[:4] for each in self.value(other, "", "")]
         if operator in (":-", "-", ":=", "="):
             if known is not None and known != [""]:
                 return known

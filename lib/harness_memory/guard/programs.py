@@ -78,8 +78,8 @@ tar gtar bsdtar | -f=u --file=u -C=D --directory=D --exclude= -X=r --exclude-fro
 zip 7z 7za 7zz | -x=X -i= -TT=s -P= -p= w r*
 unzip bsdunzip unrar | -d=t -x=X -P= u -*
 gzip gunzip bzip2 bunzip2 xz unxz zstd pigz | -S= -T= -o=w -c:r -k:r o*
-find fd fdfind | special
-xargs parallel | special
+find fd fdfind | -*
+xargs parallel | -*
 echo printf : true false exit return break continue shift let expr seq sleep wait jobs disown bg fg logger say
   notify-send tput clear man help info tldr whatis apropos which whereis type command-v basename dirname test [ [[ ((
   case wall umask ulimit getopts date cal uptime uname hostname whoami id groups ps top htop free df lsof ss netstat
@@ -107,7 +107,7 @@ nodemon | -x=s --exec=s -w= -e= f -*
 ssh | -i=u -p= -l= -o=O -F=u -L= -R= -D= -J= -b= -c= -E= -m= -S= -W= -w= -B= -e= -I= -Q= -O= - S@
 cmd | /c=S /C=S /k=S /K=S g*
 powershell pwsh | -c=S -command=S -Command=S -C=S -File=f -f=f -ExecutionPolicy= -ep= 1dash g*
-bash sh zsh dash ksh ash fish rbash mksh csh tcsh | special
+bash sh zsh dash ksh ash fish rbash mksh csh tcsh | -*
 npx bunx uvx pnpx pipx | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
 poetry pipenv hatch pdm rye | -C=D --directory=D -P= --project= | run run | publish publish | secret.show config +--list
 uv | --with= --from= -p= --python= --project=D --directory=D --extra= --group= --env-file=u --index-url= | run run | run
@@ -263,7 +263,7 @@ prisma drizzle-kit sequelize sequelize-cli typeorm knex alembic flyway liquibase
   migrate:fresh,migrate:reset,migrate:refresh,schema:drop,*:database:drop,*:schema:drop,queue:clear | db.destroy
   migrate:rollback +--all | db.destroy database,schema,db drop,reset,clean | db.destroy migrate * zero
 fdisk sfdisk cfdisk sgdisk gdisk parted | -u= -o= | disk.manage !-l,--list,print,-v,--verify
-mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format mkfs.* | special
+mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format mkfs.* | -*
 diskutil | | disk.manage erase*,partition*,zerodisk,randomdisk,secureerase,reformat,unmountdisk | disk.manage apfs
   delete*,erase*,resize*
 lvremove vgremove pvremove lvreduce resize2fs tune2fs e2fsck fsck xfs_repair format-volume clear-disk initialize-disk
@@ -286,7 +286,7 @@ ip | | system.services link set !up | system.services route,addr,address,netns d
 ifconfig route nmcli setenforce sysctl modprobe rmmod insmod nginx apachectl supervisorctl haproxyctl | -p= |
   system.services * down | system.services del,delete,flush,0,permissive,stop | system.services
   networking,radio,connection off,delete | system.services +-w,--write,-r | system.services * ~rmmod,insmod
-kill killall pkill killall5 | special
+kill killall pkill killall5 | -*
 crontab | -u= -l:N | system.schedule +-r | system.schedule * !-l,-e
 at batch atrm schtasks | -f=f | system.schedule * ~atrm | system.schedule +/delete
 userdel deluser groupdel delgroup useradd adduser chpasswd visudo vipw | | system.users !-c,--check
@@ -331,11 +331,10 @@ git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= 
   replace +-d,--delete | git.rewrite rebase +--root | git.worktree worktree remove +-f,--force | secret.show credential
   fill,get | git.discard checkout,restore +--ours,--theirs .
 bfg git-filter-repo | | git.rewrite *
-make gmake just task rake-task | -C=D --directory=D -f=u --file=u --makefile=u -j= -l= --justfile=u -d=D | special
-harness install.py harness.py claude | special
+make gmake just task rake-task | -C=D --directory=D -f=u --file=u --makefile=u -j= -l= --justfile=u -d=D -*
+harness install.py harness.py claude | -*
 export declare typeset local readonly set unset alias unalias shopt setopt read mapfile readarray trap hash | g*
-tmux screen | -t= -s= -n= -c=D -S= -L= -x= -y= -F= | tmux
-  send-keys,send,new-session,new,split-window,splitw,new-window,neww,run-shell,run
+tmux screen | -t= -s= -n= -c=D -S= -L= -x= -y= -F= s*
 pytest ruff mypy black eslint prettier tsc jest vitest mocha go rustc rustup gcc cc clang g++ cmake ninja bazel java
   javac pm2 bd jj svn hg fossil nvm fnm volta gdb lldb ffmpeg convert magick xcodebuild xcrun adb swift tox nox
   pre-commit ollama redis-server postgres minio ollama turbo nx vite next webpack | g*
@@ -350,16 +349,11 @@ psexec wmic reg sc.exe bcdedit fsutil cipher | | disk.manage delete,shadowcopy,/
 
 # Words that a service obeys by destroying something; the second half means little to a program that we do not know.
 SEVERE = frozenset(
-    """
-    delete destroy terminate purge wipe nuke erase deprovision decommission undeploy teardown truncate drop delete-all
-    """.split()
+    "delete destroy terminate purge wipe nuke erase deprovision decommission undeploy teardown truncate drop".split()
 )
 DESTROYS = SEVERE | frozenset("del deregister disable revoke reset flush uninstall undefine detach kill".split())
 _EXCUSES = frozenset(
-    """
-    --help help --dry-run --dryrun -dry-run --whatif -whatif --what-if --version version --preview-only
-    --generate-cli-skeleton
-    """.split()
+    "--help --dry-run --dryrun -dry-run --whatif -whatif --version --preview-only --generate-cli-skeleton".split()
 )
 _VERSIONED = frozenset("python pypy node ruby perl php pip lua clang gcc psql java ipython".split())
 MAX_OPERANDS = 400
@@ -373,24 +367,20 @@ class Row:
 
     def __init__(self, text: str) -> None:
         fields = [field.split() for field in text.split("|")]
-        self.values: dict[str, str] = {}
+        self.values: dict[str, str] = {}  # options that take one, with its kind
         self.changes: dict[str, str] = {}
         self.keyed: dict[str, str] = {}
         self.operands: list[str] = []
-        self.is_single = False
-        for token in fields[1] if len(fields) > 1 else ():
-            name, equals, kind = token.partition("=")
-            if token == "1dash":
-                self.is_single = True
-            elif token[:1] in "-/" and equals:
-                self.values[name] = kind or "-"
-            elif token[:1] == "-" and ":" in token:
-                self.changes[token.partition(":")[0]] = token.partition(":")[2]
-            elif equals and name:
-                self.keyed[name] = kind or "-"
-            else:
-                self.operands.append(token)
         self.effects = fields[2:]
+        self.is_single = "1dash" in fields[1]
+        for token in fields[1]:
+            name, equals, kind = token.partition("=")
+            if equals and name:
+                (self.values if name[0] in "-/" else self.keyed)[name] = kind or "-"
+            elif token[0] == "-" and ":" in token:
+                self.changes[token.partition(":")[0]] = token.partition(":")[2]
+            elif token != "1dash":
+                self.operands.append(token)
 
 
 class Arguments:
@@ -398,7 +388,6 @@ class Arguments:
 
     def __init__(self) -> None:
         self.flags: list[str] = []
-        self.is_help = False
         self.values: list[tuple[str, str, str]] = []  # option, kind, value
         self.operands: list[str] = []
         self.places: list[int] = []  # of the operands, among the arguments
@@ -414,35 +403,27 @@ class Arguments:
 def known_as(name: str) -> str:
     """The name of the row: `python3.12`, `nodejs.exe` and `mkfs.ext4` have one."""
     if not _index:
-        line = ""
-        for part in [*ROWS.split("\n"), ""]:
-            if part[:1] != " ":
-                for each in line.partition("|")[0].split():
-                    _index.setdefault(each, line)
-                line = ""
-            line += part
+        for line in ROWS.replace("\n  ", " ").strip().split("\n"):
+            _index.update(dict.fromkeys(line.partition("|")[0].split(), line))
     if name in _index:
         return name
     base = name.rstrip("0123456789.")
     if base in _VERSIONED or name.startswith("python"):
         return base if base in _index else "python"
-    head = name.partition(".")[0]
-    return head if name.startswith("mkfs.") else name[1:] if name[:1] == "g" and name[1:] in _index else name
+    return "mkfs" if name.startswith("mkfs.") else name[1:] if name[:1] == "g" and name[1:] in _index else name
 
 
 def row_of(name: str) -> Row | None:
     if name not in _rows:
-        known = known_as(name)
-        _rows[name] = Row(_index[known]) if known in _index else None
+        line = _index.get(known_as(name))
+        _rows[name] = Row(line) if line else None
     return _rows[name]
 
 
 def parsed(row: Row | None, args: list[str]) -> Arguments:
     found = Arguments()
-    found.is_help = args[-1:] == ["-h"]
     values = row.values if row else {}
-    is_single = bool(row and row.is_single)
-    at = 0
+    before, at = "", 0
     while at < len(args):
         arg = args[at]
         at += 1
@@ -453,43 +434,33 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             break
         if (arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()) and arg not in values:
             if len(found.operands) < MAX_OPERANDS:
-                before = args[at - 2] if at > 1 else ""
-                if before[:1] == "-" and before not in values and "=" not in before and before[1:2] != UNKNOWN:
+                if before and "=" not in before:
                     found.unsure.add(len(found.operands))
                 found.operands.append(arg)
                 found.places.append(at - 1)
+            before = ""
             continue
-        name, equals, value = arg.partition("=")
-        found.flags.append(arg)
-        if not equals and arg[1:2] not in ("-", "") and not is_single and arg not in values:
-            at = _cluster(found, arg, args, at, values)
-        else:
-            found.flags.append(name)
-            kind = values.get(name)
-            if kind and not equals:
-                value = args[at] if at < len(args) else ""
-                at += 2 if kind == "+" else 1
-                if kind == "X":  # everything up to the next option
-                    while at < len(args) and args[at][:1] != "-":
-                        at += 1
-            if kind or equals:
-                found.values.append((name, kind or "?", value))
-    return found
-
-
-def _cluster(found: Arguments, arg: str, args: list[str], at: int, values: dict[str, str]) -> int:
-    """`-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word."""
-    for index in range(1, len(arg)):
-        letter = "-" + arg[index]
-        found.flags.append(letter)
-        if letter in values:
-            rest = arg[index + 1 :]
-            if not rest and at < len(args):
-                rest = args[at]
+        before, (name, equals, value) = arg, arg.partition("=")
+        found.flags += [arg, name] if equals else [arg]
+        if not equals and arg[1:2] != "-" and arg not in values and not (row and row.is_single):
+            # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
+            letters = ["-" + letter for letter in arg[1:]]
+            valued = next((place for place, letter in enumerate(letters) if letter in values), len(letters))
+            found.flags += letters[: valued + 1]
+            if valued == len(letters):
+                continue
+            name, value = letters[valued], arg[valued + 2 :]
+            equals = value
+        kind = values.get(name, "?")
+        if name in values and not equals:
+            value = args[at] if at < len(args) else ""
+            at += 2 if kind == "+" else 1
+            while kind == "X" and at < len(args) and args[at][:1] != "-":  # everything up to the next option
                 at += 1
-            found.values.append((letter, values[letter], rest))
-            break
-    return at
+        if name in values or equals:
+            found.values.append((name, kind, value))
+            before = ""
+    return found
 
 
 def rows_for(rule: str) -> list[tuple[str, str]]:
@@ -502,68 +473,56 @@ def rows_for(rule: str) -> list[tuple[str, str]]:
 
 def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     """(kind, word) of every argument, by the row."""
-    kinds = row.operands
     changed = next((row.changes[flag] for flag in given.flags if flag in row.changes), "")
-    for _, kind, value in given.values:
-        if kind == "G":
-            kinds = [each for each in kinds if each not in ("g?", "f?")]
-        yield kind, value
-    kinds = [each for each in kinds if each != "f?" or not any(kind == "c" for _, kind, _ in given.values)]
+    taken = {"G": ("g?", "f?"), "c": ("f?",)}  # instead of that operand
+    left_out = [each for _, kind, _ in given.values for each in taken.get(kind, ())]
+    kinds = [each for each in row.operands if each not in left_out]
+    yield from ((kind, value) for _, kind, value in given.values)
     words = [word for word in given.operands if word]
-    if row.keyed:
-        for word in words:
-            key, equals, value = word.partition("=")
-            yield (row.keyed.get(key, "-"), value) if equals else ("-", word)
-        return
-    star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), -1)
-    after = len(kinds) - star - 1 if star >= 0 else 0
+    star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), len(kinds))
+    after = len(kinds) - star - 1
     for at, word in enumerate(words):
-        if star < 0:
-            kind = kinds[min(at, len(kinds) - 1)] if kinds else "?"
-        elif at < star:
-            kind = kinds[at]
-        elif len(words) - at <= after and len(words) > star + after - 1 and len(words) > 1:
-            kind = kinds[len(kinds) - (len(words) - at)]
-        else:
-            kind = kinds[star][:-1]
-        kind = kind.rstrip("?") or "?"
+        key, equals, value = word.partition("=")
+        if row.keyed:
+            yield (row.keyed.get(key, "-"), value) if equals else ("-", word)
+            continue
+        place = min(at, star)
+        if at >= star and len(words) - at <= after and len(words) > 1:
+            place = len(kinds) - (len(words) - at)
+        kind = kinds[min(place, len(kinds) - 1)].rstrip("?*") or "?" if kinds else "?"
         yield (changed if changed and kind in ("r", "w", "d", "o") else kind), word
 
 
-def command_at(row: Row, given: Arguments, effect: list[str]) -> int:
+def command_at(given: Arguments, effect: list[str]) -> int:
     """Where, among the operands, stands the command that this effect runs; -1 when it does not apply."""
-    verbs = [token for token in effect[1:] if token not in ("-", "--")]
-    at = _in_order(verbs, given)
+    if effect[:1] not in (["run"], ["in"]):
+        return -1
+    at = _in_order([token for token in effect[1:] if token not in ("-", "--")], given)
     return at + effect.count("-") if at >= 0 else -1
 
 
 def effect_of(name: str, row: Row, given: Arguments) -> str:
     """The rule of the first effect that applies to a call."""
-    if not _EXCUSES.isdisjoint([flag.lower() for flag in given.flags]) or "help" in given.operands[:2] or given.is_help:
+    is_help = given.flags[-1:] == ["-h"] and "-h" not in row.values and len(row.effects) > 1
+    if is_help or "help" in given.operands[:2] or not _EXCUSES.isdisjoint([flag.lower() for flag in given.flags]):
         return ""
-    for effect in row.effects:
-        if effect and effect[0] not in ("run", "in", "at", "tmux", "special") and _applies(name, effect, given):
-            return effect[0]
-    return ""
+    ours = [effect for effect in row.effects if effect[:1] not in ([], ["run"], ["in"])]
+    return next((effect[0] for effect in ours if applies(name, effect, given)), "")
 
 
-def _applies(name: str, effect: list[str], given: Arguments) -> bool:
+def applies(name: str, effect: list[str], given: Arguments) -> bool:
     verbs = []
     for token in effect[1:]:
-        if token[:1] == "+":
-            if not any(flag in given.flags for flag in token[1:].split(",")):
+        words = token[1:].split(",")
+        if token[0] == "+":
+            if not any(flag in given.flags for flag in words):
                 return False
-        elif token[:1] == "!":
-            words = token[1:].split(",")
-            if any(word in given.flags for word in words) or any(word in words for word in given.operands[:6]):
+        elif token[0] == "!":
+            values = [value for _, _, value in given.values]
+            if not set(words).isdisjoint([*given.flags, *given.operands[:6], *values]):
                 return False
-            if any(value in words for _, _, value in given.values):
-                return False
-        elif token[:1] == "~":
-            if name not in token[1:].split(","):
-                return False
-        elif token == "??":
-            if not any(UNKNOWN in word for word in given.operands):
+        elif token == "??" or token[0] == "~":
+            if not (any(UNKNOWN in word for word in given.operands) if token == "??" else name in words):
                 return False
         else:
             verbs.append(token)
@@ -572,8 +531,7 @@ def _applies(name: str, effect: list[str], given: Arguments) -> bool:
 
 def _in_order(verbs: list[str], given: Arguments) -> int:
     """The place after the verbs, which begin the operands; -1 where they do not."""
-    at = 0
-    words = given.operands
+    at, words = 0, given.operands
     if verbs and "@" in verbs[0]:
         return next((place + 1 for place, word in enumerate(words[:4]) if is_one(verbs[0], word)), -1)
     for verb in verbs:
@@ -588,10 +546,10 @@ def _in_order(verbs: list[str], given: Arguments) -> int:
 def is_one(alternatives: str, word: str) -> bool:
     lower = word.lower()
     for each in alternatives.lower().split(","):
-        if each == lower or (each == "*" and lower) or ("@" in each and destroys(lower, DESTROYS)):
-            return True
         head, star, tail = each.partition("*")
-        if star and (head or tail) and lower.startswith(head) and lower.endswith(tail):
+        if each == lower or (each == "@" and destroys(lower, DESTROYS)):
+            return True
+        if star and lower.startswith(head) and lower.endswith(tail):
             return True
     return False
 
@@ -599,12 +557,12 @@ def is_one(alternatives: str, word: str) -> bool:
 def destroys(word: str, words: frozenset[str]) -> bool:
     for mark in "_:.":
         word = word.replace(mark, "-")
-    return word in words or not words.isdisjoint(word.split("-"))
+    return not words.isdisjoint(word.split("-"))
 
 
 def unknown_effect(word: str, args: list[str]) -> bool:
     """Whether a program that has no row is told to destroy something: `acme buckets delete b`."""
-    if "/" in word or "." in word or not args or not _EXCUSES.isdisjoint(args):
+    if "/" in word or "." in word or not _EXCUSES.isdisjoint(args):
         return False
     operands = [arg for arg in args[:8] if arg[:1] != "-"]
     return any(destroys(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])

@@ -142,9 +142,6 @@ class _Reader:
                 self.budget.take(words=1)
                 self.at += len(self.peek())
                 self.blanks()
-                if self.next(2) == "-p":
-                    self.at += 2
-                    self.blanks()
             found.append(self.command())
             self.blanks()
             if self.next() != "|" or self.next(2) == "||":
@@ -153,10 +150,6 @@ class _Reader:
             self.lines()
 
     def command(self) -> Any:
-        if self.next(2) == "()":  # a function without a name runs at once
-            self.at += 2
-            self.lines()
-            return self.command()
         if self.next() == "(":
             end = self.arithmetic_end(self.at) if self.next(2) == "((" else -1
             if end > 0:
@@ -347,9 +340,7 @@ class _Reader:
             self.lines()
             if self.next() in ("", ")"):
                 break
-            close = self.text.find("]=", self.at, self.at + MAX_INDEX_CHARS) if self.next() == "[" else -1
-            self.at = close + 2 if close > 0 else self.at
-            values.append("" if close > 0 and self.next() in _ENDS_WORD else self.word())
+            values.append(self.word())
         self.expect(")")
         return values
 
@@ -431,10 +422,6 @@ class _Reader:
             if (line.lstrip("\t") if tabs else line).rstrip("\r") == end:
                 self.at = stop + 1 if stop >= 0 else len(text)
                 return text[start:at]
-            # Inside $( ) the closing bracket may follow the delimiter on its line.
-            if line.startswith(end) and line[len(end) :].lstrip()[:1] == ")" and self.depth > 1:
-                self.at = at + len(end)
-                return text[start:at]
             at = stop + 1 if stop >= 0 else -1
         self.at = len(text)
         return text[start:]
@@ -468,18 +455,12 @@ class _Reader:
             if char not in _ENDS_WORD:
                 braces = self.piece(parts, char, braces)
                 continue
-            if self.next(2) in ("<(", ">(") and not parts:
-                self.at += 2
-                tree = self.sequence(_NOTHING)
-                self.expect(")")
-                parts.append(("file", tree))
-                continue
-            last = parts[-1][-1:] if parts and isinstance(parts[-1], str) else ""
-            end = self.closing("(", ")", self.at) if char == "(" and last in (STAR, QUESTION, "@", "+", "!") else -1
-            if end < 0:
+            if self.next(2) not in ("<(", ">(") or parts:
                 break
-            parts[-1] = parts[-1][:-1] + STAR  # an extended pattern
-            self.at = end
+            self.at += 2
+            tree = self.sequence(_NOTHING)
+            self.expect(")")
+            parts.append(("file", tree))
         if self.at == start:
             raise Unreadable("unexpected %r at character %d" % (text[start : start + 1], start))
         word = _joined(parts)
@@ -504,9 +485,6 @@ class _Reader:
             self.at += 1
         elif char == "\\":
             follows = self.next()
-            before = text[max(0, self.at - 60) : self.at - 1].rpartition(" ")[2]
-            if follows.isalnum() and (before[1:2] == ":" or before[:5].lower() in ("%user", "$env:")):
-                follows = "\\" + follows  # a path of Windows
             parts.append("" if follows == "\n" else follows or "\\")
             self.at += 1
         elif char == "$":
@@ -598,8 +576,6 @@ class _Reader:
         self.at = close
         inner = text[opened + 1 : close - 1]
         if inner[:1] in ("!", "#") and len(inner) > 1:
-            if inner[0] == "!" and _NAME.issuperset(inner[1:]):
-                return ("var", inner[1:], "!", "", quoted)
             return [UNKNOWN, *_aside(self.substitutions(inner[1:]))]
         end = max(self.span(opened + 1, _NAME), opened + 2)
         name = text[opened + 1 : end]
