@@ -100,7 +100,8 @@ def test_input_from_unknown_programs_names_them() -> None:
     ],
 )
 def test_fork_bombs_are_told_from_recursion(text: str, is_bomb: bool) -> None:
-    assert ("fork-bomb" in [call.program for call in traced(text).calls]) is is_bomb
+    rule = tables.judged(tables.question("Bash", {"command": text}))[1]
+    assert (rule == "system.fork-bomb") is is_bomb
 
 
 # `%s` is a script, `%d` a number: the commands are zq1, zq2 and so on, which do not exist. zq0 is never run.

@@ -73,9 +73,9 @@ PACKAGES = {
     "memory": 1715,
     "recall": 902,
     "inject": 498,
-    "guard": 5840,
+    "guard": 5420,
     "hook": 712,
-    "cli": 3090,
+    "cli": 3089,
     "setup": 762,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
