@@ -72,7 +72,7 @@ PACKAGES = {
     "notes": 830,
     "memory": 1715,
     "recall": 902,
-    "inject": 498,
+    "inject": 503,
     "guard": 5420,
     "hook": 712,
     "cli": 3089,
