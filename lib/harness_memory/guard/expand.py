@@ -63,6 +63,11 @@ class Call:
         """(kind, word) of every argument; of a program without a row, a guess."""
         return programs.accesses(self.row, self.given) if self.row else (("?", word) for word in self.args[:400])
 
+    def verb(self) -> tuple[str, list[str]]:
+        """The first operand, as of `git`, and all arguments after it."""
+        words = self.given.operands
+        return (words[0], self.args[self.given.places[0] + 1 :]) if words else ("", [])
+
     def line(self) -> str:
         return " ".join([shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS])])
 

@@ -251,9 +251,7 @@ def _found(shell: Shell, call: Call) -> None:
 
 def _git(shell: Shell, call: Call) -> None:
     """Aliases, commands in options, and the branch that is checked out from here on."""
-    from .gitrules import split
-
-    verb, args, _ = split(call.args)
+    verb, args = call.verb()
     settings = [value for flag, value in zip(call.args, call.args[1:]) if flag == "-c"]
     settings += ["=".join(args[-2:])] if verb == "config" and len(args) > 1 else []
     for name, _, value in [setting[6:].partition("=") for setting in settings if setting.startswith("alias.")]:

@@ -9,25 +9,13 @@ if TYPE_CHECKING:
     from .expand import Call
 
 PROTECTED = ("main", "master", "production", "prod", "release", "develop", "trunk", "stable", "staging")
-_GLOBAL_VALUES = ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env")
 _HARMLESS_HOOKS = (".husky", ".githooks", ".husky/_", "hooks", ".git/hooks")
 _SHOWS = frozenset("show diff cat-file blame annotate grep archive hash-object".split())
 
 
-def split(args: list[str]) -> tuple[str, list[str], str]:
-    """The verb, what follows it, and the directory of `-C`."""
-    at = 0
-    directory = ""
-    while at < len(args) and args[at][:1] == "-":
-        if args[at] == "-C" and at + 1 < len(args):
-            directory = args[at + 1]
-        at += 2 if args[at] in _GLOBAL_VALUES else 1
-    return (args[at] if at < len(args) else ""), args[at + 1 :], directory
-
-
 def rule_for(call: Call, protected: tuple[str, ...], branch: str) -> str:
     """`branch` is the one checked out, where known."""
-    verb, args, _ = split(call.args)
+    verb, args = call.verb()
     if args == ["-h"] or "--help" in args:
         return ""
     if verb == "checkout":
@@ -107,7 +95,7 @@ def is_protected(branch: str, protected: tuple[str, ...]) -> bool:
 
 def shown(call: Call) -> list[str]:
     """The paths whose content a git command shows or hands on."""
-    verb, args, _ = split(call.args)
+    verb, args = call.verb()
     if verb not in _SHOWS and not (verb == "log" and not {"-p", "--patch"}.isdisjoint(args)):
         return []
     if not {"--stat", "--name-only", "--name-status", "--shortstat", "--numstat", "-q", "--quiet"}.isdisjoint(args):

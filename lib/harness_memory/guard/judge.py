@@ -7,7 +7,7 @@ A rule that ends in `?` is about a line of a script, which may never run: it is 
 
 from __future__ import annotations
 
-from . import deletes, expand, gitrules, outputs, paths, programs
+from . import expand, outputs, paths, programs
 from .expand import CONTAINER, SCRIPT, SHELLS
 from .quick import HINTS
 from .shell import TILDE, UNKNOWN, Unreadable, plain
@@ -30,6 +30,7 @@ MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
 BODY_STEPS = 25  # what the code in a command counts for
 SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
+_GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _DELETERS = frozenset(
@@ -134,6 +135,8 @@ class _Judge:
         name = call.program
         yield from self.effects(call)
         if name in _DELETERS:
+            from . import deletes
+
             yield from deletes.check(call, self.scope, self.found)
         elif name in _SPECIAL:
             yield from _SPECIAL[name](self, call)
@@ -159,6 +162,8 @@ class _Judge:
                 yield "service.delete", call.line()
             elif name.startswith(UNKNOWN):  # with the flags of `rm`, and a target that must not go
                 flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-"])
+                from . import deletes
+
                 is_rm = "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi")
                 if is_rm and any(deletes.is_grave(word, call, self.scope) for word in call.args):
                     yield "delete.unknown", call.line()
@@ -172,8 +177,12 @@ class _Judge:
             yield rule, call.line()
 
     def git(self, call: Call) -> Found:
-        verb, _, directory = gitrules.split(call.args)
-        branch = call.branch
+        verb, _ = call.verb()
+        if verb not in _GIT_VERBS and not self.hinted:
+            return
+        from . import gitrules
+
+        directory, branch = call.given.value("D"), call.branch
         if verb == "push" and not branch:
             branch = self.policy.branch(joined(call.cwd, directory) if directory else call.cwd)
         rule = gitrules.rule_for(call, self.policy.protected, branch)
