@@ -73,10 +73,10 @@ PACKAGES = {
     "memory": 1760,
     "recall": 902,
     "inject": 507,
-    "guard": 7346,
-    "hook": 718,
-    "cli": 3089,
-    "setup": 760,
+    "guard": 5417,
+    "hook": 727,
+    "cli": 3088,
+    "setup": 762,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4000, "pre_tool_use": 900}
