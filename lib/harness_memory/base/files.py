@@ -91,6 +91,8 @@ def check_owner(root: str) -> None:
 
 def ensure_private(root: str) -> str:
     """Make the store's root and close it to other users; a sentence for the person if it was open."""
+    if not exists(root):
+        write(os.path.join(root, settings.GITIGNORE_FILE), settings.GITIGNORE)
     ensure_dir(root)
     check_owner(root)
     mode = stat.S_IMODE(os.stat(root).st_mode)

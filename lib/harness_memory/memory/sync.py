@@ -1,0 +1,364 @@
+"""The store as a git repository that several machines share: commit, fetch, merge (see `merge`), push.
+
+    sync/config.json    {"schema", "remote", "exclude": [project id], "since": day, "auto"}
+    sync/last.json      {"schema", "at", "result", "is_well"}: what the last run came to
+    refs/heads/main     what this machine has; the remote has the same branch
+    refs/harness/base   what of the remote was last merged
+
+Files change before the refs do, and merging is idempotent: a run killed at any point is finished by the next one.
+Only commands load this module; it starts git without hooks, prompts and the caller's GIT_ variables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..audit import trail
+from ..base import clock, files, machine, settings
+from ..base.lock import Lock
+from ..notes.shelf import Shelf, user_shelf
+from ..project import identity
+from ..session import tombstones
+from . import archive, merge, views
+from .forget import writers_stopped
+
+BRANCH, BASE = "refs/heads/main", "refs/harness/base"
+_SPEC = {"remote": "text", "exclude": ["text"], "since": "text", "auto": "flag"}
+_LAST = {"at": "instant", "result": "text", "is_well": "flag"}
+_TRIES = 12  # another machine may push at the same moment, again and again
+_SECONDS = 300.0  # for one call of git; a large store through a slow line
+_NONE, _EMPTY_TREE = "0" * 40, "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_OPTIONS = (
+    *("core.hooksPath=" + os.devnull, "core.excludesFile=" + os.devnull, "core.attributesFile=" + os.devnull),
+    *("core.autocrlf=false", "core.fileMode=false", "core.fsmonitor=false", "commit.gpgSign=false"),
+    *("gc.autoDetach=false", "maintenance.auto=false", "core.quotePath=false", "advice.detachedHead=false"),
+)
+
+
+class Failed(OSError):
+    """Git could not do it; nothing is lost, and the next run goes on."""
+
+
+class Changed(OSError):
+    """A session wrote a file while it was merged."""
+
+
+def configuration(root: str) -> dict[str, Any]:
+    """{} when the store is not synced."""
+    value: dict[str, Any] | None = files.load_json(_path(root, "config.json"), _SPEC)
+    return value or {}
+
+
+def configure(root: str, **changes: Any) -> None:
+    value = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "since": "", "auto": False}
+    files.write_json(_path(root, "config.json"), {**value, **configuration(root), **changes}, durable=True)
+
+
+def last(root: str) -> dict[str, Any]:
+    value: dict[str, Any] | None = files.load_json(_path(root, "last.json"), _LAST)
+    return value or {}
+
+
+def note_result(root: str, result: str, is_well: bool, now: float) -> None:
+    value = {"schema": settings.SCHEMA, "at": clock.iso(now), "result": result, "is_well": is_well}
+    files.write_json(_path(root, "last.json"), value)
+
+
+def conflicts(root: str) -> list[str]:
+    """Versions of pages that lost against a newer one of another machine, of the last 30 days."""
+    homes = [name for name in files.names(root) if name == settings.USER_DIR or identity.is_project_id(name)]
+    folders = [os.path.join(root, home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR) for home in homes]
+    return [os.path.join(folder, name) for folder in folders for name in files.names(folder) if merge.is_former(name)]
+
+
+def _path(root: str, name: str) -> str:
+    return os.path.join(root, settings.SYNC_DIR, name)
+
+
+class Store:
+    """A store and its repository; use it under `lock`."""
+
+    def __init__(self, root: str, env: Mapping[str, str]) -> None:
+        self.root = root
+        self.env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
+        self.repository = os.path.join(root, ".git")
+        own = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        for role in ("AUTHOR", "COMMITTER"):
+            own.update({"GIT_%s_NAME" % role: "Harness Memory", "GIT_%s_EMAIL" % role: "memory@localhost"})
+        self.env.update(own)
+        self.config = configuration(root)
+        self.contents: dict[str, bytes] = {}
+        self.former: list[str] = []  # versions that lost against a newer one
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
+            for folder, _, names in os.walk(self.repository):
+                for name in names:  # of a git that was killed
+                    if name.endswith(settings.LOCK_SUFFIX):
+                        files.remove(os.path.join(folder, name))
+            yield
+
+    # Git
+    def run(self, *words: str, data: bytes = b"") -> tuple[int, bytes, str]:
+        """Exit code, output, and the last line of what it complains about."""
+        command = ["git", *(word for option in _OPTIONS for word in ("-c", option))]
+        command += ["--git-dir=" + self.repository, "--work-tree=" + self.root] if "--bare" not in words else []
+        options: dict[str, Any] = {"env": self.env, "cwd": self.root, "timeout": _SECONDS, "capture_output": True}
+        try:
+            done = subprocess.run([*command, *words], input=data, **options)
+        except FileNotFoundError:
+            raise Failed(errno.ENOENT, "git is not installed", "git") from None
+        except subprocess.TimeoutExpired:
+            raise Failed(errno.ETIMEDOUT, "took longer than %d seconds" % _SECONDS, "git " + words[0]) from None
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["exit code %d" % done.returncode]
+        return done.returncode, done.stdout, lines[-1]
+
+    def raw(self, *words: str, data: bytes = b"") -> bytes:
+        code, output, complaint = self.run(*words, data=data)
+        if code:
+            raise Failed(errno.EIO, complaint, "git " + words[0])
+        return output
+
+    def git(self, *words: str, data: bytes = b"") -> str:
+        return self.raw(*words, data=data).decode("utf-8", "surrogateescape").strip()
+
+    def commit_of(self, ref: str) -> str:
+        return self.run("rev-parse", "-q", "--verify", ref + "^{commit}")[1].decode().strip()
+
+    def remote_head(self) -> str:
+        return self.git("ls-remote", self.config["remote"], BRANCH).partition("\t")[0]
+
+    def tree(self, commit: str) -> merge.Tree:
+        """The plain files of a commit that belong in a store."""
+        data = self.raw("ls-tree", "-r", "-z", commit) if commit else b""
+        rows = (row.partition("\t") for row in data.decode("utf-8", "surrogateescape").split("\0") if row)
+        return {path: head.split()[2] for head, _, path in rows if head[:4] == "1006" and merge.is_synced(path)}
+
+    def load(self, sha: str) -> bytes:
+        if sha not in self.contents:
+            self.read_all([sha])
+        return self.contents[sha]
+
+    def read_all(self, shas: list[str]) -> None:
+        data, at = self.raw("cat-file", "--batch", data="".join(sha + "\n" for sha in shas).encode()), 0
+        for sha in shas:
+            end = data.index(b"\n", at)
+            size = int(data[at:end].split()[2])
+            self.contents[sha], at = data[end + 1 : end + 1 + size], end + size + 2
+
+    def write_index(self, tree: Mapping[str, str | None]) -> None:
+        rows = ["100644 %s 0\t%s" % (sha, path) if sha else "0 %s\t%s" % (_NONE, path) for path, sha in tree.items()]
+        if rows:
+            self.git("update-index", "-z", "--index-info", data="\0".join([*rows, ""]).encode("utf-8", "surrogateescape"))
+
+    def put(self, data: bytes) -> str:
+        return self.git("hash-object", "-w", "--stdin", data=data)
+
+    def record(self, what: str, parents: list[str]) -> str:
+        """Commit the index, unless the last parent is the same."""
+        tree, commit = self.git("write-tree"), parents[-1] if parents else ""
+        if not commit or tree != self.git("rev-parse", commit + "^{tree}"):
+            words = [word for parent in parents for word in ("-p", parent)]
+            commit = self.git("commit-tree", *words, "-m", "%s %s" % (what, machine.own_id(self.root)), tree)
+        self.git("update-ref", BRANCH, commit)
+        return commit
+
+    # One run
+    def init(self) -> None:
+        self.git("init", "-q")
+        self.git("symbolic-ref", "HEAD", BRANCH)
+        files.write_if_changed(os.path.join(self.root, settings.GITIGNORE_FILE), settings.GITIGNORE.encode())
+        machine.name(self.root)
+
+    def sync(self, now: float) -> str:
+        """Bring store and remote together; what came of it, in a few words."""
+        if not os.path.isdir(self.repository):
+            self.init()
+        _move_trails(self.root)
+        refresh(self.root)
+        taken = 0
+        for _ in range(_TRIES):
+            merge.record_versions(self.root, now)
+            head, theirs = self.commit(), self.remote_head()
+            if head == theirs:
+                break
+            if theirs:
+                if not self.commit_of(theirs):
+                    self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
+                if self.run("merge-base", "--is-ancestor", theirs, head)[0]:
+                    try:
+                        taken += self.take(head, theirs, now)
+                    except Changed:
+                        continue
+                    head = self.commit_of(BRANCH)
+            code, _, complaint = self.run("push", "-q", self.config["remote"], "%s:%s" % (head, BRANCH))
+            if not code:
+                break
+            if self.remote_head() == theirs:  # else another machine was faster
+                raise Failed(errno.EIO, complaint, self.config["remote"])
+        else:
+            raise Failed(errno.EAGAIN, "others were faster %d times. Run it again" % _TRIES, self.config["remote"])
+        if self.commit_of(BASE) != head:
+            self.git("update-ref", BASE, head)
+            self.run("gc", "--auto", "-q")
+        took = "%d file%s taken over" % (taken, "" if taken == 1 else "s") if taken else ""
+        return ", ".join(filter(None, (took, "sent" if head != theirs else ""))) or "nothing to do"
+
+    def commit(self) -> str:
+        """Commit what this machine has; the commit."""
+        self.run("add", "-A", "--ignore-errors", ".")  # a file may vanish while it looks
+        head = self.commit_of(BRANCH)
+        self.write_index(self._corrections(head))
+        return self.record("Memory of", [head] if head else [])
+
+    def _corrections(self, head: str) -> dict[str, str | None]:
+        """What must stand in the index in place of what `git add` put there, by path."""
+        rows = self.raw("diff-index", "--cached", "--raw", "--no-renames", "-z", head or _EMPTY_TREE).split(b"\0")
+        correct: dict[str, str | None] = {}
+        for row, name in zip(rows[::2], rows[1::2]):
+            path = name.decode("utf-8", "surrogateescape")
+            before, after = ("" if sha == _NONE else sha for sha in row.decode().split()[2:4])
+            if path != settings.GITIGNORE_FILE and (not merge.is_synced(path) or self.is_left_out(path, bool(before))):
+                correct[path] = before or None
+            elif after and path.endswith((".jsonl", "/" + settings.PROJECT_FILE)):
+                data = self.load(after)
+                # A line that is being appended is not whole yet.
+                whole = merge.canonical(data) if path.endswith(".json") else data[: data.rfind(b"\n") + 1]
+                if whole != data:
+                    correct[path] = self.put(whole)
+        return correct
+
+    def is_left_out(self, path: str, is_sent: bool = False) -> bool:
+        home, _, rest = path.partition("/")
+        project, day = rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, merge.unit(path).split("/")
+        is_old = len(day) > 1 and day[1] < self.config.get("since", "") and not is_sent
+        return project in self.config.get("exclude", ()) or is_old
+
+    def take(self, head: str, theirs: str, now: float) -> int:
+        """Merge a commit of the remote into the files, the index and the branch; how many files changed."""
+        common = self.run("merge-base", head, theirs)[1].decode().strip()
+        base = common or self.commit_of(BASE)
+        trees = [self.tree(commit) for commit in (base, head, theirs)]
+        inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
+        tree, made = merge.merge(inside[0], inside[1], inside[2], self.load)
+        changes = {path: tree.get(path) for path in sorted({*tree, *inside[1]}) if inside[1].get(path) != tree.get(path)}
+        self.contents.update(made)
+        self.read_all(sorted({sha for sha in changes.values() if sha and sha not in self.contents}))
+        self._apply(inside[1], changes, merge.instants(made[tree[settings.VERSIONS_FILE]]))
+        if any(path.endswith(settings.FORGOTTEN_FILE) for path in changes):
+            _forget_archived(self.root, now)
+        for data in made.values():
+            self.put(data)
+        aside = [path for path in {*trees[1], *trees[2]} if self.is_left_out(path, True)]
+        self.write_index({**changes, **{path: trees[2].get(path) for path in aside}})
+        # After `purge-history` elsewhere the old commits must not come back.
+        self.record("Merge into the memory of", [head, theirs] if common or not base else [theirs])
+        self.git("update-ref", BASE, theirs)
+        refresh(self.root)
+        return len(changes)
+
+    def _apply(self, ours: merge.Tree, changes: dict[str, str | None], instants: dict[str, float]) -> None:
+        """Write what changes; Changed when a file is no longer what was merged."""
+        homes: dict[str, list[str]] = {}
+        for path in changes:
+            home, _, rest = path.partition("/")
+            homes.setdefault(rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, []).append(path)
+        for home, paths in homes.items():
+            directory = os.path.join(self.root, home)
+            is_project = identity.is_project_id(home)
+            with writers_stopped(directory) if is_project else user_shelf(self.root).lock:
+                for name in settings.VIEWS if is_project else ():
+                    files.remove(os.path.join(directory, name))  # `refresh` makes those that are missing
+                for path in paths:
+                    self._replace(path, ours.get(path), changes[path], instants)
+        self.former += [path for path in changes if changes[path] and merge.is_former(path)]
+
+    def _replace(self, path: str, before: str | None, after: str | None, instants: dict[str, float]) -> None:
+        target = os.path.join(self.root, *path.split("/"))
+        present = files.read(target, settings.ARCHIVE_MAX_BYTES)
+        is_project = path.endswith("/" + settings.PROJECT_FILE)
+        shared = merge.canonical(present) if is_project and present else present
+        if path.endswith(".jsonl") and shared:
+            shared = shared[: shared.rfind(b"\n") + 1]
+        if (None if shared is None else merge.blob_id(shared)) not in (before, after):
+            raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
+        if after:
+            data = self.contents[after]
+            files.write(target, merge.localized(present or b"", data) if is_project else data)
+            if path in instants:
+                os.utime(target, (instants[path], instants[path]))
+            return
+        files.remove(target)
+        folder = os.path.dirname(target)
+        while folder.count(os.sep) > self.root.count(os.sep) + 1 and not files.names(folder):
+            files.remove_if_empty(folder)
+            folder = os.path.dirname(folder)
+
+    def purge_history(self) -> None:
+        """Replace all commits by one of the present state, here and in the remote."""
+        head, theirs = self.commit_of(BRANCH), self.remote_head()
+        self.git("read-tree", head)
+        commit = self.record("Memory without history, of", [])
+        try:
+            lease = "--force-with-lease=%s:%s" % (BRANCH, theirs)
+            self.git("push", "-q", lease, self.config["remote"], "%s:%s" % (commit, BRANCH))
+        except Failed:
+            self.git("update-ref", BRANCH, head)
+            raise
+        self.git("update-ref", BASE, commit)
+        self.drop_unreachable()
+
+    def drop_unreachable(self) -> None:
+        files.remove(os.path.join(self.repository, "FETCH_HEAD"))
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+
+
+def refresh(root: str) -> None:
+    """Render what is missing of the views: a merge removes those of the projects that it changes."""
+    for home in [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]:
+        if not all(files.exists(os.path.join(home, name)) for name in settings.VIEWS):
+            views.refresh(home, 10.0)
+        _list_notes(Shelf("project", home))
+    _list_notes(user_shelf(root))
+
+
+def _list_notes(shelf: Shelf) -> None:
+    if files.modified(shelf.folder) >= files.made(shelf.index) > 0 or (shelf.slugs() and not files.made(shelf.index)):
+        with shelf:
+            pass
+
+
+def _move_trails(root: str) -> None:
+    """Move an audit trail of the time before the sync into the folder of this machine."""
+    own = machine.name(root)
+    for project in [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]:
+        top = os.path.join(project, settings.SECURITY_DIR)
+        if not any(name.isdecimal() for name in files.names(top)):
+            continue
+        with trail.lock(project):
+            for path in trail.paths(project):
+                year, month, name = path.split(os.sep)[-3:]
+                target = os.path.join(top, own, year, month, name)
+                if path != target and not files.exists(target):
+                    files.ensure_dir(os.path.dirname(target))
+                    files.move(path, target)
+                    files.remove_if_empty(os.path.dirname(path))
+                    files.remove_if_empty(os.path.dirname(os.path.dirname(path)))
+
+
+def _forget_archived(root: str, now: float) -> None:
+    """Drop from archives the sessions that another machine forgot."""
+    for project in [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]:
+
+        def left(each: archive.Archived, project: str = project) -> dict[str, bytes]:
+            return {} if tombstones.is_forgotten(project, each.claude_id, max(each.started, each.ended)) else each.files
+
+        with archive.lock(project), contextlib.suppress(files.Unreadable):  # `verify` names a damaged one
+            archive.rewrite(project, left, now)
