@@ -13,11 +13,13 @@ from .. import __version__
 from ..audit import trail as chain
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import backfill, checks, views
+from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
 from ..session import episode
 from . import arguments, installs
 from .output import ago, answer, count, line, passage, short, some
+from .sync import summary as sync_summary
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
@@ -80,6 +82,9 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     yield _failures(root)
+    if sync_summary(root):
+        is_well = syncing.last(root).get("is_well", True)
+        yield Check(OK if is_well else WARN, "sync", sync_summary(root), "run: harness memory sync")
     reported = [settings.CONFIG_FILE] * bool(problems) + [settings.GUARD_FILE] * bool(guard.problems)
     yield from _files(root, [os.path.join(root, name) for name in reported])
     try:

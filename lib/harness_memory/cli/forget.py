@@ -96,9 +96,12 @@ def _choose(at: Scopes, args: argparse.Namespace, tops: list[str], is_hit: Match
         elif resolve.matches(word, archived, lambda each: (each.id, each.claude_id)):
             selection.archived.append(resolve.archived(archived, word))
         else:
-            selection.notes.append(_removed_note(at, word) or at.find(word, what="session or note"))
+            note = _removed_note(at, word) or at.find(word, what="session or note")
+            if note.scope == settings.TEAM_SCOPE:
+                raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
+            selection.notes.append(note)
     if any(value is not None for value in filters):
-        selection.notes.extend(at.select(args))
+        selection.notes.extend(note for note in at.select(args) if note.scope != settings.TEAM_SCOPE)
         if not (args.type or args.scope or args.session):
             since = clock.iso(args.since) if args.since else ""
             until = clock.iso(args.until) if args.until else "later than any date"

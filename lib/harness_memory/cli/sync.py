@@ -16,7 +16,7 @@ from ..project import git, identity
 from ..project.remote import normalize
 from ..setup import installation, settingsfile
 from . import arguments
-from .output import Refusal, answer, ago, confirm, count, line, short
+from .output import Refusal, ago, answer, confirm, count, line, short
 
 _ABOUT = """\
 Keep one memory on several machines, through a git repository of yours: ssh, https, or a folder, as on a USB stick.
@@ -41,7 +41,9 @@ def sync(argv: list[str]) -> int:
     init.add_argument("--private", action="store_true", help="the remote is private: do not ask")
     init.add_argument("--force", action="count", default=0, help="twice: although a project's code is there")
     for parser in (run, init):
-        parser.add_argument("--since", metavar="DAY", type=arguments.instant, help="send no session from before this day")
+        parser.add_argument(
+            "--since", metavar="DAY", type=arguments.instant, help="send no session from before this day"
+        )
     actions.add("status", "the remote, the last result, what is left out")
     actions.add("off", "stop syncing; memory, remote and history stay")
     exclude = actions.add("exclude", "projects that stay on this machine; without a name, list them")
@@ -139,7 +141,10 @@ def _off(root: str, args: argparse.Namespace) -> int:
 
 
 def _exclude(root: str, args: argparse.Namespace) -> int:
-    left_out, names = set(syncing.configuration(root)["exclude"]), [os.path.basename(path) for path in arguments.all_dirs()]
+    left_out, names = (
+        set(syncing.configuration(root)["exclude"]),
+        [os.path.basename(path) for path in arguments.all_dirs()],
+    )
     for word in args.projects:
         matches = [name for name in {*names, *left_out} if word in (name, name.rpartition("-")[0])]
         if len(matches) != 1:
@@ -158,7 +163,9 @@ def _purge(root: str, args: argparse.Namespace) -> int:
     if not args.yes:
         number = store.git("rev-list", "--count", syncing.BRANCH)
         what = "The %s of %s would become one. Nothing was changed. To do it: the same again with --yes"
-        return answer(args.json, {"purged": False}, [what % (count(int(number), "commit"), _shown(store.config["remote"]))])
+        return answer(
+            args.json, {"purged": False}, [what % (count(int(number), "commit"), _shown(store.config["remote"]))]
+        )
     with store.lock():
         store.sync(time.time())
         store.purge_history()

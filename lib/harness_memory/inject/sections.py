@@ -41,6 +41,10 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
     indexes = [("project", pages.read(source))]
+    if os.path.isdir(os.path.join(project.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
+        from ..notes import team
+
+        indexes.append((settings.TEAM_SCOPE, pages.Curated("", team.lines(store_root, project.root))))
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
         from ..notes import index, shelf

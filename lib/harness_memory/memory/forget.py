@@ -118,7 +118,11 @@ def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
 def writers_stopped(project_dir: str) -> Iterator[None]:
     """Hold every lock under which facts of a project are written."""
     every = shelves(os.path.dirname(project_dir), project_dir)
-    live = [path for path in _listed(project_dir, settings.STATE_DIR, settings.LIVE_DIR) if path.endswith(settings.LOCK_SUFFIX)]
+    live = [
+        path
+        for path in _listed(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+        if path.endswith(settings.LOCK_SUFFIX)
+    ]
     paths = [*live, os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX]
     locks = [Lock(path, _WAIT_SECONDS, "a session is writing there. Run this again") for path in paths]
     with contextlib.ExitStack() as stack:

@@ -239,6 +239,16 @@ def _gone_sessions(tree: Tree, load: Load) -> set[str]:
     return gone
 
 
+def shared(path: str, data: bytes) -> bytes:
+    """What other machines get of a file: no paths of this one, and no line that is just being appended."""
+    try:
+        if path.endswith("/" + settings.PROJECT_FILE):
+            return canonical(data)
+    except (ValueError, AttributeError):
+        pass  # damaged: `verify` names it
+    return data[: data.rfind(b"\n") + 1] if path.endswith(".jsonl") else data
+
+
 def canonical(*contents: bytes) -> bytes:
     """What project.json says on every machine."""
     facts: dict[str, Any] = {}
@@ -310,10 +320,11 @@ def curated(root: str) -> Iterator[str]:
                 yield path
 
 
-def record_versions(root: str, now: float) -> None:
-    """Note since when each curated file is as it is, and which are gone."""
+def record_versions(root: str, now: float, more: bytes = b"") -> None:
+    """Note since when each curated file is as it is, and which are gone; `more` is what an export knows of it."""
     path = os.path.join(root, settings.VERSIONS_FILE)
     known = files.load_json(path, VERSIONS) or _no_versions()
+    known = _joined(known, jsontext.loads(more)) if more else known
     result = {**_no_versions(), "gone": dict(known["gone"])}
     for name in curated(root):
         at, sha = known["files"].get(name, (known["gone"].get(name, ""), ""))

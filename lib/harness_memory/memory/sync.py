@@ -155,7 +155,9 @@ class Store:
     def write_index(self, tree: Mapping[str, str | None]) -> None:
         rows = ["100644 %s 0\t%s" % (sha, path) if sha else "0 %s\t%s" % (_NONE, path) for path, sha in tree.items()]
         if rows:
-            self.git("update-index", "-z", "--index-info", data="\0".join([*rows, ""]).encode("utf-8", "surrogateescape"))
+            self.git(
+                "update-index", "-z", "--index-info", data="\0".join([*rows, ""]).encode("utf-8", "surrogateescape")
+            )
 
     def put(self, data: bytes) -> str:
         return self.git("hash-object", "-w", "--stdin", data=data)
@@ -180,11 +182,9 @@ class Store:
         """Bring store and remote together; what came of it, in a few words."""
         if not os.path.isdir(self.repository):
             self.init()
-        _move_trails(self.root)
-        refresh(self.root)
         taken = 0
         for _ in range(_TRIES):
-            merge.record_versions(self.root, now)
+            prepare(self.root, now)
             head, theirs = self.commit(), self.remote_head()
             if head == theirs:
                 break
@@ -227,11 +227,9 @@ class Store:
             if path != settings.GITIGNORE_FILE and (not merge.is_synced(path) or self.is_left_out(path, bool(before))):
                 correct[path] = before or None
             elif after and path.endswith((".jsonl", "/" + settings.PROJECT_FILE)):
-                data = self.load(after)
-                # A line that is being appended is not whole yet.
-                whole = merge.canonical(data) if path.endswith(".json") else data[: data.rfind(b"\n") + 1]
-                if whole != data:
-                    correct[path] = self.put(whole)
+                data = merge.shared(path, self.load(after))
+                if merge.blob_id(data) != after:
+                    correct[path] = before if merge.blob_id(data) == before else self.put(data)
         return correct
 
     def is_left_out(self, path: str, is_sent: bool = False) -> bool:
@@ -247,12 +245,13 @@ class Store:
         trees = [self.tree(commit) for commit in (base, head, theirs)]
         inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
         tree, made = merge.merge(inside[0], inside[1], inside[2], self.load)
-        changes = {path: tree.get(path) for path in sorted({*tree, *inside[1]}) if inside[1].get(path) != tree.get(path)}
+        changes = {
+            path: tree.get(path) for path in sorted({*tree, *inside[1]}) if inside[1].get(path) != tree.get(path)
+        }
         self.contents.update(made)
         self.read_all(sorted({sha for sha in changes.values() if sha and sha not in self.contents}))
-        self._apply(inside[1], changes, merge.instants(made[tree[settings.VERSIONS_FILE]]))
-        if any(path.endswith(settings.FORGOTTEN_FILE) for path in changes):
-            _forget_archived(self.root, now)
+        apply(self.root, inside[1], changes, {**self.contents, "": made[tree[settings.VERSIONS_FILE]]}, now)
+        self.former += [path for path in changes if changes[path] and merge.is_former(path)]
         for data in made.values():
             self.put(data)
         aside = [path for path in {*trees[1], *trees[2]} if self.is_left_out(path, True)]
@@ -260,45 +259,7 @@ class Store:
         # After `purge-history` elsewhere the old commits must not come back.
         self.record("Merge into the memory of", [head, theirs] if common or not base else [theirs])
         self.git("update-ref", BASE, theirs)
-        refresh(self.root)
         return len(changes)
-
-    def _apply(self, ours: merge.Tree, changes: dict[str, str | None], instants: dict[str, float]) -> None:
-        """Write what changes; Changed when a file is no longer what was merged."""
-        homes: dict[str, list[str]] = {}
-        for path in changes:
-            home, _, rest = path.partition("/")
-            homes.setdefault(rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, []).append(path)
-        for home, paths in homes.items():
-            directory = os.path.join(self.root, home)
-            is_project = identity.is_project_id(home)
-            with writers_stopped(directory) if is_project else user_shelf(self.root).lock:
-                for name in settings.VIEWS if is_project else ():
-                    files.remove(os.path.join(directory, name))  # `refresh` makes those that are missing
-                for path in paths:
-                    self._replace(path, ours.get(path), changes[path], instants)
-        self.former += [path for path in changes if changes[path] and merge.is_former(path)]
-
-    def _replace(self, path: str, before: str | None, after: str | None, instants: dict[str, float]) -> None:
-        target = os.path.join(self.root, *path.split("/"))
-        present = files.read(target, settings.ARCHIVE_MAX_BYTES)
-        is_project = path.endswith("/" + settings.PROJECT_FILE)
-        shared = merge.canonical(present) if is_project and present else present
-        if path.endswith(".jsonl") and shared:
-            shared = shared[: shared.rfind(b"\n") + 1]
-        if (None if shared is None else merge.blob_id(shared)) not in (before, after):
-            raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
-        if after:
-            data = self.contents[after]
-            files.write(target, merge.localized(present or b"", data) if is_project else data)
-            if path in instants:
-                os.utime(target, (instants[path], instants[path]))
-            return
-        files.remove(target)
-        folder = os.path.dirname(target)
-        while folder.count(os.sep) > self.root.count(os.sep) + 1 and not files.names(folder):
-            files.remove_if_empty(folder)
-            folder = os.path.dirname(folder)
 
     def purge_history(self) -> None:
         """Replace all commits by one of the present state, here and in the remote."""
@@ -320,45 +281,91 @@ class Store:
         self.git("gc", "-q", "--prune=now")
 
 
+def prepare(root: str, now: float) -> None:
+    """Finish what a killed run left; give this machine its own audit trails and curated files their times."""
+    for project in _projects(root):
+        _move_trail(project, machine.name(root))
+    refresh(root)
+    merge.record_versions(root, now)
+
+
+def apply(
+    root: str, ours: merge.Tree, changes: Mapping[str, str | None], contents: Mapping[str, bytes], now: float
+) -> None:
+    """Write what a merge changes; Changed when a file is no longer as it was merged. `contents[""]` has the times."""
+    homes: dict[str, list[str]] = {}
+    instants = merge.instants(contents[""])
+    for path in changes:
+        home, _, rest = path.partition("/")
+        homes.setdefault(rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, []).append(path)
+    for home, paths in homes.items():
+        directory, is_project = os.path.join(root, home), identity.is_project_id(home)
+        with writers_stopped(directory) if is_project else user_shelf(root).lock:
+            for name in settings.VIEWS if is_project else ():
+                files.remove(os.path.join(directory, name))  # `refresh` renders those that are missing
+            for path in paths:
+                after = changes[path]
+                _replace(root, path, ours.get(path), after, contents[after] if after else b"", instants.get(path))
+        if any(path.endswith("/" + settings.FORGOTTEN_FILE) for path in paths):
+            _forget_archived(directory, now)
+    refresh(root)
+
+
+def _replace(root: str, path: str, before: str | None, after: str | None, data: bytes, at: float | None) -> None:
+    target = os.path.join(root, *path.split("/"))
+    present = files.read(target, settings.ARCHIVE_MAX_BYTES)
+    if (None if present is None else merge.blob_id(merge.shared(path, present))) not in (before, after):
+        raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
+    if after:
+        is_project = path.endswith("/" + settings.PROJECT_FILE)
+        files.write(target, merge.localized(present or b"", data) if is_project else data)
+        if at:
+            os.utime(target, (at, at))
+        return
+    files.remove(target)
+    folder = os.path.dirname(target)
+    while folder.count(os.sep) > root.count(os.sep) + 1 and os.path.isdir(folder) and not files.names(folder):
+        files.remove_if_empty(folder)
+        folder = os.path.dirname(folder)
+
+
+def _projects(root: str) -> list[str]:
+    return [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]
+
+
 def refresh(root: str) -> None:
-    """Render what is missing of the views: a merge removes those of the projects that it changes."""
-    for home in [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]:
+    """Render what is missing of the views, and list new notes."""
+    for home in _projects(root):
         if not all(files.exists(os.path.join(home, name)) for name in settings.VIEWS):
             views.refresh(home, 10.0)
-        _list_notes(Shelf("project", home))
-    _list_notes(user_shelf(root))
+    for shelf in (*(Shelf("project", home) for home in _projects(root)), user_shelf(root)):
+        listed = files.made(shelf.index)
+        if files.modified(shelf.folder) >= listed > 0 or (not listed and shelf.slugs()):
+            with shelf:
+                pass
 
 
-def _list_notes(shelf: Shelf) -> None:
-    if files.modified(shelf.folder) >= files.made(shelf.index) > 0 or (shelf.slugs() and not files.made(shelf.index)):
-        with shelf:
-            pass
-
-
-def _move_trails(root: str) -> None:
+def _move_trail(project: str, own: str) -> None:
     """Move an audit trail of the time before the sync into the folder of this machine."""
-    own = machine.name(root)
-    for project in [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]:
-        top = os.path.join(project, settings.SECURITY_DIR)
-        if not any(name.isdecimal() for name in files.names(top)):
-            continue
-        with trail.lock(project):
-            for path in trail.paths(project):
-                year, month, name = path.split(os.sep)[-3:]
-                target = os.path.join(top, own, year, month, name)
-                if path != target and not files.exists(target):
-                    files.ensure_dir(os.path.dirname(target))
-                    files.move(path, target)
-                    files.remove_if_empty(os.path.dirname(path))
-                    files.remove_if_empty(os.path.dirname(os.path.dirname(path)))
+    top = os.path.join(project, settings.SECURITY_DIR)
+    if not any(name.isdecimal() for name in files.names(top)):
+        return
+    with trail.lock(project):
+        for path in trail.paths(project):
+            year, month, name = path.split(os.sep)[-3:]
+            target = os.path.join(top, own, year, month, name)
+            if path != target and not files.exists(target):
+                files.ensure_dir(os.path.dirname(target))
+                files.move(path, target)
+                files.remove_if_empty(os.path.dirname(path))
+                files.remove_if_empty(os.path.dirname(os.path.dirname(path)))
 
 
-def _forget_archived(root: str, now: float) -> None:
+def _forget_archived(project: str, now: float) -> None:
     """Drop from archives the sessions that another machine forgot."""
-    for project in [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]:
 
-        def left(each: archive.Archived, project: str = project) -> dict[str, bytes]:
-            return {} if tombstones.is_forgotten(project, each.claude_id, max(each.started, each.ended)) else each.files
+    def left(each: archive.Archived) -> dict[str, bytes]:
+        return {} if tombstones.is_forgotten(project, each.claude_id, max(each.started, each.ended)) else each.files
 
-        with archive.lock(project), contextlib.suppress(files.Unreadable):  # `verify` names a damaged one
-            archive.rewrite(project, left, now)
+    with archive.lock(project), contextlib.suppress(files.Unreadable):  # `verify` names a damaged one
+        archive.rewrite(project, left, now)

@@ -95,6 +95,8 @@ class Installation:
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
         if not self._put():  # what ran later runs as a plugin
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
+        if files.names(self.store) == [settings.GITIGNORE_FILE]:
+            files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, *self.record.get("folders", ())):
             files.remove_if_empty(path)
         return edited
