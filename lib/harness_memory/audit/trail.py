@@ -183,8 +183,9 @@ def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
         findings = _verify(project_dir, name, {}, others)
         if findings.problem:
             return findings
-    left = {session: head for session, head in heads.items() if head not in others}
-    return _verify(project_dir, "", left, others)
+    findings = _verify(project_dir, "", {session: head for session, head in heads.items() if head not in others}, {})
+    findings.count += len(others)
+    return findings
 
 
 def _verify(project_dir: str, name: str, heads: Mapping[str, str], events: dict[str, int]) -> Findings:

@@ -91,10 +91,13 @@ def check_owner(root: str) -> None:
 
 def ensure_private(root: str) -> str:
     """Make the store's root and close it to other users; a sentence for the person if it was open."""
-    if not exists(root):
-        write(os.path.join(root, settings.GITIGNORE_FILE), settings.GITIGNORE)
+    is_new = not exists(root)
     ensure_dir(root)
     check_owner(root)
+    if is_new:
+        from .machine import write_gitignore
+
+        write_gitignore(root)
     mode = stat.S_IMODE(os.stat(root).st_mode)
     # A link, or a folder with the sticky bit, may be shared on purpose: `verify` reports its mode.
     if os.name != "nt" and mode & 0o077 and not mode & stat.S_ISVTX and not os.path.islink(root):

@@ -1,8 +1,7 @@
-"""The name of this machine in a store that is synced: `sync/machine.json`, which no sync carries.
+"""What belongs to one machine in a store that git carries: its name, and the files that stay with it.
 
-    {"schema", "id": 8 hex, "host", "root"}
-
-A copy of the store on another host, or at another path, is another machine: two machines never write one file.
+`sync/machine.json`: {"schema", "id", "host", "root"}. A copy of the store on another host, or at another path, is
+another machine: two machines never write one file.
 """
 
 from __future__ import annotations
@@ -11,19 +10,45 @@ import os
 
 from . import files, settings
 
+GITIGNORE = """\
+# Harness Memory: what belongs to this machine, or is regenerated from the rest
+*.lock
+*.tmp
+*.claimed
+*.damaged
+/health/
+/guard/
+/sync/
+/installs.json
+/triggers
+/*/INDEX.md
+/*/MEMORY.md
+/*/STATE/*
+!/*/STATE/progress/
+!/*/STATE/threads/
+!/*/STATE/forgotten.json
+!/*/STATE/consolidated.json
+/*/WORK/*/*/local/
+"""
+
+
+def write_gitignore(root: str) -> None:
+    files.write_if_changed(os.path.join(root, settings.GITIGNORE_FILE), GITIGNORE.encode())
+
 
 def own_id(root: str) -> str:
     """ "" where the store is not synced."""
     value = files.load_json(_path(root), {"id": "text", "host": "text", "root": "text"})
-    is_ours = value is not None and (value["host"], value["root"]) == (host(), os.path.realpath(root))
+    is_ours = value is not None and (value["host"], value["root"]) == _place(root)
     return str(value["id"]) if is_ours and value["id"].isalnum() else ""
 
 
 def name(root: str) -> str:
     """The id; made when there is none yet."""
     if not own_id(root):
-        value = {"schema": settings.SCHEMA, "id": "m" + os.urandom(4).hex()}
-        files.write_json(_path(root), {**value, "host": host(), "root": os.path.realpath(root)}, durable=True)
+        host, place = _place(root)
+        value = {"schema": settings.SCHEMA, "id": "m" + os.urandom(4).hex(), "host": host, "root": place}
+        files.write_json(_path(root), value, durable=True)
     return own_id(root)
 
 
@@ -31,5 +56,5 @@ def _path(root: str) -> str:
     return os.path.join(root, settings.SYNC_DIR, settings.MACHINE_FILE)
 
 
-def host() -> str:
-    return os.environ.get("COMPUTERNAME", "") if os.name == "nt" else os.uname().nodename
+def _place(root: str) -> tuple[str, str]:
+    return os.environ.get("COMPUTERNAME", "") if os.name == "nt" else os.uname().nodename, os.path.realpath(root)

@@ -12,7 +12,7 @@
 The result is the same in every order: of two versions the greater one wins, by time and then by content. For curated
 files that time is in `versions.json`, because neither git nor a copy keeps it:
 
-    {"schema", "files": {path: [instant, blob id]}, "gone": {path: instant}}
+    {"schema", "files": {path: [instant, blob id]}, "gone": {hash of a path: instant}}
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Dict
 
 from ..base import clock, files, jsontext, settings, yaml
+from ..base.text import hexdigest
 from ..project import identity
 from ..session import sessions
 from . import archive, tasks
@@ -33,8 +34,8 @@ Load = Callable[[str], bytes]
 
 VERSIONS = {"files": {"*": ("text", "text")}, "gone": {"*": "text"}}
 _PAGES = ("LEARNING/topics/*.md", "briefing.md", "profiles/*.md")  # whose other version is archived
-_CURATED = (*_PAGES, "briefing.md.*", "profiles/*.md.*", "archive/notes/*.md", "STATE/threads/*.json")
-_CURATED += ("STATE/consolidated.json",)
+_FORMER = ("briefing.md.*", "profiles/*.md.*", "archive/notes/*.md")
+_CURATED = (*_PAGES, *_FORMER, "STATE/threads/*.json", "STATE/consolidated.json")
 _ROOT_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE)
 _STATE = ("progress", "threads", settings.FORGOTTEN_FILE, "consolidated.json")
 _LOCAL = ("*.lock", "*.tmp", "*.claimed", "*.damaged", settings.INDEX_FILE, settings.NOTES_INDEX_FILE)
@@ -51,7 +52,7 @@ def blob_id(data: bytes) -> str:
 
 
 def is_synced(path: str) -> bool:
-    """Whether a path, which another machine may have named, is a fact of a store; as `settings.GITIGNORE` has it."""
+    """Whether a path, which another machine may have named, is a fact of a store; as `machine.GITIGNORE` has it."""
     home, *parts = path.split("/")
     if any(part in ("", ".", "..") or part[0] == "." or "\\" in part or "\0" in part for part in (home, *parts)):
         return False
@@ -182,7 +183,7 @@ def _newer(path: str, b: str | None, o: str | None, t: str | None, versions: lis
     """The newer version of a curated file; the other one, of a page that both changed, goes to the archive."""
     states = []
     for sha, known in ((o, versions[0]), (t, versions[1])):
-        at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(path, "")
+        at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(_mark(path), "")
         states.append((at, (0 if sha else 1) if at else (0 if sha else -1), sha or ""))
     winner, loser = max(states), min(states)
     home, _, rest = path.partition("/")
@@ -202,15 +203,20 @@ def is_former(name: str) -> bool:
 def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
     """The greater state of every path."""
     result = _no_versions()
-    states: dict[str, list[tuple[str, int, str]]] = {}
+    states: dict[str, list[tuple[str, int, str, str]]] = {}
     for side in (ours, theirs):
         for path, (at, sha) in side["files"].items():
-            states.setdefault(path, []).append((at, 0, sha))
-        for path, at in side["gone"].items():
-            states.setdefault(path, []).append((at, 1, ""))
-    for path, (at, is_gone, sha) in sorted((path, max(each)) for path, each in states.items()):
-        result["gone" if is_gone else "files"][path] = at if is_gone else [at, sha]
-    return result
+            states.setdefault(_mark(path), []).append((at, 0, sha, path))
+        for mark, at in side["gone"].items():
+            states.setdefault(mark, []).append((at, 1, "", ""))
+    for mark, (at, is_gone, sha, path) in [(mark, max(each)) for mark, each in states.items()]:
+        result["gone" if is_gone else "files"][path or mark] = at if is_gone else [at, sha]
+    return {key: dict(sorted(item.items())) if isinstance(item, dict) else item for key, item in result.items()}
+
+
+def _mark(path: str) -> str:
+    """What stands for a path that is gone: its name may be what was to be forgotten."""
+    return hexdigest(path)[:16]
 
 
 def _forgotten(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
@@ -327,14 +333,14 @@ def record_versions(root: str, now: float, more: bytes = b"") -> None:
     known = _joined(known, jsontext.loads(more)) if more else known
     result = {**_no_versions(), "gone": dict(known["gone"])}
     for name in curated(root):
-        at, sha = known["files"].get(name, (known["gone"].get(name, ""), ""))
+        at, sha = known["files"].get(name, (known["gone"].get(_mark(name), ""), ""))
         data = files.read(os.path.join(root, name), settings.ARCHIVE_MAX_BYTES) or b""
         if blob_id(data) != sha:  # a change follows what it changed, whatever the clock says
             at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
         result["files"][name] = [at, blob_id(data)]
-        result["gone"].pop(name, None)
+        result["gone"].pop(_mark(name), None)
     for name in {*known["files"]} - {*result["files"]}:
-        result["gone"][name] = max(clock.fine_iso(now), _after(known["files"][name][0]))
+        result["gone"][_mark(name)] = max(clock.fine_iso(now), _after(known["files"][name][0]))
     result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})
     files.write_if_changed(path, _json(result))
 

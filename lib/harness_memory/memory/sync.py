@@ -98,6 +98,7 @@ class Store:
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
+            files.remove_temporaries(_path(self.root, ""), float("inf"))
             for folder, _, names in os.walk(self.repository):
                 for name in names:  # of a git that was killed
                     if name.endswith(settings.LOCK_SUFFIX):
@@ -175,7 +176,7 @@ class Store:
     def init(self) -> None:
         self.git("init", "-q")
         self.git("symbolic-ref", "HEAD", BRANCH)
-        files.write_if_changed(os.path.join(self.root, settings.GITIGNORE_FILE), settings.GITIGNORE.encode())
+        machine.write_gitignore(self.root)
         machine.name(self.root)
 
     def sync(self, now: float) -> str:
@@ -318,7 +319,10 @@ def _replace(root: str, path: str, before: str | None, after: str | None, data: 
         raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
     if after:
         is_project = path.endswith("/" + settings.PROJECT_FILE)
-        files.write(target, merge.localized(present or b"", data) if is_project else data)
+        waiting = _path(root, "incoming")  # so that a kill leaves no temporary file among the facts
+        files.write(waiting, merge.localized(present or b"", data) if is_project else data)
+        files.ensure_dir(os.path.dirname(target))
+        files.move(waiting, target)
         if at:
             os.utime(target, (at, at))
         return

@@ -33,8 +33,7 @@ def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
                 if data is not None:
                     found[path] = merge.shared(path, data)
     versions = jsontext.loads(files.read(os.path.join(root, settings.VERSIONS_FILE)) or b"{}")
-    for key in ("files", "gone"):
-        versions[key] = {path: item for path, item in versions.get(key, {}).items() if path.split("/")[0] in homes}
+    versions["files"] = {path: item for path, item in versions["files"].items() if path.split("/")[0] in homes}
     return {**found, settings.VERSIONS_FILE: jsontext.pretty(versions).encode("utf-8", "backslashreplace")}
 
 
@@ -73,9 +72,8 @@ def load(path: str) -> dict[str, bytes]:
 def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]:
     """The export of one project as that of another, which is the same at another path."""
     versions = jsontext.loads(found[settings.VERSIONS_FILE])
-    for key in ("files", "gone"):
-        versions[key] = {path.replace(source + "/", target + "/", 1): item for path, item in versions[key].items()}
-    result = {path.replace(source + "/", target + "/", 1): data for path, data in found.items()}
+    versions["files"] = {path.replace(source, target, 1): item for path, item in versions["files"].items()}
+    result = {path.replace(source, target, 1): data for path, data in found.items()}
     result.pop("%s/%s" % (target, settings.PROJECT_FILE), None)
     return {**result, settings.VERSIONS_FILE: jsontext.pretty(versions).encode("utf-8", "backslashreplace")}
 

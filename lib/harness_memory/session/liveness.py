@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 
-from ..base.machine import host
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -28,14 +26,14 @@ def client_process(pid: int) -> dict[str, Any]:
             pid, (name, start, parent) = parent, _stat(parent) or _NO_PROCESS
     pid = pid if is_named or (name not in ("", *_SHELLS) and pid > 1) else 0
     if pid and start:
-        return {"pid": pid, "start": start, "boot": _boot(), "host": host()}
+        return {"pid": pid, "start": start, "boot": _boot(), "host": _host()}
     has_no_proc = os.name == "posix" and not os.path.isdir("/proc/self")
-    return {"pid": pid, "host": host()} if pid and has_no_proc else {}
+    return {"pid": pid, "host": _host()} if pid and has_no_proc else {}
 
 
 def is_alive(process: dict[str, Any]) -> bool | None:
     pid, start = process.get("pid"), process.get("start")
-    if not isinstance(pid, int) or pid <= 0 or process.get("host") != host():
+    if not isinstance(pid, int) or pid <= 0 or process.get("host") != _host():
         return None
     if start:
         boot, then = _boot(), str(process.get("boot"))
@@ -75,3 +73,7 @@ def _boot() -> str:
         return "%s:%s" % (boot, os.readlink("/proc/self/ns/pid").strip("pid:[]"))
     except OSError:
         return ""
+
+
+def _host() -> str:
+    return os.environ.get("COMPUTERNAME", "") if os.name == "nt" else os.uname().nodename

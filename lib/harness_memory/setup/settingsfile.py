@@ -72,7 +72,7 @@ def entries(
             # It detaches itself too: a client that does not know "async" would wait for it.
             path = "/".join([invocation.slashes(root) if windows else root, invocation.SCRIPT])
             command = hook_command(interpreter, path, "memory sync --background", windows=windows)
-            groups[event]["hooks"].insert(0, {**hook, "command": command, "async": True})
+            groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
     return Entries(groups, rules, guard)
