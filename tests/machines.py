@@ -15,7 +15,7 @@ from harness_memory.base import files
 
 # What may differ between machines, or says who they are.
 OWN = re.compile(
-    r"^(\.git/|health/|sync/|guard/|triggers$)|/project\.json$|\.lock$|/STATE/(recall|live|used|triggers)|rows\.cache"
+    r"^(\.git/|health/|sync/|guard/|triggers$)|/project\.json$|\.lock$|/STATE/(recall|live|used|triggers)|rows\.cache|consolidation-told"
 )
 STARTS = "2026-10-%02dT%02d:%02d:%02dZ"
 
@@ -65,7 +65,8 @@ class Machine(World):
 def settle(machines: list[Machine]) -> None:
     """Sync until nobody has anything left to do."""
     for _ in range(4):
-        if all(["nothing to do" in machine.sync() for machine in machines]):
+        results = [machine.sync() for machine in machines]
+        if all("nothing to do" in result for result in results):
             return
     raise AssertionError("there is always something to do")
 

@@ -25,7 +25,7 @@ from machines import Machine, assert_same, settle
 from harness_memory import cli
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="needs git")
-SEEDS = range(int(os.environ.get("HARNESS_SCHEDULES", "2")))
+SEEDS = range(int(os.environ.get("HARNESS_SCHEDULES", "1")))  # with more than one, a kill at every call of git
 LOCAL = re.compile(
     r"\.(lock|tmp)$|/STATE/(live|recall|used|drafts)|rows\.cache|^(health|guard|sync)/|installs|triggers|INDEX|MEMORY|/local/"
 )
@@ -227,8 +227,8 @@ def test_a_kill_at_any_call_of_git_is_finished_by_the_next_sync(tmp_path: Path, 
         machine.live(2, day=number + 1)
         machine.sync()
     settle(pair)
-    killed = 0
-    for call in range(1, 100):
+    killed = []
+    for call in range(1, 100) if len(SEEDS) > 1 else range(1 + sys.version_info[1] % 4, 100, 4):
         for machine in pair:
             note(machine, "carts", "Carts of %s, time %d" % (machine.home.name, call), time.time() + call)
             machine.memory(
@@ -236,15 +236,15 @@ def test_a_kill_at_any_call_of_git_is_finished_by_the_next_sync(tmp_path: Path, 
             )
         pair[0].sync()
         died = pair[1].run("memory", "sync", env=killing_git(tmp_path, call, after), before=[])
-        killed += died.code == -9
+        killed += [call] * (died.code == -9)
         settle([pair[1], pair[0]])
         assert_same(pair)
         if died.code != -9:
             break
-    assert killed > 10
+    assert len(killed) > 3
     for machine in pair:
         facts = {fact for each in machine.json("list", "--notes") for fact in each["facts"]}
-        assert {"Fact %d of %s" % (call, name) for call in range(1, killed + 1) for name in ("one", "two")} <= facts
+        assert {"Fact %d of %s" % (call, name) for call in killed for name in ("one", "two")} <= facts
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -255,7 +255,9 @@ def test_a_kill_or_a_full_disk_at_a_file_operation_loses_nothing(pair: list[Mach
 
     def run(plan: Plan) -> interposer.Outcome:
         between, env = Interposer(plan, str(two.root)), support.clean_environment(two.home)
-        return interposer.run(lambda: cli.main(["memory", "sync"]), between.install, stdin=b"", env=env, cwd=str(two.repo))
+        return interposer.run(
+            lambda: cli.main(["memory", "sync"]), between.install, stdin=b"", env=env, cwd=str(two.repo)
+        )
 
     chance = random.Random(sys.version_info[1])
     for number in range(12):

@@ -66,6 +66,7 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
+            replaced = replaced if scope != settings.TEAM_SCOPE else []  # a repository hides nothing of one's own
             names.update(filter(None, (slug, *replaced)))
             if _normal(text) not in in_client:
                 part.add("- [%s] %s" % (label, text.lstrip("-* ")), slug, "index")
