@@ -1,7 +1,6 @@
-"""What belongs to one machine in a store that git carries: its name, and the files that stay with it.
+"""The name of this machine in a store that is synced: `sync/machine.json`, {"schema", "id", "host", "root"}.
 
-`sync/machine.json`: {"schema", "id", "host", "root"}. A copy of the store on another host, or at another path, is
-another machine: two machines never write one file.
+A copy of the store on another host, or at another path, is another machine: two machines never write one file.
 """
 
 from __future__ import annotations
@@ -9,31 +8,6 @@ from __future__ import annotations
 import os
 
 from . import files, settings
-
-GITIGNORE = """\
-# Harness Memory: what belongs to this machine, or is regenerated from the rest
-*.lock
-*.tmp
-*.claimed
-*.damaged
-/health/
-/guard/
-/sync/
-/installs.json
-/triggers
-/*/INDEX.md
-/*/MEMORY.md
-/*/STATE/*
-!/*/STATE/progress/
-!/*/STATE/threads/
-!/*/STATE/forgotten.json
-!/*/STATE/consolidated.json
-/*/WORK/*/*/local/
-"""
-
-
-def write_gitignore(root: str) -> None:
-    files.write_if_changed(os.path.join(root, settings.GITIGNORE_FILE), GITIGNORE.encode())
 
 
 def own_id(root: str) -> str:

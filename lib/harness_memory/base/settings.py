@@ -65,6 +65,26 @@ SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
 MACHINE_FILE = "machine.json"
 VERSIONS_FILE = "versions.json"
 GITIGNORE_FILE = ".gitignore"
+GITIGNORE = """\
+# Harness Memory: what belongs to this machine, or is regenerated from the rest
+*.lock
+*.tmp
+*.claimed
+*.damaged
+/health/
+/guard/
+/sync/
+/installs.json
+/triggers
+/*/INDEX.md
+/*/MEMORY.md
+/*/STATE/*
+!/*/STATE/progress/
+!/*/STATE/threads/
+!/*/STATE/forgotten.json
+!/*/STATE/consolidated.json
+/*/WORK/*/*/local/
+"""
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"

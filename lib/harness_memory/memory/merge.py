@@ -52,7 +52,7 @@ def blob_id(data: bytes) -> str:
 
 
 def is_synced(path: str) -> bool:
-    """Whether a path, which another machine may have named, is a fact of a store; as `machine.GITIGNORE` has it."""
+    """Whether a path, which another machine may have named, is a fact of a store; as `settings.GITIGNORE` has it."""
     home, *parts = path.split("/")
     if any(part in ("", ".", "..") or part[0] == "." or "\\" in part or "\0" in part for part in (home, *parts)):
         return False

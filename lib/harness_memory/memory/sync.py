@@ -99,10 +99,10 @@ class Store:
     def lock(self) -> Iterator[None]:
         with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
             files.remove_temporaries(_path(self.root, ""), float("inf"))
-            for folder, _, names in os.walk(self.repository):
-                for name in names:  # of a git that was killed
-                    if name.endswith(settings.LOCK_SUFFIX):
-                        files.remove(os.path.join(folder, name))
+            refs = [folder for folder, _, _ in os.walk(os.path.join(self.repository, "refs"))]
+            for path in [os.path.join(folder, name) for folder in (self.repository, *refs) for name in files.names(folder)]:
+                if path.endswith(settings.LOCK_SUFFIX):  # of a git that was killed
+                    files.remove(path)
             yield
 
     # Git
@@ -176,7 +176,7 @@ class Store:
     def init(self) -> None:
         self.git("init", "-q")
         self.git("symbolic-ref", "HEAD", BRANCH)
-        machine.write_gitignore(self.root)
+        files.write_gitignore(self.root)
         machine.name(self.root)
 
     def sync(self, now: float) -> str:
@@ -198,6 +198,8 @@ class Store:
                     except Changed:
                         continue
                     head = self.commit_of(BRANCH)
+                    if head == theirs:
+                        break
             code, _, complaint = self.run("push", "-q", self.config["remote"], "%s:%s" % (head, BRANCH))
             if not code:
                 break
@@ -213,15 +215,17 @@ class Store:
 
     def commit(self) -> str:
         """Commit what this machine has; the commit."""
-        self.run("add", "-A", "--ignore-errors", ".")  # a file may vanish while it looks
+        # As if every file were big: one pack in place of thousands of objects. A file may vanish while it looks.
+        self.run("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".")
         head = self.commit_of(BRANCH)
-        self.write_index(self._corrections(head))
-        return self.record("Memory of", [head] if head else [])
+        is_changed = self._correct(head)
+        return self.record("Memory of", [head] if head else []) if is_changed or not head else head
 
-    def _corrections(self, head: str) -> dict[str, str | None]:
-        """What must stand in the index in place of what `git add` put there, by path."""
+    def _correct(self, head: str) -> bool:
+        """Put into the index what other machines get in place of what `git add` found; whether anything is new."""
         rows = self.raw("diff-index", "--cached", "--raw", "--no-renames", "-z", head or _EMPTY_TREE).split(b"\0")
         correct: dict[str, str | None] = {}
+        is_changed = False
         for row, name in zip(rows[::2], rows[1::2]):
             path = name.decode("utf-8", "surrogateescape")
             before, after = ("" if sha == _NONE else sha for sha in row.decode().split()[2:4])
@@ -231,7 +235,9 @@ class Store:
                 data = merge.shared(path, self.load(after))
                 if merge.blob_id(data) != after:
                     correct[path] = before if merge.blob_id(data) == before else self.put(data)
-        return correct
+            is_changed = is_changed or (correct.get(path, after) or "") != before
+        self.write_index(correct)
+        return is_changed
 
     def is_left_out(self, path: str, is_sent: bool = False) -> bool:
         home, _, rest = path.partition("/")
