@@ -9,8 +9,8 @@ import time
 from typing import Any, Dict, Union
 
 from ..audit import trail
-from ..base import clock, settings
-from ..memory import archive, backfill, records
+from ..base import clock, files, settings
+from ..memory import archive, backfill, merge, records
 from ..memory import forget as forgetting
 from ..memory.archive import Archived
 from ..memory.forget import Matcher
@@ -60,6 +60,9 @@ def forget(argv: list[str]) -> int:
     lines = [*lines, "", end] if things else ["Nothing that is remembered here matches."]
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
+    if args.yes and things and files.exists(os.path.join(at.root, settings.VERSIONS_FILE)):
+        merge.record_versions(at.root, at.now)
+        lines += ["Stays in the history of the sync until: harness memory sync purge-history"]
     answer(args.json, {"forgotten": args.yes and bool(things), **report, "left": left, "audit_trail": in_trail}, lines)
     for trouble in troubles:
         complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))

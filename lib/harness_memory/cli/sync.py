@@ -9,6 +9,7 @@ import sys
 import time
 
 from ..base import clock, config, files, invocation, settings
+from ..base.lock import Busy
 from ..base.redact import redact
 from ..memory import sync as syncing
 from ..memory.sync import Store
@@ -72,6 +73,8 @@ def _run(root: str, args: argparse.Namespace) -> int:
     try:
         with store.lock():
             result = store.sync(now)
+    except Busy as error:
+        raise Refusal(str(error.strerror)) from None
     except OSError as error:
         syncing.note_result(root, "%s: %s" % (redact(str(error.filename)), redact(str(error.strerror))), False, now)
         raise

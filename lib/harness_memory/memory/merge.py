@@ -112,6 +112,16 @@ def merge(base: Tree, ours: Tree, theirs: Tree, load: Load) -> tuple[Tree, dict[
     return {path: sha for path, sha in tree.items() if path not in gone}, made
 
 
+def changes(
+    base: Tree, ours: Tree, theirs: Tree, load: Load
+) -> tuple[dict[str, str | None], dict[str, bytes], dict[str, float]]:
+    """What a merge changes in ours (None: the file goes), content that neither has, and the times of curated files."""
+    tree, made = merge(base, ours, theirs, load)
+    versions = jsontext.loads(made[tree[settings.VERSIONS_FILE]])["files"]
+    changed = {path: tree.get(path) for path in sorted({*tree, *ours}) if ours.get(path) != tree.get(path)}
+    return changed, made, {path: clock.parse(at) or 0.0 for path, (at, _) in versions.items()}
+
+
 def _value(tree: Tree, path: str, load: Load) -> dict[str, Any]:
     """A JSON object; {} when it is missing or damaged."""
     try:
@@ -200,6 +210,12 @@ def is_former(name: str) -> bool:
     return fnmatchcase(name, "*.????-??-??T??????.???Z-????????.md")
 
 
+def versions_of(data: bytes, homes: list[str]) -> bytes:
+    """What versions.json says of these homes, and of whatever is gone."""
+    known = jsontext.loads(data)
+    return _json({**known, "files": {path: at for path, at in known["files"].items() if path.split("/")[0] in homes}})
+
+
 def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
     """The greater state of every path."""
     result = _no_versions()
@@ -262,16 +278,13 @@ def canonical(*contents: bytes) -> bytes:
         for key, item in value.items():
             if key in _LOCAL_FACTS:
                 continue
-            if isinstance(item, list):
-                item = sorted({*item, *facts.get(key, ())} if key != "identities" else _remotes(item, facts))
+            if isinstance(item, list):  # a path identifies nothing elsewhere
+                names = {each for each in item if key != "identities" or each.startswith("remote")}
+                item = sorted(names | {*facts.get(key, ())})
             facts[key] = min(item, facts.get(key, item)) if key == "created" else item
     if not all("alias_of" in jsontext.loads(each) for each in contents):
         facts.pop("alias_of", None)  # a memory of its own on one of them
     return _json(dict(sorted(facts.items())))
-
-
-def _remotes(items: list[str], facts: dict[str, Any]) -> set[str]:
-    return {*(item for item in items if item.startswith("remote")), *facts.get("identities", ())}
 
 
 def localized(local: bytes, theirs: bytes) -> bytes:
@@ -326,11 +339,10 @@ def curated(root: str) -> Iterator[str]:
                 yield path
 
 
-def record_versions(root: str, now: float, more: bytes = b"") -> None:
-    """Note since when each curated file is as it is, and which are gone; `more` is what an export knows of it."""
+def record_versions(root: str, now: float) -> None:
+    """Note since when each curated file is as it is, and which are gone."""
     path = os.path.join(root, settings.VERSIONS_FILE)
     known = files.load_json(path, VERSIONS) or _no_versions()
-    known = _joined(known, jsontext.loads(more)) if more else known
     result = {**_no_versions(), "gone": dict(known["gone"])}
     for name in curated(root):
         at, sha = known["files"].get(name, (known["gone"].get(_mark(name), ""), ""))
@@ -347,8 +359,3 @@ def record_versions(root: str, now: float, more: bytes = b"") -> None:
 
 def _after(at: str) -> str:
     return clock.fine_iso((clock.parse(at) or 0.0) + 0.0015) if at else ""
-
-
-def instants(versions: bytes) -> dict[str, float]:
-    """The time of each curated file."""
-    return {path: clock.parse(at) or 0.0 for path, (at, _) in jsontext.loads(versions)["files"].items()}

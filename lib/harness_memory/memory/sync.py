@@ -70,7 +70,7 @@ def note_result(root: str, result: str, is_well: bool, now: float) -> None:
 
 
 def conflicts(root: str) -> list[str]:
-    """Versions of pages that lost against a newer one of another machine, of the last 30 days."""
+    """Versions of pages that lost against a newer one of another machine."""
     homes = [name for name in files.names(root) if name == settings.USER_DIR or identity.is_project_id(name)]
     folders = [os.path.join(root, home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR) for home in homes]
     return [os.path.join(folder, name) for folder in folders for name in files.names(folder) if merge.is_former(name)]
@@ -100,7 +100,9 @@ class Store:
         with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
             files.remove_temporaries(_path(self.root, ""), float("inf"))
             refs = [folder for folder, _, _ in os.walk(os.path.join(self.repository, "refs"))]
-            for path in [os.path.join(folder, name) for folder in (self.repository, *refs) for name in files.names(folder)]:
+            for path in [
+                os.path.join(folder, name) for folder in (self.repository, *refs) for name in files.names(folder)
+            ]:
                 if path.endswith(settings.LOCK_SUFFIX):  # of a git that was killed
                     files.remove(path)
             yield
@@ -154,11 +156,11 @@ class Store:
             self.contents[sha], at = data[end + 1 : end + 1 + size], end + size + 2
 
     def write_index(self, tree: Mapping[str, str | None]) -> None:
-        rows = ["100644 %s 0\t%s" % (sha, path) if sha else "0 %s\t%s" % (_NONE, path) for path, sha in tree.items()]
+        rows = [
+            "100644 %s 0\t%s\0" % (sha, path) if sha else "0 %s\t%s\0" % (_NONE, path) for path, sha in tree.items()
+        ]
         if rows:
-            self.git(
-                "update-index", "-z", "--index-info", data="\0".join([*rows, ""]).encode("utf-8", "surrogateescape")
-            )
+            self.git("update-index", "-z", "--index-info", data="".join(rows).encode("utf-8", "surrogateescape"))
 
     def put(self, data: bytes) -> str:
         return self.git("hash-object", "-w", "--stdin", data=data)
@@ -251,21 +253,20 @@ class Store:
         base = common or self.commit_of(BASE)
         trees = [self.tree(commit) for commit in (base, head, theirs)]
         inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
-        tree, made = merge.merge(inside[0], inside[1], inside[2], self.load)
-        changes = {
-            path: tree.get(path) for path in sorted({*tree, *inside[1]}) if inside[1].get(path) != tree.get(path)
-        }
+        changes, made, times = merge.changes(inside[0], inside[1], inside[2], self.load)
         self.contents.update(made)
         self.read_all(sorted({sha for sha in changes.values() if sha and sha not in self.contents}))
-        apply(self.root, inside[1], changes, {**self.contents, "": made[tree[settings.VERSIONS_FILE]]}, now)
+        apply(self.root, inside[1], changes, self.contents, times, now)
         self.former += [path for path in changes if changes[path] and merge.is_former(path)]
         for data in made.values():
             self.put(data)
         aside = [path for path in {*trees[1], *trees[2]} if self.is_left_out(path, True)]
         self.write_index({**changes, **{path: trees[2].get(path) for path in aside}})
-        # After `purge-history` elsewhere the old commits must not come back.
-        self.record("Merge into the memory of", [head, theirs] if common or not base else [theirs])
+        is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
+        self.record("Merge into the memory of", [theirs] if is_purged else [head, theirs])
         self.git("update-ref", BASE, theirs)
+        if is_purged:
+            self.drop_unreachable()
         return len(changes)
 
     def purge_history(self) -> None:
@@ -297,11 +298,15 @@ def prepare(root: str, now: float) -> None:
 
 
 def apply(
-    root: str, ours: merge.Tree, changes: Mapping[str, str | None], contents: Mapping[str, bytes], now: float
+    root: str,
+    ours: merge.Tree,
+    changes: Mapping[str, str | None],
+    contents: Mapping[str, bytes],
+    times: Mapping[str, float],
+    now: float,
 ) -> None:
-    """Write what a merge changes; Changed when a file is no longer as it was merged. `contents[""]` has the times."""
+    """Write what a merge changes; Changed when a file is no longer as it was merged."""
     homes: dict[str, list[str]] = {}
-    instants = merge.instants(contents[""])
     for path in changes:
         home, _, rest = path.partition("/")
         homes.setdefault(rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, []).append(path)
@@ -312,7 +317,7 @@ def apply(
                 files.remove(os.path.join(directory, name))  # `refresh` renders those that are missing
             for path in paths:
                 after = changes[path]
-                _replace(root, path, ours.get(path), after, contents[after] if after else b"", instants.get(path))
+                _replace(root, path, ours.get(path), after, contents[after] if after else b"", times.get(path))
         if any(path.endswith("/" + settings.FORGOTTEN_FILE) for path in paths):
             _forget_archived(directory, now)
     refresh(root)

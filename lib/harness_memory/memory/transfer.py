@@ -32,15 +32,14 @@ def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
                 )
                 if data is not None:
                     found[path] = merge.shared(path, data)
-    versions = jsontext.loads(files.read(os.path.join(root, settings.VERSIONS_FILE)) or b"{}")
-    versions["files"] = {path: item for path, item in versions["files"].items() if path.split("/")[0] in homes}
-    return {**found, settings.VERSIONS_FILE: jsontext.pretty(versions).encode("utf-8", "backslashreplace")}
+    return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}
 
 
 def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     """Write the memory of these homes; the number of files."""
     sync.prepare(root, now)
     found = contents(root, homes)
+    found[settings.VERSIONS_FILE] = merge.versions_of(found[settings.VERSIONS_FILE], homes)
     with tarfile.open(fileobj=out, mode="w:gz") as packed:
         for path, data in sorted(found.items()):
             info = tarfile.TarInfo(path)
@@ -86,10 +85,6 @@ def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
     own = contents(root, homes)
     everything = {merge.blob_id(data): data for data in (*own.values(), *found.values())}
     ours, theirs = ({path: merge.blob_id(data) for path, data in side.items()} for side in (own, found))
-    tree, made = merge.merge({}, ours, theirs, everything.__getitem__)
-    times = made[tree.pop(settings.VERSIONS_FILE)]
-    ours.pop(settings.VERSIONS_FILE)
-    changes = {path: tree.get(path) for path in sorted({*tree, *ours}) if ours.get(path) != tree.get(path)}
-    sync.apply(root, ours, changes, {**everything, **made, "": times}, now)
-    merge.record_versions(root, now, times)
-    return [*changes]
+    changes, made, times = merge.changes({}, ours, theirs, everything.__getitem__)
+    sync.apply(root, ours, changes, {**everything, **made}, times, now)
+    return [path for path in changes if path != settings.VERSIONS_FILE]
