@@ -19,7 +19,7 @@ from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
 from . import arguments, resolve
-from .output import Refusal, answer, complain, count, cut, line, short, some
+from .output import Refusal, answer, complain_of, count, cut, line, short, some
 from .retention import config_dir
 from .scopes import Scopes, described
 
@@ -64,8 +64,7 @@ def forget(argv: list[str]) -> int:
         merge.record_versions(at.root, at.now)
         lines += ["Stays in the history of the sync until: harness memory sync purge-history"]
     answer(args.json, {"forgotten": args.yes and bool(things), **report, "left": left, "audit_trail": in_trail}, lines)
-    for trouble in troubles:
-        complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
+    complain_of(troubles, "Restore what can be read, then delete it")
     return 2 if troubles else 0 if things else 1
 
 

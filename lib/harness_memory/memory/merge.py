@@ -19,9 +19,9 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Any, Dict
+from typing import Any, Callable, Dict
 
 from ..base import clock, files, jsontext, settings, yaml
 from ..base.text import hexdigest
