@@ -72,7 +72,7 @@ PACKAGES = {
     "notes": 914,
     "memory": 2701,
     "recall": 935,
-    "inject": 503,
+    "inject": 508,
     "guard": 7346,
     "hook": 702,
     "cli": 3474,
