@@ -294,7 +294,8 @@ def test_three_machines_with_200_sessions_sync_at_once(tmp_path: Path) -> None:
 def test_a_remote_with_code_or_for_everybody_is_refused(pair: list[Machine]) -> None:
     machine = pair[0]
     machine.live(1)
-    for url in ("git@example.org:me/shop.git", "https://example.org/me/shop"):
+    support.git(machine.repo, "remote", "add", "fork", "https://example.org/eve/shop.git")
+    for url in ("git@example.org:me/shop.git", "https://example.org/me/shop", "git@example.org:eve/shop", "."):
         assert "holds the code" in machine.memory("sync", "init", url).stderr
         assert machine.memory("sync", "init", url, "--force").code == 2
     assert "may be public" in machine.memory("sync", "init", "https://github.com/me/memory").stderr
@@ -310,12 +311,7 @@ def test_projects_and_old_sessions_can_be_left_out(pair: list[Machine], tmp_path
     session.transcript().turn("Dear diary", "This is private, all of it.")
     support.run_hook("session_start", session.start(), home=one.home, env=session.environment())
     support.run_hook("stop", session.stop("This is private, all of it."), home=one.home, env=session.environment())
-    assert (
-        one.memory("sync", "init", str(tmp_path / "away.git")).code == 0
-    )  # so that there is something to exclude from
-    shutil.rmtree(str(tmp_path / "away.git"))
-    assert one.memory("sync", "exclude", "diary").code == 0
-    shutil.rmtree(str(one.root / ".git"))
+    assert one.memory("sync", "exclude", "diary").code == 0  # before anything is sent
     assert one.memory("sync", "init", str(one.remote), "--since", "2026-11-01").code == 0
     two.sync()
     assert [path.name.rpartition("-")[0] for path in support.project_dirs(two.root)] == ["shop"]

@@ -13,7 +13,7 @@ from ..base.lock import Busy
 from ..base.redact import redact
 from ..memory import sync as syncing
 from ..memory.sync import Store
-from ..project import git, identity
+from ..project import identity
 from ..project.remote import normalize
 from ..setup import installation, settingsfile
 from . import arguments
@@ -56,7 +56,7 @@ def sync(argv: list[str]) -> int:
     root = arguments.private_root()
     if args.action == "init":
         _choose_remote(root, args)
-    elif not syncing.configuration(root).get("remote"):
+    elif args.action != "exclude" and not syncing.configuration(root).get("remote"):
         raise Refusal("no remote is set. Run: harness memory sync init URL")
     if getattr(args, "since", None):
         syncing.configure(root, since=time.strftime("%Y-%m-%d", time.localtime(args.since)))
@@ -105,9 +105,11 @@ def _choose_remote(root: str, args: argparse.Namespace) -> None:
     remote = normalize(url, os.getcwd())
     if not remote:
         raise Refusal("%s is not the address of a repository" % line(redact(url)))
-    used = {each for path in arguments.all_dirs() for each in identity.remotes(path)} | {project.remote}
-    repo = git.find(project.root)
-    if (remote in used or (repo and remote == "file:" + repo.root)) and args.force < 2:
+    used = {each for path in arguments.all_dirs() for each in identity.remotes(path)}
+    words = ["git", "config", "--get-regexp", r"^remote\..*url$"]
+    listed = subprocess.run(words, cwd=project.root, capture_output=True).stdout.decode("utf-8", "replace").splitlines()
+    used |= {normalize(row.partition(" ")[2], project.root) for row in listed} | {"file:" + project.root}
+    if remote in used and args.force < 2:
         what = "%s holds the code of a project: whoever reads the code would read your memory" % line(remote)
         raise Refusal("%s. Name another repository, or say --force --force" % what)
     if remote.partition("/")[0] in _PUBLIC and not args.private:
@@ -144,10 +146,8 @@ def _off(root: str, args: argparse.Namespace) -> int:
 
 
 def _exclude(root: str, args: argparse.Namespace) -> int:
-    left_out, names = (
-        set(syncing.configuration(root)["exclude"]),
-        [os.path.basename(path) for path in arguments.all_dirs()],
-    )
+    left_out = {*syncing.configuration(root).get("exclude", ())}
+    names = [os.path.basename(path) for path in arguments.all_dirs()]
     for word in args.projects:
         matches = [name for name in {*names, *left_out} if word in (name, name.rpartition("-")[0])]
         if len(matches) != 1:
