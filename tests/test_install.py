@@ -348,7 +348,7 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
         assert "  %-17s ok, " % event in result.stdout
     assert "  guard             ok, " in result.stdout
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))
-    assert os.listdir(str(home / ".claude" / "memory")) == ["installs.json"]
+    assert sorted(os.listdir(str(home / ".claude" / "memory"))) == [".gitignore", "installs.json"]
     again = start(tree, home)
     assert (again.returncode, again.stdout.splitlines()[0]) == (0, "Already up to date: %s" % path)
     gone = start(tree, home, "--uninstall")

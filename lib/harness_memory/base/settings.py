@@ -61,6 +61,30 @@ RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
 TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
 DRAFTS_DIR = "drafts"
+SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
+MACHINE_FILE = "machine.json"
+VERSIONS_FILE = "versions.json"
+GITIGNORE_FILE = ".gitignore"
+GITIGNORE = """\
+# Harness Memory: what belongs to this machine, or is regenerated from the rest
+*.lock
+*.tmp
+*.claimed
+*.damaged
+/health/
+/guard/
+/sync/
+/installs.json
+/triggers
+/*/INDEX.md
+/*/MEMORY.md
+/*/STATE/*
+!/*/STATE/progress/
+!/*/STATE/threads/
+!/*/STATE/forgotten.json
+!/*/STATE/consolidated.json
+/*/WORK/*/*/local/
+"""
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"
@@ -134,7 +158,8 @@ ACTIVE_TASKS_SHOWN = 20
 
 # Notes
 NOTE_TYPES = ("user", "feedback", "project", "reference")
-NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
+TEAM_SCOPE = "team"  # notes of the checkout, in its .claude/memory
+NOTE_SCOPES = ("local", "project", TEAM_SCOPE, "user")  # the nearer wins
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160

@@ -119,7 +119,7 @@ def related(argv: list[str]) -> int:
 def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Iterator[Hit]:
     """Matches of the session's own notes, then of the index of each project."""
     phrases = [word for word in words if " " in word.strip()]
-    local = [_note(note) for shelf in scopes.shelves if not shelf.home for note in shelf.read()]
+    local = [_note(note) for shelf in scopes.shelves if shelf.scope == "local" for note in shelf.read()]
     yield from [hit for hit in local if hit.has_words(words)]
     query, seen = ranking.Query(" ".join(args.words)), set()
     for directory in arguments.project_dirs(args):
@@ -144,12 +144,13 @@ def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Itera
 
 def _open(scopes: Scopes, directory: str) -> Source:
     ends = time.monotonic() + _REFRESH_SECONDS
-    return cache.open_source(scopes.root, directory, scopes.now, ends, is_whole=True)
+    checkout = scopes.project.root if directory == scopes.project.dir else ""
+    return cache.open_source(scopes.root, directory, scopes.now, ends, is_whole=True, checkout=checkout)
 
 
 def _load(scopes: Scopes, directory: str, source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, Hit]]:
     """The sessions and notes of documents, without those that are gone or archived."""
-    shelves = {shelf.scope: shelf for shelf in notebook.shelves(scopes.root, directory)}
+    shelves = {shelf.scope: shelf for shelf in notebook.shelves(scopes.root, directory, "", scopes.project.root)}
     for number in numbers:
         record = source.record(number)
         scope, _, slug = record.id.partition("/")

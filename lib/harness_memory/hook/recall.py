@@ -48,7 +48,7 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
         count, is_session = len(part.lines), record.kind == SESSION
         name = day_and_id(record.id)[1] if is_session else record.id.rpartition("/")[2]
         text = ("" if is_session else record.kind + ": ") + cut(record.line, 200)
-        label = "user " if record.id.startswith("user/") else ""
+        label = "".join(scope + " " for scope in ("user", settings.TEAM_SCOPE) if record.id.startswith(scope + "/"))
         part.add(neutral.line("- [%s%s] %s" % (label, record.day, text)), record.id, record.kind, record.files)
         more = len(record.files) - settings.RECALL_FILES_SHOWN
         files = ", ".join(record.files[: settings.RECALL_FILES_SHOWN]) + (", +%d" % more if more > 0 else "")
@@ -71,7 +71,7 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
     root, project_dir, prompt = run.store_root, run.project_dir, run.event.prompt
     own = frozenset((session.id, *injected.own, state.thread))
     ends = min(run.ends - settings.RECALL_RESERVE_SECONDS, time.monotonic() + 0.3)  # to take in new documents
-    source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False)
+    source = cache.open_source(root, project_dir, run.now, ends, own=own, is_whole=False, checkout=run.root)
 
     def is_unwanted(number: int) -> bool:
         record = source.record(number)
@@ -79,7 +79,7 @@ def _search(run: Run, session: Session, state: Capture, injected: Receipt, most:
             return True
         local = os.path.join(session.dir, settings.LOCAL_DIR, record.id.rpartition("/")[2] + ".md")
         is_overridden = record.kind == NOTE and os.path.exists(local)
-        return is_overridden or not os.path.isfile(cache.path_of(root, project_dir, record))
+        return is_overridden or not os.path.isfile(cache.path_of(root, project_dir, record, run.root))
 
     prompts = [ask for ask in state.prompts() if not prompt.startswith(ask.rstrip("…"))]
     query = ranking.Query(prompt, prompts=prompts, branch=run.project.branch, files=state.files)

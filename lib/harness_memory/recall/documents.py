@@ -8,7 +8,7 @@ from .terms import PATHS_MAX, pair_code, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
     from typing import Any
 
     from ..notes.note import Note
@@ -41,6 +41,18 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
     document = index_text(name, SESSION, title, "\n".join(map(str, parts)), value["files_changed"], value["tags"], time)
     document.record.line = headline
     return document
+
+
+def of_team(store_root: str, checkout: str, known: Container[str]) -> Iterator[Document]:
+    """The notes of a checkout that no note of the project overrides."""
+    from ..base import files
+    from ..notes import shelf, team
+
+    for note in shelf.holding(shelf.team_shelf(store_root, checkout)):
+        if "project/" + note.slug not in known:
+            document = of_note(note, files.modified(note.path))
+            document.record.line += team.stale_mark(note, checkout)
+            yield document
 
 
 def of_note(note: Note, modified: float) -> Document:
