@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 226,
     "session": 1638,
     "notes": 914,
-    "memory": 2701,
+    "memory": 2703,
     "recall": 935,
     "inject": 508,
     "guard": 7346,
