@@ -294,6 +294,32 @@ def test_three_machines_with_many_sessions_sync_at_once(tmp_path: Path) -> None:
     assert all(len(machine.json("list", "--limit", "1000")) == 3 * count for machine in machines)
 
 
+def test_sessions_go_on_while_their_machine_syncs(pair: list[Machine]) -> None:
+    one, two = pair
+    one.live(2)
+    settle(pair)
+    one.live(20, day=2)
+    one.sync()
+    command = [sys.executable, str(HARNESS), "memory", "sync"]
+    with ThreadPoolExecutor(1) as pool:
+        env = support.clean_environment(two.home)
+        syncs = pool.submit(lambda: [support.run(command, b"", env, two.repo) for _ in range(4)])
+        ids = {two.work("Ask number %d" % n, "Answer number %d is here." % n).id[:8] for n in range(6)}
+        assert [each for each in syncs.result() if each.code not in (0, 2) or "Traceback" in each.stderr] == []
+    settle([two, one])
+    assert_same(pair)
+    assert ids <= {each["id"] for each in one.json("list", "--limit", "99")}
+    assert len(one.json("list", "--limit", "99")) == 28
+    note(one, "carts", "Carts hold ten", time.time())
+    one.sync()
+    holder = support.hold_lock(two.project / "LEARNING" / "notes.lock")
+    assert "again" in two.sync(code=2)  # it waits, then says so
+    holder.kill()
+    holder.wait()
+    settle([two, one])
+    assert_same(pair)
+
+
 # What stays private ----------------------------------------------------------------------------------
 def test_a_remote_with_code_or_for_everybody_is_refused(pair: list[Machine]) -> None:
     machine = pair[0]

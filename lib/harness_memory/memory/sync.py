@@ -87,7 +87,7 @@ class Store:
         self.root = root
         self.env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
         self.repository = os.path.join(root, ".git")
-        own = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        own = {"GIT_TERMINAL_PROMPT": "0", "GIT_DEFAULT_HASH": "sha1", "LC_ALL": "C"}
         for role in ("AUTHOR", "COMMITTER"):
             own.update({"GIT_%s_NAME" % role: "Harness Memory", "GIT_%s_EMAIL" % role: "memory@localhost"})
         self.env.update(own)
