@@ -15,7 +15,8 @@ from harness_memory.base import files
 
 # What may differ between machines, or says who they are.
 OWN = re.compile(
-    r"^(\.git/|health/|sync/|guard/|triggers$)|/project\.json$|\.lock$|/STATE/(recall|live|used|triggers)|rows\.cache|consolidation-told"
+    r"^(\.git/|health/|sync/|guard/|triggers$)|/project\.json$|\.(lock|tmp)$|/STATE/(recall|live|used|triggers)"
+    r"|rows\.cache|-told$"
 )
 STARTS = "2026-10-%02dT%02d:%02d:%02dZ"
 

@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 226,
     "session": 2190,
     "notes": 914,
-    "memory": 2746,
+    "memory": 2748,
     "recall": 935,
     "inject": 512,
     "guard": 5417,

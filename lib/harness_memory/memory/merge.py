@@ -1,7 +1,7 @@
 """How two memories become one: `merge` of what two machines have, by the kind of each file.
 
     episodes, WORK        one session is one unit: where both changed it, the one that ended later, all its files
-    ratings.jsonl         the lines of both, but those that one of them removed
+    SIGNALS/*.jsonl       the lines of both, but those that one of them removed
     SECURITY/<machine>    one writer: the longer chain
     forgotten.json        what either forgot; such a session goes, unless it went on afterwards
     progress/<task>.json  the checkpoints of both, the rest from the one updated last
@@ -139,7 +139,7 @@ def _both(path: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
             return _json(_forgotten(jsontext.loads(ours), jsontext.loads(theirs)))
         if name == settings.PROJECT_FILE:
             return canonical(ours, theirs)
-        if name == settings.RATINGS_PATH[-1]:
+        if name.endswith(".jsonl") and "/%s/" % settings.SECURITY_DIR not in path:
             return _lines(base, ours, theirs)
         if "/%s/" % settings.PROGRESS_DIR in path:
             return _json(_task(jsontext.loads(ours), jsontext.loads(theirs)))

@@ -87,7 +87,7 @@ class Store:
         self.root = root
         self.env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
         self.repository = os.path.join(root, ".git")
-        own = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+        own = {"GIT_TERMINAL_PROMPT": "0", "GIT_DEFAULT_HASH": "sha1", "LC_ALL": "C"}
         for role in ("AUTHOR", "COMMITTER"):
             own.update({"GIT_%s_NAME" % role: "Harness Memory", "GIT_%s_EMAIL" % role: "memory@localhost"})
         self.env.update(own)
@@ -265,6 +265,7 @@ class Store:
         is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
         self.record("Merge into the memory of", [theirs] if is_purged else [head, theirs])
         self.git("update-ref", BASE, theirs)
+        self.run("update-index", "-q", "--refresh")  # so that the next run need not read all of it again
         if is_purged:
             self.drop_unreachable()
         return len(changes)
@@ -330,8 +331,9 @@ def _replace(root: str, path: str, before: str | None, after: str | None, data: 
         raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
     if after:
         is_project = path.endswith("/" + settings.PROJECT_FILE)
-        waiting = _path(root, "incoming")  # so that a kill leaves no temporary file among the facts
-        files.write(waiting, merge.localized(present or b"", data) if is_project else data)
+        waiting = _path(root, "incoming")  # a kill leaves no temporary file among the facts
+        with open(files.open_plain(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+            file.write(merge.localized(present or b"", data) if is_project else data)
         files.ensure_dir(os.path.dirname(target))
         files.move(waiting, target)
         if at:
