@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 1921,
     "project": 581,
     "audit": 190,
-    "session": 2190,
+    "session": 2199,
     "notes": 830,
     "memory": 1760,
     "recall": 902,
