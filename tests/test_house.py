@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 1987,
     "project": 585,
     "audit": 226,
-    "session": 2190,
+    "session": 2199,
     "notes": 914,
     "memory": 2748,
     "recall": 935,

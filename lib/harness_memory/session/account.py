@@ -79,7 +79,9 @@ def headline(statements: list[Statement], files: list[str]) -> str:
 
 def done(statements: list[Statement], limit: int) -> str:
     """The units that carry the work of every turn, in order, whole; a blank line between turns."""
-    units_said = [unit for unit in statements if unit.by == "c" and not {"l", "r"} & {*unit.kinds}]
+    units_said = [
+        unit for unit in statements if unit.by == "c" and not {"l", "r"} & {*unit.kinds} and unit.text[-1:] not in "?？"
+    ]
 
     def worth(unit: Statement) -> float:
         return unit.headline / 10 + unit.weight / 40 + 0.8 * ("d" in unit.kinds) + 0.4 * ("f" in unit.kinds)
@@ -97,7 +99,7 @@ def done(statements: list[Statement], limit: int) -> str:
             limit -= len(unit.text) + 2
     text, turn = "", -1
     for unit in units_said:
-        if unit in chosen:
+        if unit in chosen and unit.text not in text:
             text += ("" if not text else "\n" if unit.turn == turn else "\n\n") + unit.text
             turn = unit.turn
     return text

@@ -31,6 +31,7 @@ for _name, _words in _TABLES["words"].items():
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
 _LEFT_LEAST = -0.3
+_NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
 
 
@@ -60,8 +61,11 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
             continue
         headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
         line = unit.text
-        if line[-1:] in ":：" and unit.kind != units.HEAD and number + 1 < len(found):
-            line = cut(line + " " + found[number + 1].text, settings.PASSAGE_CHARS)  # a lead alone says nothing
+        if line[-1:] in ":：" and unit.kind != units.HEAD:  # a lead alone says nothing
+            after = found[number + 1] if number + 1 < len(found) else unit
+            is_listed = after is not unit and after.kind not in (units.HEAD, units.ROW)
+            line = cut("%s %s" % (line, after.text), settings.PASSAGE_CHARS) if is_listed else line
+            headline -= 0.0 if is_listed else 0.5
         marks[line] = "%d c %d %d %s" % (turn, weight(line, kinds), headline * 10, kinds or "-")
     return marks
 
@@ -188,10 +192,13 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
         if "not" in CLASS.get(word, ()):
             near = words[at + 1 : at + 5]
             kinds = {name for each in near for name in CLASS.get(each, ())}
-            if "zero" in CLASS[word]:
-                found |= {"none left"} if "later" in kinds else set()
-            elif not kinds.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near):
+            is_work = not kinds.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
+            if "zero" in CLASS[word] and "later" in kinds:
+                found.add("none left")
+            elif is_work and ("zero" not in CLASS[word] or ("nothing" in CLASS[word] and "else" not in near)):
                 found.add("undone")
+    if any(word[:2] == "un" and word[-2:] == "ed" and len(word) > 7 and word not in _NOT_UNDONE for word in words):
+        found.add("undone")
     if "not" in found and "i" in found:
         found.add("i not")
     label, colon, rest = text.partition(":")
@@ -203,7 +210,7 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
     found |= {"you may"} if "you" in found and not found.isdisjoint(("may", "must")) else set()
-    found |= {"must last"} if "must" in found and is_late else set()
+    found |= {name + " last" for name in ("must", "later") if is_late and name in found}
     signs = (("colon", text[-1:] in ":："), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
     found.update([name for name, is_there in signs if is_there])
     if not text.isascii():
