@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from zlib import crc32
 
 _STOP = (
@@ -43,7 +44,14 @@ _IRREGULAR = (
 _REGULAR = dict(pair.split(":") for pair in _IRREGULAR.split())
 PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
-_PATH_MARK = "="  # no term of a text starts with it
+_PATH_MARK, _STEM_MARK = "=", "~"  # no term of a text starts with them
+_NAMES_MAX = 64  # looked for in one text
+_COMMON_NAMES = frozenset(  # every project has them
+    "__init__ app changelog ci claude config dockerfile index license main makefile package readme settings setup types"
+    " utils".split()
+)
+_COMMON_WEIGHT = 0.3
+_IDENTIFIER_WEIGHT = 0.6  # of a word that a file may be named after
 _WHOLE_MAX_CHARS = 64
 # Scripts without spaces between words: each two neighbours are a term.
 _DENSE = ((0x0E00, 0x0F00), (0x3005, 0xD7B0), (0xF900, 0xFB00), (0x20000, 0x110000))
@@ -67,14 +75,37 @@ def terms(text: str) -> list[str]:
     return result
 
 
-def pair_code(first: str, second: str) -> int:
-    """A number for two neighbouring terms."""
-    return crc32(("%s %s" % (first, second)).encode("utf-8", "surrogatepass"))
+def code(term: str) -> bytes:
+    """Four bytes for a term, never 0."""
+    return (crc32(term.encode("utf-8", "surrogatepass")) or 1).to_bytes(4, sys.byteorder)
 
 
 def path_term(path: str) -> str:
     """The term for all documents about a path; its count is the number of paths in the document."""
     return _PATH_MARK + path.replace("\\", "/").strip("/").lower()
+
+
+def stem_term(path: str) -> str:
+    """The term for a file's name without ending and the marks of a test: `src/test_cart.py` and `cart.ts` are one."""
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    name = name[: name.find(".", 1)] if "." in name[1:] else name
+    for mark in ("test", "tests", "spec"):
+        name = name[len(mark) + 1 :] if name.startswith((mark + "_", mark + "-")) else name
+        name = name[: -len(mark) - 1] if name.endswith(("_" + mark, "-" + mark)) else name
+    return _STEM_MARK + name
+
+
+def file_names(text: str) -> dict[str, float]:
+    """Stem terms of what may name a file in a text, and how likely: a path or name with its ending, or an identifier."""
+    names: dict[str, float] = {}
+    for chunk in dict.fromkeys(text.translate(_ASCII).split()):
+        word = chunk.strip("./-")
+        is_path = "/" in word or "." in word[1:]
+        if (is_path or len(word) > 7 or "_" in word or "-" in word) and len(names) < _NAMES_MAX:
+            term = stem_term(word)
+            weight = _COMMON_WEIGHT if term[1:] in _COMMON_NAMES else 1.0 if is_path else _IDENTIFIER_WEIGHT
+            names[term] = max(names.get(term, 0.0), weight)
+    return names
 
 
 def _add_word(result: list[str], word: str) -> None:

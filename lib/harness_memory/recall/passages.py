@@ -1,0 +1,164 @@
+"""Which passages of which documents a prompt is to be handed, and the chance that they are right."""
+
+from __future__ import annotations
+
+import sys
+from math import exp, log, sqrt
+
+from . import ranking
+from .terms import code, path_term, stem_term, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .index import Source
+    from .ranking import Query
+
+_EXAMINED = 8  # documents whose passages are compared
+_BEFORE, _AFTER, _NEAR = 0.3, 0.1, 0.15  # of a neighbour's worth: the passage before, after, two away
+_LENGTH_SHARE = 0.3
+_SHORTEST = 4.0  # words: a shorter passage counts as this long
+_PASSAGE_WEIGHT = 0.35  # of the best passage, in the order of documents
+# The chance of being right: a logistic function of features that do not grow with the prompt. The first weight counts
+# in a memory of work, the second where people talk and the prompt names one of them. bench/recall/measure.py shows what they do.
+_WEIGHTS = {
+    "pairs": (13.8, 0.0),  # neighbouring words of the prompt that stand so in a document
+    "covered": (1.9, 2.0),  # of the prompt's words by their rarity
+    "session": (7.2, 0.0),  # files of this session that were worked on before
+    "named": (6.3, 0.0),  # files named in the prompt that were
+    "before": (1.8, 0.0),  # files named earlier in the session that the documents are about
+    "unknown": (0.0, -4.0),  # words that no document has
+    "length": (0.0, -0.9),
+    "size": (-0.2, 0.0),  # in many documents more is found by chance
+    "": (-2.35, 4.2),
+}
+_TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
+_CHANCE_MIN = 0.5
+_FILES_MAX = 12
+
+
+class Item:
+    """A document, its passages as (worth, place), the best first, and those of its files that matter."""
+
+    __slots__ = ("files", "number", "passages", "score")
+
+    def __init__(self, number: int, score: float, worths: list[float]) -> None:
+        self.number = number
+        self.passages = [(worth, -at) for worth, at in sorted([(w, -at) for at, w in enumerate(worths)], reverse=True)]
+        self.score = score + _PASSAGE_WEIGHT * max(worths, default=0.0)
+        self.files: list[str] = []
+
+
+def pick(
+    source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool] = lambda number: False, limit: int = 3
+) -> tuple[list[Item], list[str]]:
+    """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them."""
+    scores = ranking.score(source, query, now)
+    leading = [number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number)][:_EXAMINED]
+    worths = compare(source, query, leading)
+    items = [Item(number, scores[number] / (scores[leading[0]] or 1.0), worths[number]) for number in leading]
+    items.sort(key=lambda item: -item.score)
+    if not items or chance(source, query, [item.number for item in items[:limit]]) < _CHANCE_MIN:
+        return [], []
+    weights = _weigh_files(source, query, items)
+    best = sorted(weights, key=lambda path: -weights[path])[:_FILES_MAX]
+    for item in items[:limit]:
+        held = {*source.record(item.number).files}
+        item.files, best = [path for path in best if path in held], [path for path in best if path not in held]
+    return items[:limit], best
+
+
+def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
+    """The files of the best documents by how many are about them, and by what prompt and session name and change."""
+    weights: dict[str, float] = {}
+    for item in items:
+        paths = source.record(item.number).files
+        for path in paths:
+            weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / sqrt(len(paths))
+    for path in weights:
+        stem, words = stem_term(path), {*terms(path)}
+        weights[path] += 2 * query.named.get(stem, 0.0) + 2 * query.paths.get(path_term(path), 0.0)
+        weights[path] += 0.5 * (stem in query.before) + len(words & query.words) / (len(words) or 1)
+    return weights
+
+
+def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, list[float]]:
+    """How much each passage of each document tells of the query, 1 for the best."""
+    weights = {_number(term): weight for term, weight in query.weights.items() if source.holders(term)}
+    known = weights.keys()
+    split = {number: _split(source.words(number)) for number in numbers}
+    held = {number: [known & passage for passage in passages] for number, passages in split.items()}
+    holders: dict[int, int] = {}
+    for rows in held.values():
+        for row in rows:
+            for word in row:
+                holders[word] = holders.get(word, 0) + 1
+    count = sum(map(len, held.values()))
+    rarities = {word: weights[word] * log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
+    average = sum([len(passage) for rows in split.values() for passage in rows]) / (count or 1) or 1.0
+    worths = {}
+    for number, rows in held.items():
+        plain = []
+        for row, words in zip(rows, split[number]):
+            worth = sum([rarities[word] for word in row])
+            plain.append(worth / (1 - _LENGTH_SHARE + _LENGTH_SHARE * max(len(words), _SHORTEST) / average))
+        padded = [0.0, 0.0, *plain, 0.0, 0.0]
+        worths[number] = [
+            here + _BEFORE * padded[at + 1] + _AFTER * padded[at + 3] + _NEAR * (padded[at] + padded[at + 4])
+            for at, here in enumerate(plain)
+        ]
+    best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
+    return {number: [worth / best for worth in rows] for number, rows in worths.items()}
+
+
+def _number(term: str) -> int:
+    return int.from_bytes(code(term), sys.byteorder)
+
+
+def _split(words: bytes) -> list[list[int]]:
+    """The codes of each passage; what stands before the first is not quoted."""
+    codes = [*memoryview(words).cast("I").tolist(), 0]
+    passages, start = [], codes.index(0) + 1
+    while start < len(codes):
+        end = codes.index(0, start)
+        passages.append(codes[start:end])
+        start = end + 1
+    return passages
+
+
+def chance(source: Source, query: Query, numbers: list[int]) -> float:
+    """That earlier work answers the prompt, and that these documents are it."""
+    values = features(source, query, numbers)
+    is_talk = source.breadths.count(0) > (1 - _TALK_SHARE) * source.count
+    side = is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text))
+    return 1 / (1 + exp(-sum(values[name] * weights[side] for name, weights in _WEIGHTS.items())))
+
+
+def _people(text: str) -> set[str]:
+    """Terms of words inside a text that start like a name."""
+    inside = [word.strip("?!.,;:'\"").replace("'s", "") for word in text[:1000].split()[1:]]
+    return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
+
+
+def features(source: Source, query: Query, numbers: list[int]) -> dict[str, float]:
+    unknown = log(1 + (source.count + 0.5) / 0.5)
+    masses = {term: query.weights[term] * (ranking.rarity(source, term) or unknown) for term in query.words}
+    held = [term for term in masses if not source.postings(term).keys().isdisjoint(numbers)]
+    words = [source.words(number) for number in numbers]
+    pairs = [code(first) + code(second) for first, second in query.pairs]
+    paired = sum([any([pair in each for each in words]) for pair in pairs])
+    named = [weight for term, weight in query.named.items() if source.holders(term)]
+    session = sum(weight for term, weight in query.paths.items() if source.holders(term))
+    before = sum([not source.postings(term).keys().isdisjoint(numbers) for term in query.before])
+    return {
+        "pairs": paired / (len(pairs) + 4),  # of few pairs one may stand so by chance
+        "covered": sum(masses[term] for term in held) / (sum(masses.values()) or 1.0),
+        "session": session / (sum(query.paths.values()) or 1.0),
+        "named": max(named, default=0.0) * sum(named) / (sum(query.named.values()) or 1.0),
+        "before": min(before, 4),
+        "unknown": sum([not source.holders(term) for term in masses]) / (len(masses) or 1),
+        "length": log(1 + len(masses)),
+        "size": max(0.0, log(source.count / 40)),
+        "": 1.0,
+    }
