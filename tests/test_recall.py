@@ -11,7 +11,7 @@ import pytest
 from recall import measure
 from recall.development import load
 
-from harness_memory.recall import cache, index, ranking
+from harness_memory.recall import cache, index, passages, ranking
 from harness_memory.recall.documents import index_text
 from harness_memory.recall.terms import stem, terms
 
@@ -36,8 +36,8 @@ def found(documents: Iterable[dict[str, Any]], query: str, **context: Any) -> li
 
 def picked(documents: Iterable[dict[str, Any]], query: str, unwanted: tuple[str, ...] = ()) -> list[str]:
     searched = source(*documents)
-    numbers = ranking.pick(searched, ranking.Query(query), NOW, lambda n: searched.record(n).id in unwanted)
-    return [searched.record(number).id for number in numbers]
+    items, _ = passages.pick(searched, ranking.Query(query), NOW, lambda n: searched.record(n).id in unwanted)
+    return [searched.record(item.number).id for item in items]
 
 
 @pytest.mark.parametrize("line", (DATA / "stems.txt").read_text("utf-8").splitlines())

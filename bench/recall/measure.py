@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from baselines import Bm25, Fts5  # noqa: E402
 from development import Project, Prompt, load  # noqa: E402
 
-from harness_memory.recall import index, ranking  # noqa: E402
+from harness_memory.recall import index, passages, ranking  # noqa: E402
 from harness_memory.recall.documents import index_text  # noqa: E402
 
 Ranker = Callable[[Prompt], List[str]]
@@ -52,7 +52,7 @@ def ranked(source: index.Source, prompt: Prompt) -> list[str]:
 
 def picked(source: index.Source, prompt: Prompt) -> list[str]:
     query = ranking.Query(prompt.text, **prompt.context)
-    return [source.record(number).id for number in ranking.pick(source, query, prompt.now, lambda number: False)]
+    return [source.record(item.number).id for item in passages.pick(source, query, prompt.now)[0]]
 
 
 def rankers(documents: list[dict[str, Any]]) -> dict[str, Ranker]:

@@ -23,18 +23,20 @@ _PASSAGE_WEIGHT = 0.35  # of the best passage, in the order of documents
 # The chance of being right: a logistic function of features that do not grow with the prompt. The first weight counts
 # in a memory of work, the second where people talk and the prompt names one of them. bench/recall/measure.py shows what they do.
 _WEIGHTS = {
-    "pairs": (13.8, 0.0),  # neighbouring words of the prompt that stand so in a document
-    "covered": (1.9, 2.0),  # of the prompt's words by their rarity
-    "session": (7.2, 0.0),  # files of this session that were worked on before
-    "named": (6.3, 0.0),  # files named in the prompt that were
-    "before": (1.8, 0.0),  # files named earlier in the session that the documents are about
+    "pairs": (14.7, 0.0),  # neighbouring words of the prompt that stand so in a document
+    "covered": (2.5, 2.0),  # of the prompt's words by their rarity
+    "session": (7.9, 0.0),  # files of this session that were worked on before
+    "named": (5.0, 0.0),  # files named in the prompt that were
+    "before": (2.0, 0.0),  # files named earlier in the session that the documents are about
     "unknown": (0.0, -4.0),  # words that no document has
     "length": (0.0, -0.9),
-    "size": (-0.2, 0.0),  # in many documents more is found by chance
-    "": (-2.35, 4.2),
+    "rare": (1.6, 0.0),  # rare words together in a passage of a short document
+    "size": (-0.25, 0.0),  # among many documents more is found by chance
+    "": (-2.85, 4.2),
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
+_SCORE_MIN = 0.4  # of the best
 _FILES_MAX = 12
 
 
@@ -59,14 +61,15 @@ def pick(
     worths = compare(source, query, leading)
     items = [Item(number, scores[number] / (scores[leading[0]] or 1.0), worths[number]) for number in leading]
     items.sort(key=lambda item: -item.score)
-    if not items or chance(source, query, [item.number for item in items[:limit]]) < _CHANCE_MIN:
+    picked = [item for item in items[:limit] if item.score >= _SCORE_MIN * items[0].score]
+    if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
     weights = _weigh_files(source, query, items)
     best = sorted(weights, key=lambda path: -weights[path])[:_FILES_MAX]
-    for item in items[:limit]:
+    for item in picked:
         held = {*source.record(item.number).files}
         item.files, best = [path for path in best if path in held], [path for path in best if path not in held]
-    return items[:limit], best
+    return picked, best
 
 
 def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
@@ -127,9 +130,9 @@ def _split(words: bytes) -> list[list[int]]:
     return passages
 
 
-def chance(source: Source, query: Query, numbers: list[int]) -> float:
+def chance(source: Source, query: Query, items: list[Item]) -> float:
     """That earlier work answers the prompt, and that these documents are it."""
-    values = features(source, query, numbers)
+    values = features(source, query, items)
     is_talk = source.breadths.count(0) > (1 - _TALK_SHARE) * source.count
     side = is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text))
     return 1 / (1 + exp(-sum(values[name] * weights[side] for name, weights in _WEIGHTS.items())))
@@ -141,9 +144,17 @@ def _people(text: str) -> set[str]:
     return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
 
 
-def features(source: Source, query: Query, numbers: list[int]) -> dict[str, float]:
+def _rare_words(source: Source, item: Item, rarities: dict[int, float]) -> float:
+    passages = _split(source.words(item.number))
+    sums = [sum([rarities[word] ** 3 for word in rarities.keys() & passages[at]]) for _, at in item.passages[:3]]
+    return max(sums, default=0.0) / sqrt(1 + source.lengths[item.number] / 50)
+
+
+def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
+    numbers = [item.number for item in items]
     unknown = log(1 + (source.count + 0.5) / 0.5)
     masses = {term: query.weights[term] * (ranking.rarity(source, term) or unknown) for term in query.words}
+    rarities = {_number(term): mass / unknown for term, mass in masses.items() if source.holders(term)}
     held = [term for term in masses if not source.postings(term).keys().isdisjoint(numbers)]
     words = [source.words(number) for number in numbers]
     pairs = [code(first) + code(second) for first, second in query.pairs]
@@ -159,6 +170,7 @@ def features(source: Source, query: Query, numbers: list[int]) -> dict[str, floa
         "before": min(before, 4),
         "unknown": sum([not source.holders(term) for term in masses]) / (len(masses) or 1),
         "length": log(1 + len(masses)),
+        "rare": max([_rare_words(source, item, rarities) for item in items]),
         "size": max(0.0, log(source.count / 40)),
         "": 1.0,
     }

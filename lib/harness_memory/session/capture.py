@@ -23,7 +23,7 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "marks?", "units?")},
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "marks?", "read?", "units?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
     "earlier?": [("text", "count")],
     "cursor?": "any",
@@ -56,6 +56,7 @@ class Capture:
         self.number = 0  # of the turn
         self.units: list[str] = []  # what prompts and answers say, see `digest`
         self.marks: list[str] = []  # one for each unit
+        self.read: list[str] = []  # files, relative to the project's root like those changed
         self.files: list[str] = []
         self.files_total = 0  # with those no longer in `files`
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]

@@ -176,7 +176,8 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
     elif name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
     elif name == "Read":
-        _add_looked(state, clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/"), "")
+        detail = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
+        _add_looked(state, detail, "")
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
@@ -212,6 +213,8 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             state.failed.remove(earlier)
         if earlier not in ("", detail):
             _add(state.fixed, [earlier, detail], 5)
+    elif name == "Read" and relative_path(detail, roots):
+        _add(state.read, relative_path(detail, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
