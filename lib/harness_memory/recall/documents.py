@@ -17,6 +17,7 @@ _TEXT_MAX_CHARS = 64 * 1024
 _PASSAGE_CHARS = 280  # sentences of one speaker are joined up to it
 _LIMIT_BYTES = b"\0\0\0\0"
 _PATHS_SHOWN = 24
+_SAME_CHARS = 40  # what starts like something said is the same
 
 
 def index_text(
@@ -61,7 +62,9 @@ def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
 
 def of_note(note: Note, modified: float) -> Document:
     time = clock.parse(note.day + "T00:00:00Z") or modified
-    document = index_text(note.ref, NOTE, note.name, note.description, note.files, (), time, lines("\n".join(note.body)))
+    document = index_text(
+        note.ref, NOTE, note.name, note.description, note.files, (), time, lines("\n".join(note.body))
+    )
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document
@@ -79,12 +82,14 @@ def of_session(value: dict[str, Any]) -> list[str]:
         else:
             joined.append(text)
         before = speaker
-    if not joined:
-        joined = [*value["asked"], *lines(value["what_was_done"])]
+    whole = "\n".join(joined)
+    more = [*value["asked"], *lines(value["what_was_done"])]
     for key in ("decisions", "learnings", "what_remains"):
-        joined += [_text(each) for each in value.get(key) or ()]
-    joined += ["`%s` failed; `%s` worked" % (each["failed"], each["fixed"]) for each in value["commands_failed_then_fixed"]]
-    return joined
+        more += [_text(each) for each in value.get(key) or ()]
+    joined += [text for text in more if text[:_SAME_CHARS] not in whole]
+    return joined + [
+        "`%s` failed; `%s` worked" % (fix["failed"], fix["fixed"]) for fix in value["commands_failed_then_fixed"]
+    ]
 
 
 def _text(value: object) -> str:

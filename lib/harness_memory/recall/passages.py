@@ -16,12 +16,10 @@ if TYPE_CHECKING:
     from .ranking import Query
 
 _EXAMINED = 8  # documents whose passages are compared
-_BEFORE, _AFTER, _NEAR = 0.3, 0.1, 0.15  # of a neighbour's worth: the passage before, after, two away
-_LENGTH_SHARE = 0.3
-_SHORTEST = 4.0  # words: a shorter passage counts as this long
+_BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
 _PASSAGE_WEIGHT = 0.35  # of the best passage, in the order of documents
 # The chance of being right: a logistic function of features that do not grow with the prompt. The first weight counts
-# in a memory of work, the second where people talk and the prompt names one of them. bench/recall/measure.py shows what they do.
+# in a memory of work, the second where people talk and the prompt names one of them.
 _WEIGHTS = {
     "pairs": (14.7, 0.0),  # neighbouring words of the prompt that stand so in a document
     "covered": (2.5, 2.0),  # of the prompt's words by their rarity
@@ -32,12 +30,13 @@ _WEIGHTS = {
     "length": (0.0, -0.9),
     "rare": (1.6, 0.0),  # rare words together in a passage of a short document
     "size": (-0.25, 0.0),  # among many documents more is found by chance
-    "": (-2.85, 4.2),
+    "": (-2.8, 4.2),
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
-_SCORE_MIN = 0.4  # of the best
-_FILES_MAX = 12
+_SCORE_MIN, _NEAR_MIN = 0.4, 0.25  # of the best, to be shown, to name files near it
+_FILES_CHARS = 460
+_FILE_MIN = 0.1  # of the greatest weight
 
 
 class Item:
@@ -65,7 +64,11 @@ def pick(
     if not picked or chance(source, query, picked) < _CHANCE_MIN:
         return [], []
     weights = _weigh_files(source, query, items)
-    best = sorted(weights, key=lambda path: -weights[path])[:_FILES_MAX]
+    best, left = [], _FILES_CHARS
+    for path in sorted(weights, key=lambda path: -weights[path]):
+        left -= len(path) + 2
+        if left >= 0 and weights[path] >= _FILE_MIN * max(weights.values()):
+            best.append(path)
     for item in picked:
         held = {*source.record(item.number).files}
         item.files, best = [path for path in best if path in held], [path for path in best if path not in held]
@@ -75,7 +78,7 @@ def pick(
 def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
     """The files of the best documents by how many are about them, and by what prompt and session name and change."""
     weights: dict[str, float] = {}
-    for item in items:
+    for item in [each for each in items if each.score >= _NEAR_MIN * items[0].score]:
         paths = source.record(item.number).files
         for path in paths:
             weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / sqrt(len(paths))
@@ -99,17 +102,16 @@ def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, l
                 holders[word] = holders.get(word, 0) + 1
     count = sum(map(len, held.values()))
     rarities = {word: weights[word] * log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
-    average = sum([len(passage) for rows in split.values() for passage in rows]) / (count or 1) or 1.0
     worths = {}
     for number, rows in held.items():
-        plain = []
-        for row, words in zip(rows, split[number]):
-            worth = sum([rarities[word] for word in row])
-            plain.append(worth / (1 - _LENGTH_SHARE + _LENGTH_SHARE * max(len(words), _SHORTEST) / average))
-        padded = [0.0, 0.0, *plain, 0.0, 0.0]
+        plain = [0.0, 0.0]  # a passage of one word tells nothing
+        plain += [
+            sum([rarities[word] for word in row]) if len(words) > 1 else 0.0 for row, words in zip(rows, split[number])
+        ]
+        plain += [0.0, 0.0]
         worths[number] = [
-            here + _BEFORE * padded[at + 1] + _AFTER * padded[at + 3] + _NEAR * (padded[at] + padded[at + 4])
-            for at, here in enumerate(plain)
+            plain[at] + _BEFORE * plain[at - 1] + _AFTER * plain[at + 1] + _NEAR * (plain[at - 2] + plain[at + 2])
+            for at in range(2, len(plain) - 2)
         ]
     best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
     return {number: [worth / best for worth in rows] for number, rows in worths.items()}
@@ -158,7 +160,7 @@ def features(source: Source, query: Query, items: list[Item]) -> dict[str, float
     held = [term for term in masses if not source.postings(term).keys().isdisjoint(numbers)]
     words = [source.words(number) for number in numbers]
     pairs = [code(first) + code(second) for first, second in query.pairs]
-    paired = sum([any([pair in each for each in words]) for pair in pairs])
+    paired = sum([any(pair in each for each in words) for pair in pairs])
     named = [weight for term, weight in query.named.items() if source.holders(term)]
     session = sum(weight for term, weight in query.paths.items() if source.holders(term))
     before = sum([not source.postings(term).keys().isdisjoint(numbers) for term in query.before])

@@ -1,4 +1,4 @@
-"""Ranking: BM25 over terms, then neighbouring terms, recency and files; and which documents are worth injecting."""
+"""Ranking: BM25 over terms, then neighbouring terms, time and files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .times import window
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .index import Source
 
@@ -44,12 +44,12 @@ _NAMED_WEIGHT = 1.0  # for a file that the prompt names
 _NAMED_BEFORE_WEIGHT = 0.6  # for all the files that earlier prompts and the last answer name
 # Stems that say how something is asked, not what it is about.
 _FRAMING = (
-    "advice ago amount back chat conversation current day date different discuss first go help idea kind know last"
-    " long make many mention might month much name need new number often one plan previous previously recent"
-    " recommend remember remind say specific suggest take talk tell thing think time tip today total try two type"
-    " use way want week year yesterday"
+    "advic ago amount back chat convers current dat day different discus first go help idea kind know last long mak"
+    " many mention might month much nam need new numb often one plan previou previous recent recommend rememb remind"
+    " say specific suggest tak talk tell thing think tim tip today total try two typ use want way week year"
+    " yesterday"
 )
-_FRAMES = frozenset(terms(_FRAMING))
+_FRAMES = frozenset(_FRAMING.split())
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
 
@@ -61,7 +61,7 @@ class Query:
     def __init__(
         self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = (), answer: str = ""
     ) -> None:
-        """`prompts` are the earlier ones of the session, `answer` its last, `files` what it read and changed, in order."""
+        """Of this session: `prompts` and `files` read and changed so far, in order, and its last `answer`."""
         self.text, words = text, _terms(text)
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         unique = list(dict.fromkeys(words))
@@ -110,11 +110,6 @@ def best(source: Source, scores: Scores, limit: int) -> list[int]:
 
 def score(source: Source, query: Query, now: float) -> Scores:
     """A score for each document that matches the query, by its number."""
-    return [scores for _, scores in steps(source, query, now)][-1]
-
-
-def steps(source: Source, query: Query, now: float) -> Iterator[tuple[str, Scores]]:
-    """The scores after each step of the ranking, with the name of the step."""
     # The rarest terms first, up to a number of postings.
     holders = {term: source.holders(term) for term in query.weights}
     rarities: dict[str, float] = {}
@@ -124,13 +119,10 @@ def steps(source: Source, query: Query, now: float) -> Iterator[tuple[str, Score
         if left >= 0 or len(rarities) < _TERMS_MIN:
             rarities[term] = rarity(source, term)
     scores = _by_words(source, query.weights, rarities)
-    yield "words", scores
     _add_pairs(source, scores, query, rarities)
-    yield "pairs", scores
     _favour_times(source, scores, query, now)
-    yield "time", scores
     _follow_files(source, scores, query)
-    yield "files", scores
+    return scores
 
 
 def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:

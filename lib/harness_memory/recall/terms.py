@@ -46,10 +46,8 @@ PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
 _PATH_MARK, _STEM_MARK = "=", "~"  # no term of a text starts with them
 _NAMES_MAX = 64  # looked for in one text
-_COMMON_NAMES = frozenset(  # every project has them
-    "__init__ app changelog ci claude config dockerfile index license main makefile package readme settings setup types"
-    " utils".split()
-)
+_COMMON = "__init__ app changelog ci claude config dockerfile index license main makefile package readme settings setup"
+_COMMON_NAMES = frozenset([*_COMMON.split(), "types", "utils"])  # every project has them
 _COMMON_WEIGHT = 0.3
 _IDENTIFIER_WEIGHT = 0.6  # of a word that a file may be named after
 _WHOLE_MAX_CHARS = 64
@@ -96,7 +94,7 @@ def stem_term(path: str) -> str:
 
 
 def file_names(text: str) -> dict[str, float]:
-    """Stem terms of what may name a file in a text, and how likely: a path or name with its ending, or an identifier."""
+    """Stem terms of what may name a file in a text, and how likely it does."""
     names: dict[str, float] = {}
     for chunk in dict.fromkeys(text.translate(_ASCII).split()):
         word = chunk.strip("./-")
