@@ -91,26 +91,31 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
     return run.reply(injection.text)
 
 
-def _fill(part: Part, entries: list[Entry], near: list[str], left: int) -> None:
+def _fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     """Each entry with its files, the best passage of each, then others by their worth while there is room."""
     named = [*(("  files: ", entry.item.files) for entry in entries), ("Files near these: ", near)]
     below = [neutral.line(label + ", ".join(paths)) if paths else "" for label, paths in named]
     part.add_command("restore" if entries[0].record.kind == ARCHIVED else "show", entries[0].name)
     command = part.lines.pop()
-    left -= sum([units(line) + 1 for line in (command, *below, *(entry.line() for entry in entries))])
+    room -= sum([units(line) + 1 for line in (command, *below)])
+    left = room - sum([units(entry.head + entry.lead) + 1 for entry in entries])
     ranked = [(worth, -n, at) for n, entry in enumerate(entries) for worth, at in entry.places]
     firsts = [(worth, -n, at) for n, entry in enumerate(entries) for worth, at in entry.places[:1]]
+    taken: list[Entry] = []
     for _, n, at in (*firsts, *sorted(ranked, reverse=True)):
-        entry, before = entries[-n], units(entries[-n].line())
-        if at not in entry.chosen and left > 0:
+        entry = entries[-n]
+        cost = min(units(entry.texts[at]), _QUOTE_CHARS) + 3
+        if cost <= left and at not in entry.chosen:
             entry.chosen.append(at)
-            cost = units(entry.line()) - before
-            if cost > left:
-                entry.chosen.remove(at)
-            left -= cost if cost <= left else 0
-    for entry, line in zip(entries, below):
-        part.add(entry.line(), entry.record.id, entry.record.kind, entry.record.files)
-        part.lines += filter(None, [line])
+            taken.append(entry)
+            left -= cost
+    lines = [entry.line() for entry in entries]
+    while taken and sum(map(units, lines)) + len(lines) > room:  # what made them neutral took room
+        taken.pop().chosen.pop()
+        lines = [entry.line() for entry in entries]
+    for entry, line, files_line in zip(entries, lines, below):
+        part.add(line, entry.record.id, entry.record.kind, entry.record.files)
+        part.lines += filter(None, [files_line])
     part.lines += filter(None, [below[-1], command])
 
 
