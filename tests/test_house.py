@@ -75,7 +75,7 @@ PACKAGES = {
     "inject": 498,
     "guard": 7346,
     "hook": 702,
-    "cli": 3090,
+    "cli": 3089,
     "setup": 760,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
