@@ -85,14 +85,14 @@ def of_session(value: dict[str, Any]) -> list[str]:
     whole = "\n".join(joined)
     more = [*value["asked"], *lines(value["what_was_done"])]
     for key in ("decisions", "learnings", "what_remains"):
-        more += [_text(each) for each in value.get(key) or ()]
+        more += [as_text(each) for each in value.get(key) or ()]
     joined += [text for text in more if text[:_SAME_CHARS] not in whole]
     return joined + [
         "`%s` failed; `%s` worked" % (fix["failed"], fix["fixed"]) for fix in value["commands_failed_then_fixed"]
     ]
 
 
-def _text(value: object) -> str:
+def as_text(value: object) -> str:
     return ", because ".join([str(each) for each in value.values() if each]) if isinstance(value, dict) else str(value)
 
 
