@@ -11,7 +11,7 @@ import pytest
 from recall import measure
 from recall.development import load
 
-from harness_memory.recall import cache, index, passages, ranking
+from harness_memory.recall import cache, index, passages, ranking, writer
 from harness_memory.recall.documents import index_text
 from harness_memory.recall.terms import stem, terms
 
@@ -24,7 +24,7 @@ def source(*documents: dict[str, Any]) -> index.Source:
     """Half of the documents in the file, half of them recent."""
     made = [index_text(**{"kind": "session", "title": "", "time": NOW, **each}) for each in documents]
     half = len(made) // 2
-    segment = index.Segment(index.dump(None, made[:half], (), {})) if half else None
+    segment = index.Segment(writer.dump(None, made[:half], (), {})) if half else None
     return index.Source(segment, made[half:], set())
 
 

@@ -20,7 +20,7 @@ sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 from baselines import Bm25, Fts5  # noqa: E402
 from development import Project, Prompt, load  # noqa: E402
 
-from harness_memory.recall import index, passages, ranking  # noqa: E402
+from harness_memory.recall import index, passages, ranking, writer  # noqa: E402
 from harness_memory.recall.documents import index_text  # noqa: E402
 
 Ranker = Callable[[Prompt], List[str]]
@@ -42,7 +42,7 @@ def source_of(documents: list[dict[str, Any]]) -> index.Source:
         kind = index.NOTE if each["type"] == "project" else index.SESSION
         files = each.get("files", ())
         indexed.append(index_text(each["id"], kind, each["title"], each["text"], files, time=each["ts"]))
-    return index.Source(index.Segment(index.dump(None, indexed, (), {})), [], set())
+    return index.Source(index.Segment(writer.dump(None, indexed, (), {})), [], set())
 
 
 def ranked(source: index.Source, prompt: Prompt) -> list[str]:

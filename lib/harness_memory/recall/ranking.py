@@ -1,11 +1,10 @@
-"""Ranking: BM25 over terms, then neighbouring terms, time and files."""
+"""Ranking: BM25 over terms, then time and files."""
 
 from __future__ import annotations
 
 from math import log, sqrt
 
-from .terms import PATHS_MAX, code, file_names, path_term, terms
-from .times import window
+from .terms import PATHS_MAX, file_names, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,8 +26,6 @@ _SATURATION = 1.3  # BM25's k1
 _LENGTH_SHARE = 0.55  # BM25's b
 _FRAMING_WEIGHT = 0.45  # of words that frame a request
 _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
-_PAIR_WEIGHT = 0.5
-_PAIR_TOP = 40
 _RECENCY_OF_WORK = 1.5
 _RECENCY_OF_WORDS = 0.3  # of notes, and of sessions that changed no file
 _RECENCY_DAYS = 3.0
@@ -50,6 +47,7 @@ _FRAMING = (
     " yesterday"
 )
 _FRAMES = frozenset(_FRAMING.split())
+_TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
 
@@ -119,7 +117,6 @@ def score(source: Source, query: Query, now: float) -> Scores:
         if left >= 0 or len(rarities) < _TERMS_MIN:
             rarities[term] = rarity(source, term)
     scores = _by_words(source, query.weights, rarities)
-    _add_pairs(source, scores, query, rarities)
     _favour_times(source, scores, query, now)
     _follow_files(source, scores, query)
     return scores
@@ -140,24 +137,17 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
     return {number: value for number, value in scores.items() if value > floor}
 
 
-def _add_pairs(source: Source, scores: Scores, query: Query, rarities: Mapping[str, float]) -> None:
-    """Favour documents in which terms stand side by side as in the query."""
-    weights = {
-        code(first) + code(second): _PAIR_WEIGHT * min(rarities[first], rarities[second])
-        for first, second in query.pairs
-        if first in rarities and second in rarities
-    }
-    for number in best(source, scores, _PAIR_TOP) if weights else ():
-        words = source.words(number)
-        scores[number] += sum(weight for pair, weight in weights.items() if pair in words)
-
-
 def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> None:
     """Multiply by a factor that is 1 at `USUAL_DAYS`, so that all kinds stay comparable; favour the time named."""
     times = source.times
     scale = 1 / (86400 * _RECENCY_DAYS)
     usual = 1 / sqrt(1 + _USUAL_DAYS / _RECENCY_DAYS)
-    start, end = window(query.text, now)
+    start, end = 1.0, 0.0
+    text = query.text[:1000].lower()
+    if any(mark in text for mark in _TIME_MARKS):
+        from .times import window
+
+        start, end = window(text, now)
     for number in scores:
         strength = _RECENCY_OF_WORK if source.breadths[number] else _RECENCY_OF_WORDS
         age = max(0.0, now - times[number])

@@ -13,8 +13,8 @@ _SIGNS = dict.fromkeys(map(ord, ",.;:!?()[]\"'`/"), " ")
 
 
 def window(text: str, now: float) -> tuple[float, float]:
-    """(first, last) second of the time that is named first, or (1, 0)."""
-    words = ["", *text[:1000].lower().translate(_SIGNS).split(), "", ""]
+    """(first, last) second of the time that a text in lower case names first, or (1, 0)."""
+    words = ["", *text.translate(_SIGNS).split(), "", ""]
     for at, (before, word, after) in enumerate(zip(words, words[1:], words[2:]), 1):
         days = 1 if word == "yesterday" else _SPANS.get("%s %s" % (word, after), 0)
         if days:
