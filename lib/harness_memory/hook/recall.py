@@ -84,14 +84,14 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
         return None
     frame = _FRAME % (run.project.name, "" if injected.recalled else _PREAMBLE, "%s")
     part = Part("recall", "", [])
-    _fill(part, entries, near, settings.RECALL_UNITS - units(frame))
+    fill(part, entries, near, settings.RECALL_UNITS - units(frame))
     injected.recalled += [entry.key for entry in entries]
     injection = Injection(frame % "\n".join(part.lines), [(part, len(part.lines))])
     injected.record(session.dir, injection, run.event.name, "recall", run.now, state.files_total)
     return run.reply(injection.text)
 
 
-def _fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
+def fill(part: Part, entries: list[Entry], near: list[str], room: int) -> None:
     """Each entry with its files, the best passage of each, then others by their worth while there is room."""
     named = [*(("  files: ", entry.item.files) for entry in entries), ("Files near these: ", near)]
     below = [neutral.line(label + ", ".join(paths)) if paths else "" for label, paths in named]
