@@ -71,10 +71,10 @@ PACKAGES = {
     "session": 1642,
     "notes": 830,
     "memory": 1715,
-    "recall": 1228,
+    "recall": 1227,
     "inject": 498,
     "guard": 7346,
-    "hook": 863,
+    "hook": 882,
     "cli": 3089,
     "setup": 760,
 }

@@ -76,6 +76,19 @@ def test_a_prompt_brings_the_right_session_back(shop: Life, prompt: str, file: s
     assert failures(shop.store) == []
 
 
+def test_an_error_brings_the_session_back_that_met_it(shop: Life) -> None:
+    shop.start()
+    shop.prompt("hello there")
+
+    def failed(error: str) -> str:
+        own = {"error": error, "is_interrupt": False, "hook_event_name": "PostToolUseFailure"}
+        result = shop.run("post_tool_use_failure", shop.session.tool_call("Bash", {"command": "make import"}, **own))
+        return result.context if result.stdout else ""
+
+    assert failed("make: *** No rule to make target 'deploy'. Stop.") == ""
+    assert "files: imports/spreadsheet.py" in failed("UnicodeDecodeError: imports/spreadsheet.py, supplier spreadsheet")
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
