@@ -74,7 +74,7 @@ PACKAGES = {
     "recall": 1227,
     "inject": 498,
     "guard": 7346,
-    "hook": 882,
+    "hook": 884,
     "cli": 3089,
     "setup": 760,
 }

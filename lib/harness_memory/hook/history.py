@@ -57,7 +57,9 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
 def _of_file(path: str, value: dict[str, Any]) -> str:
     """The session that changed it, and its decision about it, else what it said of it."""
     name = os.path.basename(path.replace("\\", "/"))
+    asked = "\n".join(value["asked"])
     said = [*map(as_text, value.get("decisions") or ()), *of_session(value)]
+    said = [text for text in said if text[:40] not in asked]
     why = next((text for text in said if name in text), "")
     why = why or next((text for text in said if os.path.splitext(name)[0] in text.split()), "")
     told = [] if episode.headline(value) in why else [episode.headline(value)]

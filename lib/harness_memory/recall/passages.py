@@ -34,7 +34,7 @@ _WEIGHTS = {
 }
 _TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
 _CHANCE_MIN = 0.5
-_SCORE_MIN, _NEAR_MIN = 0.4, 0.25  # of the best, to be shown, to name files near it
+_SCORE_MIN, _NEAR_MIN = 0.3, 0.25  # of the best, to be shown, to name files near it
 _FILES_CHARS, _FILE_MIN = 460, 0.1  # the least weight, of the greatest
 
 
