@@ -241,6 +241,7 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     text = settingsfile.merge("{}\n", wanted(tree))
     assert (support.ROOT / "settings.example.json").read_text(encoding="utf-8") == text
     hooks = json.loads((support.HOOKS / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    assert hooks.pop("PostToolUseFailure")[0]["matcher"] == "Bash", "only clients that know a plugin's events read it"
     assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {
         e: m for e, _, m in settingsfile.HOOKS
     }

@@ -23,7 +23,7 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?", "leaf?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?")},
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?")},
     **{key: ["text"] for key in ("marks?", "units?", "plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
     "cursor?": "any",
@@ -62,6 +62,7 @@ class Capture:
         self.errors: list[str] = []  # what commands complained about
         self.channels: list[str] = []
         self.closes: list[str] = []  # hashes of earlier sessions' open steps that this one says it has done
+        self.read: list[str] = []  # files, relative to the project's root like those changed
         self.files: list[str] = []
         self.files_total = 0  # with those no longer in `files`
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]

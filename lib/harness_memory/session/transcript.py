@@ -186,7 +186,8 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
     elif name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
     elif name == "Read":
-        _add_looked(state, clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/"), "")
+        detail = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
+        _add_looked(state, detail, "")
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
@@ -226,6 +227,8 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
         paths += shell.add_result(state, block, detail, is_error) if not paths else []
     elif name == "ExitPlanMode":
         state.plan = detail
+    elif name == "Read" and relative_path(detail, roots):
+        _add(state.read, relative_path(detail, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
