@@ -94,7 +94,7 @@ def test_a_prompt_recalls_it_under_its_own_name(shop: World, tmp_path: Path) -> 
     life = Life(other.home, shop.repo, pid=os.getpid())
     life.start()
     recalled = life.prompt("How are the totals of the cart rounded at the end?").context
-    assert "- [team " in recalled
+    assert " team note cart-totals]" in recalled
     assert FACT in recalled
     assert "mine alone" not in recalled  # the team's note is nearer than the user's
 

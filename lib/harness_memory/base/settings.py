@@ -135,14 +135,17 @@ STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writ
 ASK_CHARS = 300
 ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
-DONE_CHARS = 900
-EARLIER_CHARS = 300  # of the answer of an earlier turn
+DONE_CHARS = 1500
 TURN_CHARS = 32 * 1024  # read of a prompt or an answer
 PASSAGE_CHARS = 400
+SUMMARY_BLOCK = ("<session-record>", "</session-record>")  # of the client's own summary of a long conversation
+SUMMARY_LABELS = {"decided": "d", "learned": "f", "prefers": "r", "open": "l"}
 PASSAGES_CHARS = 24_000  # of an episode: what recall may hand over
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
+KIND_ITEMS = 8  # decisions of an episode; facts, rules
+COMMIT_GRACE_SECONDS = 600  # after a session's last entry, its commits may still come
 ITEM_CHARS = 240
 FILES_IN_EPISODE = 30
 FILES_IN_INDEX = 3
@@ -150,6 +153,7 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
+STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
 # Notes

@@ -39,6 +39,8 @@ _KEYS = {"opened_at": "created", "last_activity": "updated", "finished": "update
 class Task:
     """A piece of work with the attributes of a Thread; `fields` is its JSON, `stored` what its file holds."""
 
+    is_work = True
+
     def __init__(self, value: dict[str, Any]) -> None:
         self.stored = value
         self.id: str = value["task_id"]
@@ -51,6 +53,10 @@ class Task:
     def is_open(self) -> bool:
         """A task is open while something remains, unless a person said otherwise."""
         return bool(self.status != DONE if self.status else self.next_steps)
+
+    @property
+    def close(self) -> str:
+        return "harness memory task done %s" % self.id
 
     @property
     def state(self) -> str:

@@ -16,7 +16,7 @@ import time
 from zlib import crc32
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source, dump
+from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ class _Cache:
                     if not self.base:  # files of other versions go
                         drop(self.project_dir)
                         files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
+                    from .writer import dump
+
                     dead = self.dead()
                     self.state["dead"] = len(dead)
                     data = dump(self.base, [*self.recent.values()], dead, self.state)
