@@ -2,10 +2,12 @@
 # The Windows Store's `python3` and an old Python end with an error and read nothing, so the next one can be tried.
 here=${0%[/\\]*}
 config=${CLAUDE_CONFIG_DIR:-$HOME/.claude}
-# Installed twice: the hooks in the user's settings do the work.
-if [ -f "${HARNESS_MEMORY_HOME:-$config/memory}/installs.json" ] &&
-    grep -qs "hooks/$1\.py.* harness-memory" "$config/settings.json"; then
-    exit 0
+if [ -f "${HARNESS_MEMORY_HOME:-$config/memory}/installs.json" ]; then # installed twice: those hooks do the work
+    ours="hooks/$1\.py.* harness-memory"
+    grep -qs "$ours" "$config/settings.json" && exit 0
+    if [ "$1" != pre_tool_use ]; then # a project's own file cannot switch off the guard
+        grep -qs "$ours" "$CLAUDE_PROJECT_DIR"/.claude/settings.json "$CLAUDE_PROJECT_DIR"/.claude/settings.local.json && exit 0
+    fi
 fi
 [ -d /proc/self ] && system=/usr/bin/python3 || system= # a shim such as pyenv's takes longer than the hook
 for python in $system python3 python py; do

@@ -129,6 +129,7 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
             for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in every)):
                 if os.path.isdir(os.path.dirname(lock.path)):
                     stack.enter_context(lock)
+            files.erase(os.path.join(os.path.dirname(project_dir), settings.VIEW_FILE))
             for name in _VIEWS:
                 files.erase(os.path.join(project_dir, name))
                 files.erase(os.path.join(state, name))
