@@ -66,7 +66,7 @@ GROUPS = (
     ("Share", "sync team export import"),
 )
 _MEMORY_END = """\
-A project is the git repository or folder you are in; --project DIR names another.
+A project is the repository or folder you are in; --project DIR names another.
 Also: harness guard, harness upgrade, harness statusline, harness completion
 """
 _GUARD_END = """\

@@ -19,11 +19,12 @@ def digest(argv: list[str]) -> int:
     about += "Without an option: yesterday and today."
     parser = arguments.parser("digest", about, "digest\ndigest --week\ndigest --since 2026-11-01 --project . --json")
     when = parser.add_mutually_exclusive_group()
-    when.add_argument("--day", nargs="?", const="today", metavar="DATE", help="one day (default: today)")
-    when.add_argument("--week", action="store_const", const="6d", dest="since", help="the last seven days")
-    when.add_argument("--since", metavar="DATE", help="since 2026-11-16, yesterday, 36h or 7d")
+    instant = arguments.instant
+    when.add_argument("--day", nargs="?", const="today", type=instant, metavar="DATE", help="one day (default: today)")
+    when.add_argument("--week", action="store_const", const=_midnight(6), dest="since", help="the last seven days")
+    when.add_argument("--since", type=instant, metavar="DATE", help="since 2026-11-16, yesterday, 36h or 7d")
     args = parser.parse_args(argv)
-    begin = arguments.instant(args.day or args.since or "yesterday") if args.since != "6d" else _midnight(6)
+    begin = args.day or args.since or _midnight(1)
     end = begin + settings.DAY_SECONDS if args.day else time.time() + 1
     dirs = [arguments.locate(args).dir] if args.project is not None else arguments.all_dirs()
     rows = [row for path in dirs for row in _sessions(path, begin, end)]

@@ -55,7 +55,8 @@ def handle(run: Run) -> dict[str, Any] | None:
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
         if event.is_attended and not is_compacted:  # both lines are for a person, and one comes once a day
             known = glance.glance(run.project_dir) if options["start_line"] == "on" else ""
-            message.append("Memory: %s · harness memory open" % known if known else "")
+            hint = "open" if " open: " in known else "list"
+            message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))

@@ -22,6 +22,6 @@ def glance(project_dir: str) -> str:
     titles = [brief(task["description"], _TITLE_CHARS).rstrip(".") for task in work["active_tasks"]]
     line = "%d session%s here" % (number, "" if number == 1 else "s")
     if not titles:
-        return line + ", nothing open"
+        return line
     more = ", …" if len(titles) > _TITLES else ""
     return "%s, %d open: %s%s" % (line, len(titles), ", ".join(titles[:_TITLES]), more)

@@ -43,8 +43,8 @@ _ALLOW = ("permissions", "allow")
 _STATUS_LINE = "statusLine"
 _OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? statusline$" % invocation.SCRIPT)
 _OTHERWISE = {
-    "session_start.py": '{"systemMessage": "Harness Memory: its folder is gone or its Python is older than 3.8. '
-    'Nothing is remembered. Run install.py again, from where it is now"}',
+    "session_start.py": '{"systemMessage": "Harness Memory: its folder has moved, or its Python is too old. '
+    'Nothing is remembered. Run install.py again"}',
     "pre_tool_use.py": '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", '
     '"permissionDecisionReason": "Harness guard: its Python cannot run it. Run install.py again"}}',
 }
