@@ -39,6 +39,7 @@ TYPED = ("lib", "hooks", "install.py", "harness")
 GROUPS = 6  # pytest processes a full run is split into
 JOBS = max(2, min(8, 3 * (os.cpu_count() or 1)))  # tests wait now and then, and other programs take their share
 BETWEEN = ("smoke", "text", "json", "yaml", "life_cycle")
+PAGE, BROWSERS = "test_page", ("chromium", "chromium-browser", "google-chrome", "chrome")
 SHOWN = "SKIPPED"  # lines of a passing run that are printed
 NO_TESTS_COLLECTED = 5
 
@@ -195,6 +196,21 @@ def test(python: Python, name: str, tools: Path, scratch: Path, arguments: list[
     return [outcome]
 
 
+def get_browser() -> None:
+    """Debian's Chromium for the test of the page; where it cannot be had, that test says that it was not run."""
+    if any(map(shutil.which, BROWSERS)) or not shutil.which("apt-get") or getattr(os, "geteuid", lambda: 1)():
+        return
+    install = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=60", "install", "-y", "--no-install-recommends", "chromium"]
+    if run(install, DEBIAN_FRONTEND="noninteractive")[0]:  # perhaps the lists of packages are missing
+        run(["apt-get", "-qq", "update"])
+        run(install, DEBIAN_FRONTEND="noninteractive")
+
+
+def test_page(python: Python, tools: Path, scratch: Path) -> list[Outcome]:
+    get_browser()
+    return test(python, "page, in a browser", tools, scratch, ["tests/e2e/%s.py" % PAGE])
+
+
 def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job]:
     """All jobs, the longest first."""
     tools = install("tests", pythons, TEST_TOOLS)
@@ -208,7 +224,8 @@ def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job
     names = [path.relative_to(ROOT).as_posix() for path in by_size]
     end_to_end, files = [[name for name in names if ("/e2e/" in name) is is_real] for is_real in (True, False)]
     oldest, newest = pythons[0], pythons[-1]
-    jobs = [job(newest, Path(name).stem[5:] + ", end to end", [name]) for name in end_to_end]
+    jobs = [job(newest, Path(name).stem[5:] + ", end to end", [name]) for name in end_to_end if PAGE not in name]
+    jobs.append(lambda: test_page(newest, tools, scratch))
     for python in [oldest, newest][: len(pythons)]:
         jobs += [job(python, "part %d of %d" % (n + 1, GROUPS), files[n::GROUPS]) for n in range(GROUPS)]
     part = [name for name in files if Path(name).stem[5:].startswith(BETWEEN)]
