@@ -247,6 +247,8 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
         command = 'sh "${CLAUDE_PLUGIN_ROOT}/hooks/launch.sh" %s' % script[: -len(".py")]
         firm = {"onFailure": "block"} if event == "PreToolUse" else {}
         assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5, **firm}]
+    plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
+    assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
     assert (support.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").startswith("# Changelog\n\n## %s " % __version__)
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []
 
