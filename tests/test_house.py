@@ -69,13 +69,13 @@ PACKAGES = {
     "project": 566,
     "audit": 190,
     "session": 1638,
-    "notes": 746,
-    "memory": 1709,
+    "notes": 830,
+    "memory": 1715,
     "recall": 902,
-    "inject": 470,
+    "inject": 498,
     "guard": 7346,
-    "hook": 699,
-    "cli": 3169,
+    "hook": 702,
+    "cli": 3090,
     "setup": 760,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
