@@ -11,8 +11,6 @@ from ..memory import records, tasks, threads, views
 from . import arguments
 from .output import answer, count, line, local
 
-_OUTCOMES = {"interrupted": "interrupted", "failed": "failed"}
-
 
 def digest(argv: list[str]) -> int:
     about = "What was done, decided and left open, over all projects, the newest day first, as Markdown.\n"
@@ -49,7 +47,7 @@ def _sessions(project_dir: str, begin: float, end: float) -> list[dict[str, Any]
         row = {key: value.get(key) or [] for key in ("decisions", "files_changed", "commits")}
         row.update(id=record.id, project=arguments.project_name(project_dir), headline=record.headline)
         row.update(day=local(clock.iso(record.seen))[:10], started=record.started, branch=record.branch)
-        row.update(minutes=value.get("duration_minutes") or 0, outcome=value.get("outcome") or record.state.lower())
+        row.update(minutes=value.get("duration_minutes") or 0, outcome=record.end.lower())
         rows.append(row)
     return rows
 
@@ -78,7 +76,8 @@ def _page(value: dict[str, Any]) -> list[str]:
         if (row["day"], row["project"]) != place:
             lines += ["", "**%s**" % line(row["project"]), ""]
         place = row["day"], row["project"]
-        facts = [_OUTCOMES.get(row["outcome"], ""), "%d min" % row["minutes"], line(row["branch"])]
+        end = "" if row["outcome"] == "completed" else row["outcome"]
+        facts = [end, "%d min" % row["minutes"], line(row["branch"])]
         facts += ["commits %s" % ", ".join(_text(each)[:60] for each in row["commits"][:3])] if row["commits"] else []
         lines.append("- %s (%s)" % (line(row["headline"]), ", ".join(filter(None, facts))))
         lines += ["  - decided: %s" % _text(each) for each in row["decisions"]]

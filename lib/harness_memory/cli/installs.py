@@ -76,12 +76,15 @@ def _plugins(paths: list[str]) -> list[Install]:
     """Our plugin, if the last of these settings files that mentions it enables it. `--plugin-dir` leaves no trace."""
     config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
     installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {}}) or {}
-    enabled = {}
+    enabled: dict[str, bool] = {}
+    switches = []
     for path in paths:
         try:
-            mentioned = settingsfile.parse(settingsfile.load(path)[1]).below("enabledPlugins")
+            text = settingsfile.load(path)[1]
         except Refusal:
             continue
+        switches += [path] if settingsfile.disables_hooks(text) else []
+        mentioned = settingsfile.parse(text).below("enabledPlugins")
         enabled.update({node.key: node.kind == "t" for node in mentioned if node.key.startswith(_PLUGIN)})
     plugins: list[Install] = []
     for key, is_on in enabled.items():
@@ -89,6 +92,10 @@ def _plugins(paths: list[str]) -> list[Install]:
         place = places[-1] if isinstance(places, list) and places and isinstance(places[-1], dict) else {}
         record = {"marketplace": key[len(_PLUGIN) :], "version": place.get("version")}
         plugins += [Plugin(str(place.get("installPath") or key), record, is_read_here=True)] if is_on else []
+    for plugin in plugins if switches else ():
+        plugin.is_disabled = True
+        plugin.problems.append('"disableAllHooks" is set in %s' % switches[0])
+        plugin.remedy = 'remove "disableAllHooks" from that file'
     return plugins
 
 
