@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Make the pictures of README from a real run: `python3 docs/record.py`.
 
-A home with two projects and the transcripts of eight sessions (`demo.json`); then the installer, the command line and the
-hook of a session start, as they are. Writes `demo.svg`, an animated terminal, and, where there is Chromium, `page.png`.
+A home with two projects and the transcripts of eight sessions (`demo.json`); then the installer, the command line and
+the hook of a session start, as they are. Writes `demo.svg`, an animated terminal, and, where there is Chromium,
+`page.png`.
 """
 
 from __future__ import annotations
@@ -49,9 +50,13 @@ class Stage:
         return {"HOME": str(self.home), "PATH": path, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
 
     def run(self, command: str, folder: str) -> str:
-        program = "import os,pty,sys; os.environ['COLUMNS']='%d'; sys.exit(pty.spawn(['sh','-c',sys.argv[1]])>>8)" % COLUMNS
+        program = (
+            "import os,pty,sys; os.environ['COLUMNS']='%d'; sys.exit(pty.spawn(['sh','-c',sys.argv[1]])>>8)" % COLUMNS
+        )
         words = [sys.executable, "-c", program, command]
-        done = subprocess.run(words, cwd=str(self.home / folder), env=self.env(), stdin=subprocess.DEVNULL, capture_output=True)
+        done = subprocess.run(
+            words, cwd=str(self.home / folder), env=self.env(), stdin=subprocess.DEVNULL, capture_output=True
+        )
         return done.stdout.decode("utf-8", "replace").replace("\r", "")
 
     def start(self, folder: str) -> str:
@@ -117,15 +122,26 @@ def animation(shown: list[tuple[str, str]]) -> str:
         for letter, timing in (("s", "step-end"), ("o", "step-end"), ("t", "linear")):
             style.append(".%s%d{animation:%s%d %ds %s infinite}" % (letter, number, letter, number, total, timing))
         clip = '<clipPath id="c%d"><rect class="t%d" x="%d" y="%d" height="24" width="0"/></clipPath>'
-        prompt = '<text x="%d" y="%d" clip-path="url(#c%d)" xml:space="preserve"><tspan fill="#5cc9bf">$ </tspan>%s</text>'
+        prompt = (
+            '<text x="%d" y="%d" clip-path="url(#c%d)" xml:space="preserve"><tspan fill="#5cc9bf">$ </tspan>%s</text>'
+        )
         lines = [drawn(line, TOP + LINE * (at + 1)) for at, line in enumerate(folded(output))]
         groups.append(
             '<g class="s%d">%s%s<g class="o%d">%s</g></g>'
-            % (number, clip % (number, number, LEFT, TOP - 17), prompt % (LEFT, TOP, number, html.escape(command)), number, "".join(lines))
+            % (
+                number,
+                clip % (number, number, LEFT, TOP - 17),
+                prompt % (LEFT, TOP, number, html.escape(command)),
+                number,
+                "".join(lines),
+            )
         )
     width, height = int(2 * LEFT + COLUMNS * WIDTH), TOP + LINE * (ROWS - 1)
     font = "font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace"
-    dots = "".join('<circle cx="%d" cy="18" r="5.5" fill="%s"/>' % (20 + 18 * at, fill) for at, fill in enumerate(("#ff5f57", "#febc2e", "#28c840")))
+    dots = "".join(
+        '<circle cx="%d" cy="18" r="5.5" fill="%s"/>' % (20 + 18 * at, fill)
+        for at, fill in enumerate(("#ff5f57", "#febc2e", "#28c840"))
+    )
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" height="%d" role="img" '
         'aria-label="A terminal: install with backfill, the line at a session start, search, list and open">'

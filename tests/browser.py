@@ -71,7 +71,9 @@ class Browser:
 
     def wait(self, code: str) -> Any:
         """The value of an expression once it is true."""
-        return self.value("new Promise(r => { const f = () => { const v = %s; v ? r(v) : setTimeout(f, 10) }; f() })" % code)
+        return self.value(
+            "new Promise(r => { const f = () => { const v = %s; v ? r(v) : setTimeout(f, 10) }; f() })" % code
+        )
 
     def value(self, code: str) -> Any:
         done = self.call("Runtime.evaluate", expression=code, awaitPromise=True, returnByValue=True)

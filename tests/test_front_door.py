@@ -94,7 +94,9 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     head, _, rest = text.partition('id="data">')
     data = json.loads(rest.partition("</script>")[0])
     code = head + rest.partition("</script>")[2].replace("http://www.w3.org/2000/svg", "")
-    assert [word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code] == []
+    assert [
+        word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code
+    ] == []
     assert [each["asked"] for each in data["projects"][0]["sessions"] if each["id"] == session.id[:8]] == [[HOSTILE]]
     assert "default-src 'none'; style-src 'sha256-" in text
     assert shop.memory("view", "--out", str(tmp_path)).code == 2
@@ -112,7 +114,7 @@ def test_help_shows_ten_everyday_verbs_first_and_fits_80_columns(world: World) -
     page = world.run("memory", "--help").stdout
     assert max(map(len, page.splitlines())) <= 80
     rows = page.partition("Every day:\n")[2].partition("\n\n")[0].splitlines()
-    everyday = "status list show search open remember forget review why doctor".split()
+    everyday = ["status", "list", "show", "search", "open", "remember", "forget", "review", "why", "doctor"]
     known = [name for name, _, _ in cli.VERBS]
     assert [row.split()[0] for row in rows] == [name for name in everyday if name in known]
     grouped = [name for _, names in cli.GROUPS for name in names.split()]
@@ -129,7 +131,11 @@ def test_completion_is_valid_and_knows_verbs_actions_and_options(world: World, s
         assert subprocess.run([shell, "-n", str(script)]).returncode == 0
     if shell == "bash" and shutil.which(shell):
         probe = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($#-1)); _harness; echo "${COMPREPLY[@]}"'
-        for words, answer in (("harness m", "memory"), ("harness memory thread cl", "close"), ("harness upg", "upgrade")):
+        for words, answer in (
+            ("harness m", "memory"),
+            ("harness memory thread cl", "close"),
+            ("harness upg", "upgrade"),
+        ):
             command = ["bash", "-c", probe, "bash", str(script), *words.split()]
             assert subprocess.check_output(command).decode().split() == [answer]
 

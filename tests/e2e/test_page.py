@@ -33,7 +33,9 @@ def session(number: int, text: str) -> dict[str, Any]:
     day = "2026-%02d-%02dT08:00:00Z" % (1 + number % 11, 1 + number % 28)
     value = {"id": "%08x" % number, "started": day, "state": "COMPLETED", "outcome": "completed", "minutes": 5}
     value.update(headline="Session %d %s" % (number, text), what_was_done=("Rounded totals. %s " % text) * 8)
-    value.update(asked=[text], tags=[text[:20] or "cart"], branch=text[:20] or "main", files_changed=["src/%s.py" % text])
+    value.update(
+        asked=[text], tags=[text[:20] or "cart"], branch=text[:20] or "main", files_changed=["src/%s.py" % text]
+    )
     value.update(decisions=[{"what": text, "why": text}], what_remains=[text] if number % 9 == 0 else [])
     return {**value, "recalled": [["session", "%08x" % (number - 1), "read"], ["note", text, ""]], "tokens": 900}
 

@@ -25,7 +25,9 @@ def _verb(verb: str, about: str, examples: str, family: str) -> Parser:
     style = argparse.RawDescriptionHelpFormatter
     row = next(what for name, _, what in FAMILIES[family][0] if name == verb)
     epilog = "\n".join(["examples:", *("  %s %s" % (words, each) for each in (examples or verb).splitlines())])
-    return Parser(prog="%s %s" % (words, verb), description=about or row, epilog=epilog, formatter_class=style, allow_abbrev=False)
+    return Parser(
+        prog="%s %s" % (words, verb), description=about or row, epilog=epilog, formatter_class=style, allow_abbrev=False
+    )
 
 
 def parser(

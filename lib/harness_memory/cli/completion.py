@@ -19,7 +19,7 @@ _harness() {
 }
 complete -o default -F _harness harness"""
 _BASH_CASE = "    '%s '%s) words='%s' ;;"
-_FISH = "complete -c harness -f -n 'string match -q -- \"%s %s\" (commandline -opc | string join \" \")\" \"' -a '%s'"
+_FISH = 'complete -c harness -f -n \'string match -q -- "%s %s" (commandline -opc | string join " ")" "\' -a \'%s\''
 
 
 def completion(argv: list[str]) -> int:

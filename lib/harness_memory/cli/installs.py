@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from .. import __version__
 from ..base import config, files, invocation, settings
 from ..guard import policy
-from ..setup import installation, settingsfile
+from ..setup import installation, jsonedit, settingsfile
 from .output import Refusal
 
 RECENT_SECONDS = 7 * 86400
@@ -66,7 +66,7 @@ class Plugin(Install):
         launcher = os.path.join(path, "hooks", "launch.sh")
         if not os.path.isfile(launcher):
             self.problems = ["the plugin is enabled, but %s is missing" % launcher]
-        node = settingsfile.parse("{}")
+        node = jsonedit.parse("{}")
         for event, script, _ in settingsfile.HOOKS:
             command = "sh %s %s" % (invocation.quote(launcher), script[: -len(".py")])
             self.hooks.append(settingsfile.Hook(event, "", command, node))
@@ -84,7 +84,7 @@ def _plugins(paths: list[str]) -> list[Install]:
         except Refusal:
             continue
         switches += [path] if settingsfile.disables_hooks(text) else []
-        mentioned = settingsfile.parse(text).below("enabledPlugins")
+        mentioned = jsonedit.parse(text).below("enabledPlugins")
         enabled.update({node.key: node.kind == "t" for node in mentioned if node.key.startswith(_PLUGIN)})
     plugins: list[Install] = []
     for key, is_on in enabled.items():

@@ -29,7 +29,8 @@ _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
 _CELL_COLUMNS = 30
 _LAST_COLUMNS, _LEAST_COLUMNS = 34, 16  # what a narrow terminal leaves to the last column; as wide as a time
 _STATES = re.compile(
-    r"(?<=  )(COMPLETED|ACTIVE|ABANDONED|DIED|BLOCKED|interrupted|failed)(?=  )|^(ok|warn|FAIL|BLOCKED)(?=  )", re.MULTILINE
+    r"(?<=  )(COMPLETED|ACTIVE|ABANDONED|DIED|BLOCKED|interrupted|failed)(?=  )|^(ok|warn|FAIL|BLOCKED)(?=  )",
+    re.MULTILINE,
 )
 _HEAD = re.compile(r"(?:\S+(?: \S+)?  +)+|[ \-*]+")
 _COLOURS = {"COMPLETED": "32", "ACTIVE": "1;32", "ok": "32", "warn": "33", "interrupted": "33"}  # others: red

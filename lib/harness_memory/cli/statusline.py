@@ -12,7 +12,8 @@ from . import arguments, output
 
 
 def statusline(argv: list[str]) -> int:
-    about = 'One line for the status line. In settings.json:\n\n  "statusLine": {"type": "command", "command": "harness statusline"}'
+    about = "One line for the status line. In settings.json:\n\n"
+    about += '  "statusLine": {"type": "command", "command": "harness statusline"}'
     arguments.parser("statusline", about, family="", has_json=False).parse_args(argv)
     try:
         value = json.loads(sys.stdin.read()) if not sys.stdin.isatty() else {}

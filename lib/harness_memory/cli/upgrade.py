@@ -13,7 +13,9 @@ from .output import Refusal, count, passage, short
 
 
 def upgrade(argv: list[str]) -> int:
-    about = "Fetch the newest version (git pull) where this folder is a clone, then run install.py again for every install."
+    about = (
+        "Fetch the newest version (git pull) where this folder is a clone, then run install.py again for every install."
+    )
     arguments.parser("upgrade", about, family="", has_json=False).parse_args(argv)
     tree = invocation.tree()
     if os.path.join("plugins", "cache") in tree:

@@ -1,7 +1,7 @@
 """`view`: the memory as one HTML file, for a browser.
 
-`view.html` beside this module is the whole page but for the data: it goes in as JSON, which the page's script renders as
-text. A content security policy allows that script and that style by their hashes, and nothing else: no request leaves.
+`view.html` beside this module is the whole page but for the data: it goes in as JSON, which the page's script renders
+as text. A content security policy allows that script and that style by their hashes, and nothing else.
 """
 
 from __future__ import annotations
@@ -29,8 +29,10 @@ from .output import Refusal, short
 
 _AUDIT_EVENTS = 500
 _TEXTS = ("outcome", "branch", "what_was_done", "skill_used", "model", "title", "thread")
-_LISTS = ("asked", "decisions", "learnings", "rules", "what_remains", "files_changed", "tags", "commits", "plan")
-_LISTS += ("commands_failed_then_fixed",)
+_LISTS = (
+    *("asked", "decisions", "learnings", "rules", "what_remains", "files_changed", "tags", "commits", "plan"),
+    "commands_failed_then_fixed",
+)
 
 
 def view(argv: list[str]) -> int:
@@ -45,7 +47,7 @@ def view(argv: list[str]) -> int:
     path = os.path.abspath(os.path.expanduser(args.out)) if args.out else path
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise Refusal("cannot write %s: not a file in a folder that exists. Choose another --out." % short(path))
-    data = {"version": __version__, "at": clock.iso(time.time()), "home": os.path.expanduser("~")}
+    data: dict[str, Any] = {"version": __version__, "at": clock.iso(time.time())}
     data["projects"] = [_project(path) for path in arguments.project_dirs(args)]
     data["notes"] = _notes(notebook.user_shelf(arguments.root()), "")
     files.write(path, page(data))
@@ -105,7 +107,13 @@ def _notes(shelf: notebook.Shelf, root: str) -> list[dict[str, Any]]:
     for note in notebook.read_all([shelf]):
         stale = [finding.what for finding in lint.check_note(note, root) if finding.kind == "stale"] if root else []
         state = note.fate or ("; ".join(stale)) or ("unused" if lint.is_unused(shelf, note, now) else "")
-        row = {"name": note.name, "about": note.description, "type": note.type, "scope": note.scope, "day": note.day}
+        row: dict[str, Any] = {
+            "name": note.name,
+            "about": note.description,
+            "type": note.type,
+            "scope": note.scope,
+            "day": note.day,
+        }
         row.update(slug=note.slug, state=state, facts=[fact.text for fact in note.facts], files=note.files)
         row.update({key: note.fields.get(key) for key in ("enforce", "require", "triggers", "supersedes")})
         rows.append({key: each for key, each in row.items() if each})

@@ -1,9 +1,9 @@
 """A settings file of the client: our hooks, their commands and permission rules, and the text and file that hold them.
 
 A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which makes the client
-block the prompt. So the shell tests for the script first and sets the exit code itself. Where the script is missing or the
-interpreter cannot run it, the start of a session says so; the guard asks only if its script is there, because a person
-who has deleted the folder wants no guard.
+block the prompt. So the shell tests for the script first and sets the exit code itself. Where the script is missing or
+the interpreter cannot run it, the start of a session says so; the guard asks only if its script is there, because a
+person who has deleted the folder wants no guard.
 """
 
 from __future__ import annotations
