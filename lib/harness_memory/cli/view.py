@@ -94,7 +94,7 @@ def _session(record: records.Record) -> dict[str, Any]:
     receipt = load_receipt(record.directory) if record.directory else None
     items = [item for item in receipt.items if not item.get("held")] if receipt else []
     shown = {key: value.get(key) for key in (*_TEXTS, *_LISTS)}
-    shown.update(id=record.id, started=record.started, state=record.state, headline=record.headline)
+    shown.update(id=record.id, started=record.started, state=record.end, headline=record.headline)
     shown.update(branch=record.branch, ended=record.meta.get("ended") or value.get("ended"))
     shown["minutes"] = value.get("duration_minutes")
     shown["recalled"] = [[item["kind"], item["item"], item["used"]] for item in items]
@@ -107,14 +107,8 @@ def _notes(shelf: notebook.Shelf, root: str) -> list[dict[str, Any]]:
     for note in notebook.read_all([shelf]):
         stale = [finding.what for finding in lint.check_note(note, root) if finding.kind == "stale"] if root else []
         state = note.fate or ("; ".join(stale)) or ("unused" if lint.is_unused(shelf, note, now) else "")
-        row: dict[str, Any] = {
-            "name": note.name,
-            "about": note.description,
-            "type": note.type,
-            "scope": note.scope,
-            "day": note.day,
-        }
-        row.update(slug=note.slug, state=state, facts=[fact.text for fact in note.facts], files=note.files)
+        row: dict[str, Any] = {key: getattr(note, key) for key in ("name", "type", "scope", "day", "slug", "files")}
+        row.update(about=note.description, state=state, facts=[fact.text for fact in note.facts])
         row.update({key: note.fields.get(key) for key in ("enforce", "require", "triggers", "supersedes")})
         rows.append({key: each for key, each in row.items() if each})
     return rows
