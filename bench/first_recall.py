@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """From nothing to a session that knows the past: `python3 bench/first_recall.py`.
 
-A fresh home with 28 transcripts of earlier sessions; then what a newcomer types, `git clone` and `install.py --backfill`, and
-the hooks of the next session: what its first prompt brings back. Prints the seconds of each step.
+A fresh home with 28 transcripts of earlier sessions; then what a newcomer types, `git clone` and `install.py
+--backfill`, and the hooks of the next session: what its first prompt brings back. Prints the seconds of each step.
 """
 
 from __future__ import annotations
