@@ -140,6 +140,7 @@ def test_completion_is_valid_and_knows_verbs_actions_and_options(world: World, s
             assert subprocess.check_output(command).decode().split() == [answer]
 
 
+@pytest.mark.skipif(not shutil.which("git"), reason="needs git")
 def test_upgrade_pulls_and_installs_again(home: Path, tmp_path: Path) -> None:
     env = support.clean_environment(home, {"GIT_CONFIG_GLOBAL": os.devnull})
 

@@ -235,6 +235,7 @@ def test_settings_changed_since_they_were_read_are_not_overwritten(target: Targe
 
 
 # What is registered ------------------------------------------------------------------------------
+@POSIX
 def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     tree = "/path/to/harness-memory"
     text = settingsfile.merge("{}\n", wanted(tree))
@@ -294,12 +295,13 @@ def test_windows_commands_run_a_script_and_ignore_its_absence(tmp_path: Path) ->
     script = tmp_path / "x.py"
     script.write_text("import sys; print(__file__, sys.flags.isolated)")
     words = shlex.split(settingsfile.hook_command(sys.executable, str(script), windows=True))
-    for output in ("%s 1\n" % script, ""):
+    for output in ("%s 1" % script.as_posix(), ""):
         result = subprocess.run(words, capture_output=True)
-        assert (result.returncode, result.stdout.decode(), result.stderr) == (0, output, b"")
+        assert (result.returncode, result.stdout.decode().strip(), result.stderr) == (0, output, b"")
         script.unlink() if script.exists() else None
 
 
+@POSIX
 def test_the_rules_open_the_store_and_are_the_command_that_the_model_reads() -> None:
     for store, rule in (("/h/.claude/memory", "Read(~/.claude/memory/**)"), ("/m/[x]*", r"Read(//m/\[x\]\*/**)")):
         assert settingsfile.read_rule(store, "/h") == rule
@@ -357,7 +359,7 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
     result = start(tree, home)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     done, remembered, advice = result.stdout.splitlines()[-3:]
-    assert done.startswith("Installed: ~/.claude/settings.json (7 hooks, the guard, 0 skills; self-test passed, ")
+    assert done.replace(os.sep, "/").startswith("Installed: ~/.claude/settings.json (7 hooks, the guard, 0 skills; self-test passed, ")
     assert remembered == "Remembered: nothing yet; it begins with the next session"
     assert advice.startswith("Try: start `claude` as ever; then python3 ")
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))
