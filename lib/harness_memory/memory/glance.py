@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..base import files, settings
-from ..base.text import brief
+from ..base.text import cut, one_line
 
 _TASKS = {"active_tasks": [{"description": "text"}]}
 _TITLE_CHARS = 40
@@ -19,7 +19,7 @@ def glance(project_dir: str) -> str:
         return ""
     path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
     work = files.load_json(path, _TASKS) or {"active_tasks": []}
-    titles = [brief(task["description"], _TITLE_CHARS).rstrip(".") for task in work["active_tasks"]]
+    titles = [cut(one_line(task["description"]), _TITLE_CHARS).rstrip(".") for task in work["active_tasks"]]
     line = "%d session%s here" % (number, "" if number == 1 else "s")
     if not titles:
         return line
