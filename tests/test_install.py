@@ -359,7 +359,9 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
     result = start(tree, home)
     assert (result.returncode, result.stderr) == (0, ""), result.stdout
     done, remembered, advice = result.stdout.splitlines()[-3:]
-    assert done.replace(os.sep, "/").startswith("Installed: ~/.claude/settings.json (7 hooks, the guard, 0 skills; self-test passed, ")
+    assert done.replace(os.sep, "/").startswith(
+        "Installed: ~/.claude/settings.json (7 hooks, the guard, 0 skills; self-test passed, "
+    )
     assert remembered == "Remembered: nothing yet; it begins with the next session"
     assert advice.startswith("Try: start `claude` as ever; then python3 ")
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))

@@ -77,7 +77,7 @@ def _page(value: dict[str, Any]) -> list[str]:
             lines += ["", "**%s**" % line(row["project"]), ""]
         place = row["day"], row["project"]
         end = "" if row["outcome"] == "completed" else row["outcome"]
-        facts = [end, "%d min" % row["minutes"], line(row["branch"])]
+        facts = [end, "%d min" % row["minutes"] if row["minutes"] else "", line(row["branch"])]
         facts += ["commits %s" % ", ".join(_text(each)[:60] for each in row["commits"][:3])] if row["commits"] else []
         lines.append("- %s (%s)" % (line(row["headline"]), ", ".join(filter(None, facts))))
         lines += ["  - decided: %s" % _text(each) for each in row["decisions"]]
