@@ -38,6 +38,11 @@ VERBS = (
     ("prune", "retention:prune", "thin out old sessions' folders; what was done stays in recall"),
     ("archive", "retention:archive", "move whole old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
+    ("sync", "sync:sync", "one memory on several machines, through a git repository of yours"),
+    ("share", "team:share", "a note into the repository, for everyone who works in it"),
+    ("team", "team:team", "the notes of this checkout: list, show, unshare"),
+    ("export", "transfer:export", "a project's memory as one file, on standard output"),
+    ("import", "transfer:import_", "an export, Claude Code's own notes, or a claude-mem database"),
     ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),
     ("rebuild", "doctor:rebuild", "regenerate INDEX.md, the other views and lost episodes"),
     ("verify", "doctor:verify", "check every file against its format (doctor: the install too)"),
@@ -63,7 +68,7 @@ GROUPS = (
     ("Curate", "note edit lint compact briefing profile consolidate checkpoint thread task rate"),
     ("Keep", "backfill prune archive restore"),
     ("Repair", "verify rebuild"),
-    ("Share", "sync team export import"),
+    ("Share", "share team sync export import"),
 )
 _MEMORY_END = """\
 A project is the repository or folder you are in; --project DIR names another.
