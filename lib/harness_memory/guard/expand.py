@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
     from .question import Environment
 
-MAX_CALLS = 650
-MAX_STEPS = 5_000  # of trees walked and words made
-MAX_INNER_CHARS = 60_000  # of scripts within scripts, all levels together
-MAX_VALUE_CHARS = 200_000  # of variables and substitutions, all together
+CALL, TREE = 36, 5  # what a call and a walk through a tree cost
+MAX_INNER_CHARS = 60_000  # of a file that the script writes
 MAX_DEPTH = 12
 MAX_ROUNDS = 4
 MAX_SHOWN_WORDS = 60
@@ -76,26 +74,11 @@ class Call:
         return self.stdin if isinstance(self.stdin, list) else []
 
 
-class Budget(shell.Budget):
-    """What one question is worth; shared with the scripts that are found in its commands."""
-
-    calls = MAX_CALLS
-    steps = MAX_STEPS
-    chars = MAX_INNER_CHARS
-    value_chars = MAX_VALUE_CHARS
-    files = 12  # scripts read from disk
-
-    def step(self, count: int = 1) -> None:
-        self.steps -= count
-        if self.steps < 0:
-            raise TooMuch("too much to follow")
-
-
 class Trace:
     """All calls of one script, and what could not be read of it."""
 
-    def __init__(self, home: str, project: str, env: Environment, budget: Budget | None = None) -> None:
-        self.budget = budget or Budget()
+    def __init__(self, home: str, project: str, env: Environment, budget: shell.Budget | None = None) -> None:
+        self.budget = budget or shell.Budget()
         self.home = home
         self.project = project
         self.env = env
@@ -162,7 +145,7 @@ class Shell:
     # Trees ---------------------------------------------------------------------------------------
 
     def run(self, tree: Any) -> None:
-        self.trace.budget.step()
+        self.trace.budget.take(TREE)
         kind = tree[0]
         if kind == "cmd":
             self.command(tree[1], tree[2], tree[3])
@@ -236,10 +219,7 @@ class Shell:
             self.remember_file(call)
 
     def record(self, program: str, args: list[str]) -> Call:
-        budget = self.trace.budget
-        budget.calls -= 1 + len(args) // 25
-        if budget.calls < 0:
-            raise TooMuch("too many commands")
+        self.trace.budget.take(CALL + len(args))
         call = Call(program, args, self.cwd)
         for name in ("via", "where", "stdin", "is_kept", "mounts", "branch", "elsewhere"):
             setattr(call, name, getattr(self, name))
@@ -411,12 +391,9 @@ class Shell:
         if args is not None:
             inner.positional(args)
         source = text if text.isascii() else text.translate(_REREAD)
-        budget = self.trace.budget
-        budget.chars -= len(source)
         try:
-            if budget.chars < 0:
-                raise TooMuch("too long")
-            tree = shell.read(source, max(1, self.depth), budget)
+            self.trace.budget.take(len(source) // 3)
+            tree = shell.read(source, max(1, self.depth), self.trace.budget)
         except Unreadable:
             if SCRIPT not in inner.via:
                 self.trace.unread.append(source)
@@ -443,7 +420,7 @@ class Shell:
 
     def unbraced(self, word: str) -> list[str]:
         words = unbraced(word)
-        self.trace.budget.step(len(words))
+        self.trace.budget.take(TREE * len(words))
         return words
 
     def quoted(self, word: Any) -> list[str]:
@@ -477,9 +454,8 @@ class Shell:
 
     def can_afford(self, values: list[str]) -> bool:
         """Whether so much more text may be made: `x=$x$x`, thirty times over, would be all there is."""
-        budget = self.trace.budget
-        budget.value_chars -= sum([len(value) for value in values])
-        return budget.value_chars >= 0
+        self.trace.budget.left -= sum([len(value) for value in values]) // 8
+        return self.trace.budget.left >= 0
 
     def part(self, part: Any, kept: bool) -> list[str]:
         kind = part[0]

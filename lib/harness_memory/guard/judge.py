@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
-BODY_STEPS = 25  # what the code in a command counts for
+BODY_COST = 125  # of the code in a command
 SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
 _GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
@@ -36,12 +36,6 @@ _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powe
 _DELETERS = frozenset(
     "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
 ) | frozenset("find fd rsync tar zip 7z mv".split())
-_FORMATS = {
-    **dict.fromkeys("mkfs mke2fs mkswap newfs blkdiscard".split(), ""),
-    "wipefs": "-a",
-    "badblocks": "-w",
-    "format": ":",
-}
 _WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
 _DEVICES = frozenset(
     "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split()
@@ -60,7 +54,6 @@ _ACCESS = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, 
 _CHANGES = frozenset("w d m t o a n".split())
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
-_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "bypassPermissions")
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -217,23 +210,6 @@ class _Judge:
             elif is_deep and is_wide and mode.strip("0"):
                 yield "system.world-writable", call.line()
 
-    def kills(self, call: Call) -> Found:
-        args = [arg for arg in call.args if arg not in ("-s", "-n", "--")]
-        signal = args[0].upper().replace("SIG", "").lstrip("-") if len(args) > 1 else "9"
-        is_first = args[-1:] == ["1"] and signal in ("9", "15", "KILL", "TERM", "1")
-        is_all = call.program == "kill" and (is_first or (len(args) > 1 and args[-1] == "-1"))
-        is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args)
-        if call.program == "killall5" or is_all or is_any:
-            yield "system.kill-all", call.line()
-
-    def formats(self, call: Call) -> Found:
-        """File systems made on a disk; images and temporary files are free."""
-        words = [word for word in call.given.operands if "/" in word or ":" in word]
-        is_file = words and (words[0].endswith((".img", ".raw", ".iso", ".qcow2")) or words[0].startswith("/tmp/"))
-        is_meant = _FORMATS[call.program] in "".join(call.args).replace("--all", "-a")
-        if words and not is_file and is_meant and not call.given.has("-n,--no-act,--help"):
-            yield "disk.overwrite", call.line()
-
     def mounts(self, call: Call) -> Found:
         from .follow import mount
 
@@ -305,7 +281,7 @@ class _Judge:
         text = "" if body else self.script_on_disk(call)
         if not body and not text:
             return
-        self.found.budget.step(BODY_STEPS)
+        self.found.budget.take(BODY_COST)
         made = code.calls_of(body or text, call.program)
         against = list(code.check(body or text, call, self.scope, made, self.found))
         for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
@@ -460,20 +436,11 @@ class _Judge:
         if rule:
             yield rule, call.line()
 
-    def client(self, call: Call) -> Found:
-        text = " ".join(call.args)
-        is_out = call.args[:1] == ["plugin"] and call.args[1:2] in (["disable"], ["uninstall"]) and "harness" in text
-        if is_out or "disableAllHooks" in text or any(word in text for word in _UNGUARDED):
-            yield "self.uninstall", call.line()
-
 
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
     "gh": _Judge.github,
-    "claude": _Judge.client,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
-    **dict.fromkeys(("kill", "killall", "pkill", "killall5"), _Judge.kills),
-    **dict.fromkeys(_FORMATS, _Judge.formats),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
     **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
@@ -533,7 +500,7 @@ def _is_loss(words: list[str]) -> bool:
         return "-delete" in words or "-exec" in words or any(word.startswith("of=") for word in words)
     is_forced = call.program == "git" and not {"-f", "--force", "--mirror"}.isdisjoint(words)
     rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
-    return bool(rule) or is_forced or call.program in (*_FORMATS, "shred")
+    return bool(rule) or is_forced or call.program in ("mkfs", "wipefs", "shred")
 
 
 def _reaches(word: str, scope: Scope) -> bool:

@@ -59,7 +59,7 @@ def facts(question: Question) -> Facts:
     touched = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
     if question.tool.startswith("mcp__"):
-        texts += [value for key, value in tools._items(question.given, 0) if key in tools._COMMAND_KEYS]
+        texts += tools.texts_to_run(question.given)
     for text in texts:
         try:
             trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env)

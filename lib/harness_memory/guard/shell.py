@@ -31,13 +31,11 @@ GLOBS = frozenset((STAR, QUESTION, BRACKET))
 PLAIN = dict(zip(map(ord, MARKERS), "…*?[~{,}"))
 
 MAX_DEPTH = 50
-MAX_WORDS = 6_000  # of a script and all that it holds
-COMMAND_WORDS = 3  # what a command counts for beside its words
-SUBSTITUTION_WORDS = 5  # what a command within a word counts for
+MAX_COST = 30_000  # of a script and all that it holds, in the units below
+WORD, PIECE, COMMAND, SUBSTITUTION = 4, 2, 12, 20  # piece: of a word, between escapes, quotes and expansions
 MAX_ARITHMETIC_CHARS = 1000
 MAX_BRACKET_CHARS = 5_000
 MAX_INDEX_CHARS = 200  # of an array
-MAX_PIECES = 12_000  # of words: escapes, quotes, expansions and what stands between them
 
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")
 _SPECIAL = _ENDS_WORD | frozenset("\\'\"$`*?[~{},=:")
@@ -63,15 +61,14 @@ class TooMuch(Unreadable):
 
 
 class Budget:
-    """How much may still be read, by all readers of one script together."""
+    """What one question is worth; shared by all readers of its scripts."""
 
-    words = MAX_WORDS
-    pieces = MAX_PIECES
+    left = MAX_COST
+    files = 12  # scripts read from disk
 
-    def take(self, *, words: int = 0, pieces: int = 0) -> None:
-        self.words -= words
-        self.pieces -= pieces
-        if self.words < 0 or self.pieces < 0:
+    def take(self, cost: int) -> None:
+        self.left -= cost
+        if self.left < 0:
             raise TooMuch("too long")
 
 
@@ -139,7 +136,7 @@ class _Reader:
         found = []
         while True:
             while self.peek() in ("!", "time"):
-                self.budget.take(words=1)
+                self.budget.take(WORD)
                 self.at += len(self.peek())
                 self.blanks()
             found.append(self.command())
@@ -289,7 +286,7 @@ class _Reader:
     # Simple commands -----------------------------------------------------------------------------
 
     def simple(self) -> Any:
-        self.budget.take(words=COMMAND_WORDS)
+        self.budget.take(COMMAND)
         assignments: list[Any] = []
         words: list[Any] = []
         redirections: list[Any] = []
@@ -329,7 +326,7 @@ class _Reader:
         elif self.next() == "(":
             assignments.append((name, ([before] if before else []) + self.elements(), "array"))
         else:
-            self.budget.take(words=1)
+            self.budget.take(WORD)
             value = "" if not self.next() or self.next() in _ENDS_WORD else self.word()
             assignments.append((name, _joined([*before, value]) if before else value))
 
@@ -411,7 +408,7 @@ class _Reader:
         text, start = self.text, self.at
         at = start
         if self.depth > 1:  # read again at every depth
-            self.budget.take(words=text.count("\n", at) // 10)
+            self.budget.take(text.count("\n", at) // 2)
         while 0 <= at < len(text):
             found = text.find(end, at)  # most lines are passed over at once
             if found < 0:
@@ -440,7 +437,7 @@ class _Reader:
     # Words ---------------------------------------------------------------------------------------
 
     def word(self) -> Any:
-        self.budget.take(words=1)
+        self.budget.take(WORD)
         text, start, size = self.text, self.at, len(self.text)
         end = start
         while end < size and text[end] not in _SPECIAL:
@@ -467,7 +464,7 @@ class _Reader:
         return "[" if word == BRACKET else word
 
     def piece(self, parts: list[Any], char: str, braces: int) -> int:
-        self.budget.take(pieces=1)
+        self.budget.take(PIECE)
         text = self.text
         self.at += 1
         if char == "'":
@@ -514,7 +511,7 @@ class _Reader:
 
     def quoted_piece(self, parts: list[Any], quote: str) -> None:
         """One more piece of text between double quotes, or of a here-document (`quote` is "")."""
-        self.budget.take(pieces=1)
+        self.budget.take(PIECE)
         text, at = self.text, self.at
         end = at
         while end < len(text) and text[end] not in _IN_QUOTES:
@@ -538,7 +535,7 @@ class _Reader:
             parts.append(char)
 
     def dollar(self, parts: list[Any], *, quoted: bool) -> None:
-        self.budget.take(pieces=1)
+        self.budget.take(PIECE)
         text, at = self.text, self.at
         char = self.next()
         if char == "(":
@@ -548,7 +545,7 @@ class _Reader:
                 self.at = end
                 return
             self.at += 1
-            self.budget.take(words=SUBSTITUTION_WORDS)
+            self.budget.take(SUBSTITUTION)
             tree = self.sequence(_NOTHING)
             self.bodies = []  # `$(cat <<EOF ... EOF)`: a body cannot begin after the bracket
             self.expect(")")
@@ -568,7 +565,7 @@ class _Reader:
 
     def parameter(self, quoted: bool) -> Any:
         """`${...}`"""
-        self.budget.take(pieces=3)
+        self.budget.take(3 * PIECE)
         text, opened = self.text, self.at
         close = self.closing("{", "}", opened)
         if close < 0:
@@ -609,7 +606,7 @@ class _Reader:
             found.append(text[at])
             at += 1
         self.at = at + 1
-        self.budget.take(words=SUBSTITUTION_WORDS)
+        self.budget.take(SUBSTITUTION)
         return read("".join(found), self.depth + 1, self.budget)
 
     # Between words -------------------------------------------------------------------------------
