@@ -72,12 +72,8 @@ class Policy:
 
     def custom_findings(self, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
         """The rules of people that fit a call."""
-        accesses = list(call.accesses())
-        accesses += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
-        for kind, word in accesses:
-            access = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write"}.get(kind, "read")
-            if word and kind not in ("g", "G", "c", "s", "S", "-"):
-                yield from ((rule, word) for rule in self.path_findings(access, word, call.cwd, scope))
+        for kind, word in match.touched(call):
+            yield from ((rule, word) for rule in self.path_findings(kind, word, call.cwd, scope))
         for rule in self.custom:
             wanted = rule["match"]
             if (wanted.get("command") and match.fits_command(match.words_of(call), wanted["command"])) or (
@@ -207,12 +203,10 @@ def _rule_problem(rule: Any) -> str:
 
 
 def _fits_call(wanted: dict[str, str], call: Call) -> bool:
-    if call.program not in wanted["program"].replace("|", " ").split():
-        return False
-    words = [operand.lower() for operand in call.given.operands]
-    for verb in wanted.get("words", "").split():
-        if not any(programs.is_one(verb.replace("|", ","), word) for word in words[:8]):
-            return False
-    flags, excuses = wanted.get("flags", "").split(), wanted.get("unless", "").split()
-    has_flag = not flags or any(flag in call.given.flags for flag in flags)
-    return has_flag and not any(excuse in call.given.flags or excuse in words for excuse in excuses)
+    """A rule of words and flags is an effect like those of the rows."""
+    effect = ["", *wanted.get("words", "").replace("|", ",").split()]
+    effect += [
+        mark + wanted[key].replace(" ", ",") for mark, key in (("+", "flags"), ("!", "unless")) if wanted.get(key)
+    ]
+    is_meant = call.program in wanted["program"].replace("|", " ").split()
+    return is_meant and programs.applies(call.program, effect, call.given)

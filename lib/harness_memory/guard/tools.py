@@ -92,7 +92,7 @@ def _content(tool: str, given: Mapping[str, Any], rules: set[str], judge: Judge)
         return
     lines = [line.strip().lstrip("- ") for line in new.split("\n")[:400]]
     for line in dict.fromkeys([line[4:].strip(" |>") if line.startswith("run:") else line for line in lines]):
-        is_yaml = "path.ci" in rules and ":" in line[:30]
+        is_yaml = ":" in line and " " not in line.partition(":")[0]
         for rule, detail, about in judge(line) if " " in line and line[0] != "#" and not is_yaml else ():
             if rule not in _UNSURE and not rule.startswith("path."):
                 yield rule.rstrip("?") + "?", detail, about
