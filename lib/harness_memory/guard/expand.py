@@ -126,7 +126,7 @@ class Shell:
         self.stack: list[str] = []
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, Any] = {}
-        self.aliases: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}  # of git
         self.local_names: set[str] = set()
         self.files: dict[str, str] = {}
 
@@ -273,12 +273,6 @@ class Shell:
             self.follow([*args])
         elif name in self.functions:
             self.invoke(name, args, call.stdin)
-        elif name in self.aliases and name not in self.active:
-            inner = self.copy(deeper=1)
-            inner.active = (*self.active, name)
-            inner.text(" ".join([self.aliases[name], *args]), via=name)
-        elif name == "alias":
-            self.aliases.update(arg.split("=", 1) for arg in args if "=" in arg)  # type: ignore[misc]
         elif name in ("cd", "pushd", "chdir", "set-location", "popd"):
             self.change_directory(name, args)
         elif name in DECLARERS:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..base.process import system
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
-from .words import folded, globbed, joined
+from .words import folded, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -139,9 +139,6 @@ class Scope:
         self.places = (form(cwd), form(self.project))
         self.memory: str | None = None  # the folder of this project's memory, once it is asked for
         self.judged: dict[tuple[str, str, str], str] = {}
-        self.zero: list[str] = []
-        self.confirm: list[str] = []
-        self.no_delete: list[str] = []
 
 
 def absolute(word: str, cwd: str, scope: Scope) -> str:
@@ -338,8 +335,6 @@ def _rule(path: str, access: str, scope: Scope) -> str:
         rule = ""
     if rule and not (local == path and is_temporary(path, scope)):
         return rule if access == READ or rule != ENV else "path.env-write"
-    if any(fits(pattern, path, scope) for pattern in scope.zero):
-        return SECRET
     if access == READ:
         return _other_memory(path, scope)
     return own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
@@ -449,10 +444,7 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
         return "" if path.endswith((".sample", ".lock")) else "path.git-hooks"
     if name in _CI_NAMES or any(each in path for each in _CI_DIRS):
         return "path.ci"
-    if any(fits(pattern, path, scope) for pattern in scope.confirm):
-        return "path.confirm-write"
-    kept = name in _NO_DELETE or any(fits(pattern, path, scope) for pattern in scope.no_delete)
-    return "path.no-delete" if access == DELETE and kept else ""
+    return "path.no-delete" if access == DELETE and name in _NO_DELETE else ""
 
 
 def is_system(path: str) -> bool:
@@ -460,14 +452,3 @@ def is_system(path: str) -> bool:
         return False
     pieces = path.split("/", 2)
     return (len(pieces) > 1 and pieces[1] in _SYSTEM_DIRS and pieces[0] == "") or path.startswith(_SYSTEM_PREFIXES)
-
-
-def fits(pattern: str, path: str, scope: Scope) -> bool:
-    """A pattern of a person's own: a name, a path, or either with `*`, `?` and `**`."""
-    given = globbed(pattern.lower().replace("\\", "/").rstrip("/"))
-    if "/" not in given:
-        return any(matches(given, piece) or piece == given for piece in path.split("/"))
-    forms = (path, home_relative(path, scope))
-    heads = (given,) if given[:1] in ("/", "~") else (given, STAR + "/" + given)
-    stem = given.rstrip(STAR).rstrip("/") + "/"
-    return any(matches(head, each) or each.startswith(stem) or "/" + stem in each for each in forms for head in heads)

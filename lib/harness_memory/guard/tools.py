@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from . import paths
-from .shell import STAR, TILDE, plain
-from .words import globbed
+from .shell import CLOSE, COMMA, OPEN, STAR, TILDE, plain
+from .words import globbed, unbraced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -166,7 +166,8 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     elif tool == "Grep":
         yield from ((paths.READ, word) for word in _texts(given.get("path")))
         folder = str(given.get("path") or "").rstrip("/")
-        for each in _alternatives(str(given.get("glob") or "")):
+        glob = str(given.get("glob") or "").replace("{", OPEN).replace(",", COMMA).replace("}", CLOSE)
+        for each in unbraced(glob):
             if each and each[:1] != "!":
                 yield paths.READ, folder + "/" + globbed(each) if folder else globbed(each)
     elif tool == "WebFetch":
@@ -182,19 +183,6 @@ def accesses(tool: str, given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
                 is_path = len(word) < 1000 and "\n" not in word and (is_place or (" " not in word and not is_prose))
                 if is_path and ("/" in word or "\\" in word or "." in word) and not (is_prose and " " in word):
                     yield access, word
-
-
-def _alternatives(pattern: str) -> list[str]:
-    done: list[str] = []
-    waiting = [pattern]
-    while waiting and len(done) + len(waiting) < 60:
-        text = waiting.pop()
-        start, end = text.find("{"), text.find("}")
-        if start < 0 or end < start:
-            done.append(text)
-        else:
-            waiting += [text[:start] + choice + text[end + 1 :] for choice in text[start + 1 : end].split(",")[:20]]
-    return done + waiting
 
 
 def _texts(value: Any, depth: int = 0) -> list[str]:
