@@ -43,7 +43,10 @@ _IN_QUOTES = frozenset('"\\$`')
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIGITS = frozenset("0123456789")
 _RESERVED = frozenset("if then elif else fi while until for select do done case esac function { } [[ ! time in".split())
-_COMPOUND = frozenset("if while until for select case function { [[".split())
+_CLOSERS = dict(
+    zip("if while until for select case function { [[".split(), "fi done done done done esac . } ]]".split())
+)
+_JOINTS = ("then", "elif", "else", "do")  # between the parts of a compound command
 _REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">")
 _OPERATORS = (":-", ":=", ":?", ":+", "%%", "##", "//")
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
@@ -125,6 +128,8 @@ class _Reader:
                 self.at += 1
             elif stops and self.peek() in stops:
                 break
+            elif stops and self.peek() in _JOINTS:
+                self.at += len(self.peek())
             else:
                 found.append(self.pipeline())
                 if self.next() == "&" and self.next(2) not in ("&&", "&>"):
@@ -158,12 +163,30 @@ class _Reader:
         word = self.peek()
         if word not in _RESERVED:
             return self.simple()
-        if word not in _COMPOUND:
+        if word not in _CLOSERS:
             raise Unreadable("unexpected %r at character %d" % (word, self.at))
         self.at += len(word)
-        self.deeper()
-        tree = self.compound(word)
-        self.depth -= 1
+        self.blanks()
+        if word == "function":
+            name = self.word()
+            self.blanks()
+            if self.next() == "(":
+                self.at += 1
+                self.expect(")")
+            return self.definition(name)
+        if word == "[[":
+            return self.test()
+        if word == "case":
+            tree = self.cases()
+        elif word in ("for", "select"):
+            tree = self.iteration()
+        else:
+            tree = self.block(_CLOSERS[word])
+        return ("group", tree, self.redirections())
+
+    def block(self, closer: str) -> Any:
+        tree = self.sequence(frozenset((closer,)))
+        self.expect(closer)
         return tree
 
     def arithmetic(self, end: int) -> Any:
@@ -176,60 +199,10 @@ class _Reader:
         end = self.closing("(", ")", at + 1, MAX_ARITHMETIC_CHARS)
         return end + 1 if end > 0 and self.text[end : end + 1] == ")" else -1
 
-    def compound(self, word: str) -> Any:
-        if word == "function":
-            self.blanks()
-            name = self.word()
-            self.blanks()
-            if self.next() == "(":
-                self.at += 1
-                self.expect(")")
-            return self.definition(name)
-        if word == "[[":
-            return self.test()
-        if word == "{":
-            tree = self.sequence(frozenset("}"))
-            self.expect("}")
-        elif word == "if":
-            tree = self.condition()
-        elif word == "case":
-            tree = self.cases()
-        elif word in ("for", "select"):
-            tree = self.iteration()
-        else:
-            head = self.sequence(frozenset(("do",)))
-            tree = ("seq", [head, self.body()])
-        return ("group", tree, self.redirections())
-
-    def condition(self) -> Any:
-        found = [self.sequence(frozenset(("then",)))]
-        self.expect("then")
-        while True:
-            found.append(self.sequence(frozenset(("elif", "else", "fi"))))
-            word = self.peek()
-            self.at += len(word)
-            if word == "fi":
-                return ("seq", found)
-            if word == "elif":
-                found.append(self.sequence(frozenset(("then",))))
-                self.expect("then")
-            elif word != "else":
-                raise Unreadable("an `if` without `fi`")
-
-    def body(self) -> Any:
-        self.lines()
-        opener, closer = ("{", "}") if self.peek() == "{" else ("do", "done")
-        self.expect(opener)
-        tree = self.sequence(frozenset((closer,)))
-        self.expect(closer)
-        return tree
-
     def iteration(self) -> Any:
-        self.blanks()
         if self.next(2) == "((":
             head = self.arithmetic(max(self.arithmetic_end(self.at), self.at + 2))
-            self.semicolons()
-            return ("seq", [head, self.body()])
+            return ("seq", [head, self.loop()])
         name = self.word()
         self.lines()
         words: list[Any] | None = None
@@ -240,11 +213,18 @@ class _Reader:
             while self.next() not in ("", ";", "\n", "&"):
                 words.append(self.word())
                 self.blanks()
-        self.semicolons()
-        return ("for", name if isinstance(name, str) else "", words, self.body())
+        return ("for", name if isinstance(name, str) else "", words, self.loop())
+
+    def loop(self) -> Any:
+        self.lines()
+        while self.next() == ";":
+            self.at += 1
+            self.lines()
+        is_braced = self.peek() == "{"
+        self.expect("{" if is_braced else "do")
+        return self.block("}" if is_braced else "done")
 
     def cases(self) -> Any:
-        self.blanks()
         found: list[Any] = [("cmd", [], ["case", self.word()], [])]
         self.lines()
         self.expect("in")
@@ -635,12 +615,6 @@ class _Reader:
         while self.next() == "\n":
             self.newline()
             self.blanks()
-
-    def semicolons(self) -> None:
-        self.lines()
-        while self.next() == ";":
-            self.at += 1
-            self.lines()
 
     def peek(self) -> str:
         """The reserved word that stands here, if one does."""
