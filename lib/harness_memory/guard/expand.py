@@ -333,15 +333,17 @@ class Shell:
         if name == "popd":
             self.cwd = self.stack.pop() if self.stack else UNKNOWN
             return
-        if not operands and name != "pushd":
+        self.elsewhere = ""
+        if not operands:
             self.cwd = self.variables.get("HOME", [TILDE])[0]
-        elif operands[:1] == ["-"] or not self.cwd or not operands:
-            self.cwd = self.stack[-1] if self.stack else UNKNOWN
+        elif operands[0] == "-" or not self.cwd:
+            self.cwd = self.variables.get("OLDPWD", [UNKNOWN])[0]
         else:
             self.cwd = joined(self.cwd, operands[0])
-            if not self.is_strict and outputs.is_missing(self.cwd, self.trace):
-                self.elsewhere = before
-        self.stack.append(before)
+            is_sure = self.is_strict or not outputs.is_missing(self.cwd, self.trace)
+            self.elsewhere = "" if is_sure else before
+        self.variables["OLDPWD"] = [before]
+        self.stack += [before] if name == "pushd" else []
 
     def read_names(self, args: list[str]) -> None:
         values = [UNKNOWN]
@@ -355,16 +357,22 @@ class Shell:
 
     # Scripts within the script ------------------------------------------------------------------
 
+    def inside(self, via: str, where: str, directory: str) -> Shell:
+        """The shell that runs what a program was given."""
+        inner = self.copy(deeper=1)
+        inner.via = (*self.via, via) if via else self.via
+        inner.where = where or self.where
+        inner.cwd = TILDE if where == REMOTE else "/" if where else self.cwd
+        inner.cwd = joined(self.cwd, directory) if directory else inner.cwd
+        return inner
+
     def follow(
         self, words: list[str], *, via: str = "", where: str = "", directory: str = "", mounts: Any = ()
     ) -> None:
         if not words:
             return
-        inner = self.copy(deeper=1)
-        if directory:
-            inner.change_directory("cd", [directory])
-        inner.via = (*self.via, via) if via else self.via
-        inner.where, inner.mounts = where or self.where, mounts or self.mounts
+        inner = self.inside(via, where, directory)
+        inner.mounts = mounts or self.mounts
         inner.perform(inner.record(words[0], words[1:]))
         if via in ("", "command", "builtin"):
             self.cwd = inner.cwd
@@ -375,13 +383,7 @@ class Shell:
         """Shell text handed to a shell."""
         if not text.strip():
             return
-        inner = self.copy(deeper=1)
-        inner.via = (*self.via, via) if via else self.via
-        inner.where = where or self.where
-        if where:
-            inner.cwd = TILDE if where == REMOTE else "/"
-        if directory:
-            inner.cwd = joined(self.cwd, directory)
+        inner = self.inside(via, where, directory)
         if args is not None:
             inner.positional(args)
         source = text if text.isascii() else text.translate(_REREAD)
@@ -511,8 +513,6 @@ class Shell:
             return [TILDE]
         if name == "PWD":
             return [self.cwd]
-        if name == "OLDPWD":
-            return self.stack[-1:] or [UNKNOWN]
         if name == "IFS":
             return [" "]
         if name in ("TMPDIR", "TMP", "TEMP"):
