@@ -73,12 +73,8 @@ def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Fin
 def _is_bomb(tight: str) -> bool:
     """`f(){ f|f& };f`: a function that starts itself twice, in the background."""
     name = tight.partition("(){")[0].rpartition(";")[2].rpartition("&")[2].replace("function", "")
-    body = tight.partition("(){")[2].partition("}")[0]
-    return (
-        bool(name)
-        and body.count(name) > 1
-        and ("|" + name in body or name + "&" in body or body == name + ";" + name + ";")
-    )
+    body = tight.partition("(){")[2].partition("}")[0].rstrip(";")
+    return bool(name) and body in [form.replace("f", name) for form in ("f|f&", "f|f", "f&f&", "f&f", "f;f")]
 
 
 def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -166,6 +162,8 @@ class _Judge:
             from .code import is_scratch
 
             rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
+        if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
+            rule = ""  # a value that goes on to where it is needed
         if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
             yield rule, call.line()
 
@@ -194,6 +192,8 @@ class _Judge:
                 yield "repo.delete", call.line()
 
     def permissions(self, call: Call) -> Found:
+        from . import deletes
+
         given = call.given
         is_deep = given.has("-R,--recursive,/T")
         has_mode = not any(flag.startswith("--reference") for flag in given.flags)
@@ -203,7 +203,7 @@ class _Judge:
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             if call.where == CONTAINER or paths.is_temporary(path, self.scope):
                 continue
-            is_root = path.count("/") == 1 or paths.home_relative(path, self.scope) == "~"
+            is_root = path in deletes.ROOTS or paths.home_relative(path, self.scope) == "~"
             is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
             if is_system and (is_deep or is_wide):
                 yield "system.permissions", call.line()

@@ -24,22 +24,25 @@ SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "
 # Stores of keys: below the home, in the system, by name wherever they lie. Certain enough to deny.
 _SECRET_DIRS = frozenset(".ssh .gnupg .password-store .1password .bitwarden .electrum".split())
 _SECRET_HOME = tuple(
-    ".aws/credentials|.aws/sso/cache|.aws/cli/cache|.azure/|.config/gcloud/|.kube/|.docker/config.json|.npmrc|.yarnrc.yml"
-    "|.config/git/credentials|.config/gh/hosts|.config/hub|.config/op/|.cargo/credentials|.gem/credentials"
-    "|.m2/settings|.gradle/gradle.properties|.composer/auth.json|.config/composer/auth.json|.terraform.d/credentials"
-    "|.terraformrc|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
+    ".aws/credentials|.aws/sso/cache|.aws/cli/cache|.azure/|.config/gcloud/|.kube/|.config/git/credentials"
+    "|.config/gh/hosts|.config/hub|.config/op/|.cargo/credentials|.gem/credentials|.terraform.d/credentials"
+    "|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
     "|.config/bravesoftware|.config/microsoft-edge|library/application support/google/chrome|library/cookies"
     "|library/application support/firefox|library/application support/bravesoftware|library/safari|snap/firefox"
     "|library/application support/chromium|library/application support/microsoft edge|snap/chromium"
-    "|appdata/local/google/chrome|appdata/roaming/mozilla|appdata/local/microsoft/edge|appdata/roaming/microsoft/credentials"
-    "|appdata/local/microsoft/credentials|appdata/roaming/microsoft/protect|appdata/roaming/npm/.npmrc|.config/rclone/"
-    "|.claude/.credentials.json|.codex/auth.json|.gemini/oauth_creds.json|.config/github-copilot/|.config/doctl/"
-    "|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc|.local/share/kwalletd|.oci/"
-    "|.databrickscfg|.snowsql/|.snowflake/|.dbt/profiles.yml|.config/ngrok|.ngrok2/|.bitcoin/|.ethereum/|.vault-token"
-    "|.config/pypoetry/auth.toml|.config/glab-cli/|.config/containers/auth.json|.nuget/nuget/nuget.config|.bundle/config"
-    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/|.config/.wrangler/|.supabase/access-token".split(
-        "|"
-    )
+    "|appdata/local/google/chrome|appdata/roaming/mozilla|appdata/local/microsoft/edge"
+    "|appdata/roaming/microsoft/credentials|appdata/local/microsoft/credentials|appdata/roaming/microsoft/protect"
+    "|.config/rclone/|.claude/.credentials.json|.codex/auth.json|.gemini/oauth_creds.json|.config/github-copilot/"
+    "|.config/doctl/|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc"
+    "|.local/share/kwalletd|.oci/|.bitcoin/|.ethereum/|.vault-token|.config/pypoetry/auth.toml|.config/glab-cli/"
+    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/config|.config/.wrangler/config"
+    "|.supabase/access-token".split("|")
+)
+_SENSITIVE_HOME = tuple(
+    ".docker/config.json|.npmrc|.yarnrc.yml|.m2/settings|.gradle/gradle.properties|.composer/auth.json"
+    "|.config/composer/auth.json|.terraformrc|.databrickscfg|.dbt/profiles.yml|.nuget/nuget/nuget.config"
+    "|.bundle/config|appdata/roaming/npm/.npmrc|.config/containers/auth.json|.snowsql/|.snowflake/|.config/ngrok"
+    "|.ngrok2/".split("|")
 )
 _SECRET_NAMES = frozenset(
     """
@@ -362,6 +365,8 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
         return SENSITIVE if pieces[2] != "self" else ""
     if is_env(name):
         return "" if _is_fixture(path, scope) else ENV
+    if local[:2] == "~/" and local[2:].startswith(_SENSITIVE_HOME):
+        return SENSITIVE
     return SENSITIVE if _is_sensitive(path, name) and not _is_fixture(path, scope) else ""
 
 
