@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 1715,
     "recall": 902,
     "inject": 503,
-    "guard": 5256,
+    "guard": 5257,
     "hook": 712,
     "cli": 3089,
     "setup": 762,

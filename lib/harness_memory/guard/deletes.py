@@ -235,7 +235,8 @@ def _worth(path: str, scope: Scope, call: Call | None) -> str:
     if local[:2] == "~/" and local[2:] in _MAIN_FOLDERS:
         return "delete.home"
     # A session in `/` does not make the system part of the project.
-    if (project not in ROOTS and paths.is_within(path, project)) or paths.is_temporary(path, scope):
+    is_project = project not in ROOTS or project in scope.homes
+    if (is_project and paths.is_within(path, project)) or paths.is_temporary(path, scope):
         return ""
     if path.startswith(_FREE_SYSTEM):
         return ""
