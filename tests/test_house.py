@@ -73,9 +73,9 @@ PACKAGES = {
     "memory": 2783,
     "recall": 1260,
     "inject": 512,
-    "guard": 5417,
+    "guard": 5257,
     "hook": 914,
-    "cli": 3913,
+    "cli": 3912,
     "setup": 882,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2624}
