@@ -43,6 +43,8 @@ ROWS_FILE = "rows.cache"  # derived: what the views show of each episode
 PROGRESS_DIR = "progress"
 THREADS_DIR = "threads"
 RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
+RULES_LOG_PATH = ("LEARNING", "SIGNALS", "rules.jsonl")
+REVIEW_FILE = "review.json"
 CURRENT_WORK_FILE = "current-work.json"
 CONVERSATION_FILE = "conversation_state.json"
 INDEX_FILE = "INDEX.md"
@@ -117,6 +119,7 @@ GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
 ITEM_CHARS = 240
+RULES_KEPT = 24  # of a session
 FILES_IN_EPISODE = 30
 FILES_IN_INDEX = 3
 PATH_CHARS = 4096
@@ -147,7 +150,7 @@ AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
 # Injection
 INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
-    "health": 400, "state": 1800, "briefing": 2400, "open": 1200, "notes": 1200, "menu": 1600, "profile": 2400,
+    "health": 400, "state": 1800, "briefing": 2400, "rules": 900, "open": 1200, "notes": 1200, "menu": 1600, "profile": 2400,
     "recall": 1200, "usage": 700,
 }  # fmt: skip
 BRIEFING_LINES = 80

@@ -9,7 +9,7 @@ from ..base import clock, config, files, invocation, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from ..memory import briefing, housekeeping
+from ..memory import briefing, housekeeping, review
 from ..project import identity, relative_path
 from ..session import liveness, sessions
 
@@ -55,6 +55,8 @@ def handle(run: Run) -> dict[str, Any] | None:
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
         if not is_compacted:
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
+        if not is_compacted and not event.channel.startswith("sdk"):  # where a person can see it
+            message.append(review.reminder(run.project_dir, run.now))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
 
@@ -93,6 +95,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         parts += [sections.state(state)] if event.source == "compact" else []
     parts += [
         sections.briefing(project, problems),
+        sections.rules(project),
         sections.still_open(project, own_ids),
         sections.notes(project, run.store_root, event.transcript_path, problems, session.dir),
         sections.menu(project, relative_path(event.cwd, (project.root,)), own_ids),

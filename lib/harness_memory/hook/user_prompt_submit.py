@@ -22,7 +22,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         is_set_back = state.since > run.now + 60
         if is_set_back:
             state.since = run.now  # what is said from now on is the session's own
-        if state.announce(run.event.prompt_id, prompt) or is_set_back:
+        if state.announce(run.event.prompt_id, prompt, run.now) or is_set_back:
             capture.save(session.dir, state)
         if prompt.startswith("/"):
             from . import trigger

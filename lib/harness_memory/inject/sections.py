@@ -11,6 +11,7 @@ import os
 from ..base import files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
+from ..memory import review
 from ..session.sessions import day_and_id
 from .injection import Part
 
@@ -66,6 +67,16 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
             if _normal(text) not in in_client:
                 part.add("- [%s] %s" % (label, text.lstrip("-* ")), slug, "index")
         hidden |= names
+    return part
+
+
+def rules(project: Project) -> Part:
+    """What the user ruled in prompts, in their own words, until they accept, change or reject it."""
+    title = "Rules you stated (the user's words in earlier prompts; review: %s review)" % invocation.own_command()
+    part = Part("rules", title, [], os.path.join(project.dir, settings.STATE_DIR, settings.REVIEW_FILE))
+    for rule in review.stated(project.dir):
+        times = " (said in %d sessions)" % rule["times"] if rule["times"] > 1 else ""
+        part.lines.append(neutral.line('- [%s] "%s"%s' % (rule["day"], rule["text"], times)))
     return part
 
 

@@ -163,7 +163,7 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
     ("STATE/forgotten.json", _json(tombstones.SPEC), _REPAIR),
     ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
-    ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
+    ("LEARNING/SIGNALS/*.jsonl", _lines, "correct this line; the others are not affected"),
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),

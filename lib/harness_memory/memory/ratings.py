@@ -21,26 +21,36 @@ def append(
     project_dir: str, session: str, skill: str, rating: int, note: str, now: float, signal: str = ""
 ) -> dict[str, Any] | None:
     """The rating as it was written; None when another process holds the lock of the log."""
-    path, at = os.path.join(project_dir, *settings.RATINGS_PATH), clock.iso(now)
+    at = clock.iso(now)
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
     record.update(signal=signal or SIGNALS[2 if rating == 3 else rating < 3], note=note, at=at)
+    return record if append_record(os.path.join(project_dir, *settings.RATINGS_PATH), record) else None
+
+
+def append_record(path: str, record: dict[str, Any]) -> bool:
+    """Append a line to a log; False when another process holds its lock."""
     with Lock(path + settings.LOCK_SUFFIX) as is_held:
         if is_held:
             files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
-    return record if is_held else None
+    return is_held
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
     """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are skipped."""
-    ratings = []
-    for line in files.read_part(os.path.join(project_dir, *settings.RATINGS_PATH), limit, from_end=True).split(b"\n"):
+    path, spec = os.path.join(project_dir, *settings.RATINGS_PATH), {"skill": "text", "rating": "number"}
+    return [record for record in load_records(path, spec, limit) if 1 <= record["rating"] <= 5]
+
+
+def load_records(path: str, spec: Any, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
+    records = []
+    for line in files.read_part(path, limit, from_end=True).split(b"\n"):
         try:
             record = jsontext.loads(line)
         except ValueError:
             continue
-        if not shape.problem(record, {"skill": "text", "rating": "number"}) and 1 <= record["rating"] <= 5:
-            ratings.append(record)
-    return ratings
+        if not shape.problem(record, spec):
+            records.append(record)
+    return records
 
 
 def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:

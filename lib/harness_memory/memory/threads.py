@@ -20,6 +20,7 @@ from ..base import files, jsontext, settings
 from ..base.text import cut, first_sentence, hexdigest, one_line
 from ..session import episode
 from ..session.sessions import safe_id
+from . import review
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,19 +30,21 @@ OPEN, CLOSED = "open", "closed"
 _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_CACHE_HEAD = b"rows 5 %08x\n"  # another format, or one that is damaged, is ignored
+_CACHE_HEAD = b"rows 6 %08x\n"  # another format, or one that is damaged, is ignored
 
 
 class Row:
     """What the views show of one episode: its line of INDEX.md, and the JSON of a thread of this session alone."""
 
     # Mostly bytes: to decode and encode every text would cost a Stop more than all its other work.
-    __slots__ = ("ended", "line", "name", "stamp", "status", "tasks", "text", "thread", "title", "values")
+    __slots__ = (
+        *("ended", "keys", "line", "name", "rules", "stamp", "status", "tasks", "text", "thread", "title", "values"),
+    )
 
     def __init__(self, values: list[bytes]) -> None:
         self.values = values
         self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
-        self.stamp, self.title, self.tasks, self.line, self.text = values[4:]
+        self.stamp, self.title, self.tasks, self.rules, self.keys, self.line, self.text = values[4:]
 
 
 class Thread:
@@ -175,5 +178,5 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     line += "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     line += headline + (" [%s]" % one_line(shown) if shown else "") + (" (%s)" % one_line(where) if where else "")
     values = [name, value["thread"], value["ended"], status, stamp, title]
-    values += [jsontext.compact(tasks) if tasks else "", line, jsontext.compact(thread)]
+    values += [jsontext.compact(tasks) if tasks else "", *review.columns(value), line, jsontext.compact(thread)]
     return Row([text.encode("utf-8", "replace") for text in values])

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, jsontext, settings
+from ..base import clock, files, jsontext, settings
 from ..base.text import brief, cut, passage
+from .rules import stated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?")},
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "rules?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
     "earlier?": [("text", "count")],
     "cursor?": "any",
@@ -53,6 +54,7 @@ class Capture:
         self.answer = ""
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.earlier: list[list[Any]] = []  # [answer, files changed] of earlier turns of weight
+        self.rules: list[str] = []  # `<day>: <the user's words>`, see `rules`
         self.files: list[str] = []
         self.files_total = 0  # with those no longer in `files`
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]
@@ -96,9 +98,9 @@ class Capture:
         """Whether a prompt was answered, or something was done."""
         return bool(self.checkpoints or self.files or self.answer or (self.tools and self.prompts()))
 
-    def announce(self, prompt_id: str, prompt: str) -> bool:
+    def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""
-        ask = self._ask(prompt_id, prompt)
+        ask = self._ask(prompt_id, prompt, now)
         if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
         self.end_turn()
@@ -107,17 +109,22 @@ class Capture:
 
     def add_prompt(self, prompt_id: str, prompt: str) -> None:
         """Add a prompt from the transcript."""
-        ask = self._ask(prompt_id, prompt)
+        ask = self._ask(prompt_id, prompt, self.last or 0.0)
         if ask is not None and not (prompt_id and ask in self.asks):
             self.end_turn()
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
 
-    def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
+    def _ask(self, prompt_id: str, prompt: str, at: float) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
             self.end_turn()
-        return [prompt_id, brief(prompt, settings.ASK_CHARS)] if is_prompt(prompt) else None
+        if not is_prompt(prompt):
+            return None
+        known = {rule.partition(": ")[2] for rule in self.rules}
+        new = [rule for rule in stated(prompt) if rule not in known]
+        self.rules = [*self.rules, *("%s: %s" % (clock.iso(at)[:10], rule) for rule in new)][-settings.RULES_KEPT :]
+        return [prompt_id, brief(prompt, settings.ASK_CHARS)]
 
     def end_turn(self) -> None:
         """Keep what the turn said of its work: the last answer alone may be a "you're welcome"."""

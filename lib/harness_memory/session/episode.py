@@ -14,6 +14,7 @@ Fields, in order (about 500 bytes to 4 KB of JSON):
     headline                 the session in one line
     asked                    the first and last prompts, cut
     learnings
+    rules                    `<day>: <words>`, lasting wishes in the user's own words
     what_remains             open todos, the checkpoint's list, an unanswered last prompt
     tags
     commands_failed_then_fixed   [{"failed", "fixed"}]
@@ -45,6 +46,7 @@ SPEC = {
     **dict.fromkeys(("session_id?", "headline?", "branch?", "skill_used?", "model?", "channel?", "title?"), "text"),
     **dict.fromkeys(("parent?", "root?", "audit_head?"), "text"),
     **{name: ["text"] for name in TEXT_LISTS},
+    "rules?": ["text"],
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",

@@ -172,6 +172,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "headline": _headline(state, said[-1]["what_was_done"] if said else ""),
         "asked": prompts,
         "learnings": _union(said, "learnings")[:12],
+        "rules": state.rules,
         "what_remains": remains[: settings.REMAINS_ITEMS],
         "tags": _union(said, "tags")[:12],
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
