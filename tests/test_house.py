@@ -70,15 +70,15 @@ PACKAGES = {
     "audit": 190,
     "session": 1420,
     "notes": 746,
-    "memory": 1709,
+    "memory": 1707,
     "recall": 902,
     "inject": 430,
     "guard": 7346,
     "hook": 696,
-    "cli": 3169,
+    "cli": 3090,
     "setup": 760,
 }
-FOLDERS = {"hooks": 141, "tests": 13565, "bench": 2312}
+FOLDERS = {"hooks": 141, "tests": 13416, "bench": 2312}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4000, "pre_tool_use": 900}
 
 

@@ -27,7 +27,7 @@ from .scopes import Scopes, described
 _ABOUT = """\
 Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.
 A mark without content stays, so that no transcript brings it back. The audit trail never changes: the output says
-where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or the other filters."""
+where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or --since and --until."""
 _NOUNS = {"sessions": "session", "notes": "note", "archived": "archived session", "files": "file"}
 _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
@@ -44,19 +44,16 @@ class Selection(NamedTuple):
 
 
 def forget(argv: list[str]) -> int:
-    parser = arguments.parser("forget", _ABOUT, 'forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes')
+    examples = 'forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes'
+    parser = arguments.parser("forget", _ABOUT, examples, has_preview=True)
     add = parser.add_argument
     add("words", nargs="*", metavar="ID", help="a session by its id, or a note by its name")
     add("--text", metavar="TEXT", help="every sentence that holds this text")
-    add("--session", metavar="ID", help="this session, and the notes made in it")
     add("--since", type=arguments.instant, metavar="DATE", help="what was begun on 2026-11-16, 7d ago, … or later")
     add("--until", type=arguments.instant, metavar="DATE", help="what was begun before that date")
-    add("--type", choices=settings.NOTE_TYPES, help="notes of this type")
-    add("--scope", choices=settings.NOTE_SCOPES, help="notes of this scope")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--yes", action="store_true", help="do it")
-    choice.add_argument("--dry-run", action="store_true", help="show what would go, change nothing (the default)")
+    add("--yes", action="store_true", help="do it")
     args = parser.parse_args(argv)
+    args.yes = args.yes and not args.dry_run
     at = Scopes(args)
     tops = [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
     with archive.lock(at.project.dir) if args.yes else contextlib.nullcontext():
@@ -79,9 +76,9 @@ def forget(argv: list[str]) -> int:
 
 
 def _choose(at: Scopes, args: argparse.Namespace, tops: list[str], is_hit: Matcher | None) -> Selection:
-    filters = (args.session, args.since, args.until, args.type, args.scope)
-    if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
-        raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
+    is_span = args.since is not None or args.until is not None
+    if sum((bool(args.words), args.text is not None, is_span)) != 1:
+        raise Refusal("say what to forget: IDs, or --text, or --since and --until; one of the three")
     selection, every = Selection([], [], [], [], []), records.load_all(at.project.dir)
     parts = [*archive.load_all(at.project.dir, selection.troubles)]
     archived = [*{each.id: each for each in parts}.values()]
@@ -90,20 +87,19 @@ def _choose(at: Scopes, args: argparse.Namespace, tops: list[str], is_hit: Match
             raise Refusal("--text is too short: it would strike half the memory")
         selection.files.extend(forgetting.find_text(tops, is_hit))
         selection.archived.extend(each for each in parts if forgetting.struck(each, is_hit) != each.files)
-    for word in args.words or [args.session] * (args.session is not None):
+    for word in args.words:
         if word == "last" or resolve.matching(every, word):
             selection.sessions.append(resolve.session(every, word))
         elif resolve.matches(word, archived, lambda each: (each.id, each.claude_id)):
             selection.archived.append(resolve.archived(archived, word))
         else:
             selection.notes.append(_removed_note(at, word) or at.find(word, what="session or note"))
-    if any(value is not None for value in filters):
+    if is_span:
+        since = clock.iso(args.since) if args.since else ""
+        until = clock.iso(args.until) if args.until else "later than any date"
         selection.notes.extend(at.select(args))
-        if not (args.type or args.scope or args.session):
-            since = clock.iso(args.since) if args.since else ""
-            until = clock.iso(args.until) if args.until else "later than any date"
-            selection.sessions.extend(each for each in every if since <= each.started < until)
-            selection.archived.extend(each for each in archived if since <= each.started < until)
+        selection.sessions.extend(each for each in every if since <= each.started < until)
+        selection.archived.extend(each for each in archived if since <= each.started < until)
     return selection
 
 

@@ -64,15 +64,12 @@ class Scopes:
     def select(self, args: argparse.Namespace) -> list[Note]:
         """Notes that the options of a verb ask for, best rank first."""
         wanted, matches = vars(args).get, []
-        word, since, until = wanted("session"), wanted("since") or 0.0, wanted("until") or float("inf")
+        since, until = wanted("since") or 0.0, wanted("until") or float("inf")
         for note in read_all(self.shelves):
             day = clock.parse(note.day + "T00:00:00Z") or 0.0
-            session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
-            is_of_session = bool(session and word) and (session.startswith(str(word)) or str(word).startswith(session))
             if (
                 wanted("type") in (None, note.type)
                 and wanted("scope") in (None, note.scope)
-                and (word is None or is_of_session)
                 and since - settings.DAY_SECONDS <= day < until
                 and (not wanted("unused") or lint.is_unused(self.shelf(note.scope), note, self.now))
             ):

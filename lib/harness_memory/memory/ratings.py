@@ -14,25 +14,22 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SIGNALS = ("positive", "negative", "neutral")
+_BUSY = "another process is writing there; nothing was recorded. Try again"
 
 
-def append(
-    project_dir: str, session: str, skill: str, rating: int, note: str, now: float, signal: str = ""
-) -> dict[str, Any] | None:
-    """The rating as it was written; None when another process holds the lock of the log."""
+def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float) -> dict[str, Any]:
+    """The rating as it was written; Busy when another process holds the lock of the log."""
     at = clock.iso(now)
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
-    record.update(signal=signal or SIGNALS[2 if rating == 3 else rating < 3], note=note, at=at)
-    return record if append_record(os.path.join(project_dir, *settings.RATINGS_PATH), record) else None
+    record["signal"] = "neutral" if rating == 3 else "positive" if rating > 3 else "negative"
+    record.update(note=note, at=at)
+    append_record(os.path.join(project_dir, *settings.RATINGS_PATH), record)
+    return record
 
 
-def append_record(path: str, record: dict[str, Any]) -> bool:
-    """Append a line to a log; False when another process holds its lock."""
-    with Lock(path + settings.LOCK_SUFFIX) as is_held:
-        if is_held:
-            files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
-    return is_held
+def append_record(path: str, record: dict[str, Any]) -> None:
+    with Lock(path + settings.LOCK_SUFFIX, busy=_BUSY):
+        files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:

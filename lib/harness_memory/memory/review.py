@@ -97,10 +97,10 @@ def reminder(project_dir: str, now: float) -> str:
     return "Harness Memory: %s for your word: harness memory review" % what
 
 
-def record(project_dir: str, event: str, now: float, *, key: str = "", note: str = "", session: str = "") -> bool:
+def record(project_dir: str, event: str, now: float, *, key: str = "", note: str = "", session: str = "") -> None:
     fields = {"at": clock.iso(now), "event": event, "key": key, "note": note, "session": session}
     path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
-    return ratings.append_record(path, {name: value for name, value in fields.items() if value})
+    ratings.append_record(path, {name: value for name, value in fields.items() if value})
 
 
 def load(project_dir: str) -> list[dict[str, Any]]:
