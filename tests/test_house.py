@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 1707,
     "recall": 902,
     "inject": 430,
-    "guard": 7346,
+    "guard": 7480,
     "hook": 696,
     "cli": 3090,
     "setup": 760,
