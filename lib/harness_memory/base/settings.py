@@ -16,6 +16,8 @@ ENV_CLIENT_PID = "CLAUDE_PID"
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
+# What the client gives to everything it starts; other CLAUDE_CODE_ names may be a person's settings.
+ENV_CLIENT = ("CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", ENV_SESSION_ID, ENV_ENTRYPOINT, ENV_ATTENDED, ENV_CLIENT_PID)
 OFF_WORDS = ("off", "0", "false", "no")
 
 # Store layout
@@ -61,7 +63,7 @@ NOTES_ARCHIVE_DIR = "notes"
 RECALL_DIR = "recall"
 RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
-TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
+TRIGGERS_MARK = "triggers"  # in the root: words without which no note binds a call
 DRAFTS_DIR = "drafts"
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
@@ -131,6 +133,8 @@ ACTIVE_TASKS_SHOWN = 20
 # Notes
 NOTE_TYPES = ("user", "feedback", "project", "reference")
 NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
+ENFORCE = ("remind", "ask", "deny")  # how firmly a note binds
+DEEDS_KEPT = 120  # the last files changed and commands run of a session, each once
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
@@ -187,6 +191,7 @@ DEFAULTS: dict[str, int | str] = {
     "work_after": "archive",
     "consolidate_after_episodes": 10,
     "recall_items": 3,
+    "required_steps": "on",
 }
-CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
+CHOICES = {"work_after": ("archive", "delete"), "required_steps": ("on", "off")}  # the settings that are words
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

@@ -22,6 +22,8 @@ VERBS = (
     ("checkpoint", "checkpoint:checkpoint", "record what was done and what remains, for the current session"),
     ("remember", "notes:remember", "keep a fact for later sessions, in the note it belongs to"),
     ("note", "notes:note", "notes, one topic a file: add, edit, show, list, remove, promote, supersede"),
+    ("review", "review:waiting", "rules you stated, decisions and lessons that wait: accept, edit, reject"),
+    ("rules", "review:rules", "every rule: how it binds, when it came up, whether it was followed"),
     ("lint", "lint:lint", "problems of the notes and their remedies; --fix does what is safe"),
     ("compact", "lint:compact", "merge what notes say twice, drop what is superseded"),
     ("edit", "notes:edit", "a note, the briefing or a profile in your editor"),

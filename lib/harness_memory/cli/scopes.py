@@ -8,8 +8,8 @@ import time
 from typing import Any
 
 from ..base import clock, settings
-from ..notes import index, lint
-from ..notes.note import Note, slug_of
+from ..notes import binding, index, lint
+from ..notes.note import PATTERNS, Note, slug_of
 from ..notes.shelf import Shelf, read_all, shelves
 from ..session import sessions
 from . import arguments, resolve
@@ -38,7 +38,9 @@ class Scopes:
 
     def writing(self, scope: str) -> Shelf:
         arguments.private_root(self.project if scope != "user" else None)
-        return self.shelf(scope)
+        shelf = self.shelf(scope)
+        shelf.may_loosen = arguments.is_person()
+        return shelf
 
     def matching(self, word: str, scope: str | None = None) -> list[Note]:
         """The nearest notes of that scope/name, name or file, else those whose name begins so."""
@@ -85,6 +87,7 @@ def described(note: Note) -> dict[str, Any]:
     """A note for scripts."""
     about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "files")}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
-    lists = {"supersedes": note.items("supersedes"), "triggers": note.items("triggers")}
+    lists: dict[str, Any] = {key: note.items(key) for key in ("supersedes", *PATTERNS)}
+    lists["enforce"] = binding.firmness(note) or None
     state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None}
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}

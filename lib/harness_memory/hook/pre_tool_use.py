@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.process import attempt, leave, read_payload, system, watch
-from ..guard.question import Environment, Question, exists, findings
+from ..guard.question import Environment, Question, findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +45,16 @@ def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -
 
 def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     payload = read_payload()
-    question, reply = Question(payload, env, tree), b""
+    question, reply, rules = Question(payload, env, tree), b"", []
     if question.tool != "Skill":
         policy = question.policy()
         against = findings(question, policy)
+        if _may_bind(question):
+            from . import binding
+
+            rules = binding.met(question)
+            policy, bound = binding.judge(question, policy, rules)
+            against += bound
         if against:
             from ..guard.decision import decide
 
@@ -56,11 +62,25 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     verdict.append(reply)
     if question.tool != "Skill":
         _stamp(question.root)
-        if reply or not exists(question.root + "/" + settings.TRIGGERS_MARK):
+        if reply or not rules:
             return reply
     from . import runner
 
-    return runner.handle("PreToolUse", payload)
+    return runner.handle("PreToolUse", payload, rules)
+
+
+def _may_bind(question: Question) -> bool:
+    """Whether a call holds the words of a note that binds (see `notes.binding`); nearly none does."""
+    try:
+        file = system.open(question.root + "/" + settings.TRIGGERS_MARK, system.O_RDONLY)
+    except OSError:
+        return False
+    data = system.read(file, settings.FILE_MAX_BYTES)
+    system.close(file)
+    given = [value for key, value in question.given.items() if key == "command" or len(str(value)) <= settings.PATH_CHARS]
+    text = ("%s %s" % (question.cwd, given)).lower().replace("\\", "").replace("'", "").replace('"', "")
+    lines = [line.partition("\t")[2].split(" ") for line in data.decode("utf-8", "replace").split("\n") if line]
+    return any([all([word in text for word in words]) for words in lines])
 
 
 def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:

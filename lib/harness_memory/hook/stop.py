@@ -8,10 +8,12 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, settings
-from ..session import record
+from ..session import capture, record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .runner import Run
 
 _KEEP = (
@@ -20,8 +22,8 @@ _KEEP = (
 )
 
 
-def handle(run: Run) -> str | None:
-    event = run.event
+def handle(run: Run) -> str | dict[str, Any] | None:
+    event, step = run.event, ""
     is_over, is_pause = event.name == "SessionEnd", event.name == "PreCompact"
     with run as session:
         if session.is_new:  # its start was missed
@@ -48,6 +50,13 @@ def handle(run: Run) -> str | None:
             from ..inject import usefulness
 
             usefulness.settle(session.dir, updated.state, message)
+        if event.name == "Stop" and files.exists(os.path.join(run.store_root, settings.TRIGGERS_MARK)):
+            from . import binding
+
+            before = (dict(updated.state.steps), [*updated.state.owed])
+            step = binding.check_steps(run, session, updated.state)
+            if before != (updated.state.steps, updated.state.owed):
+                capture.save(session.dir, updated.state)
         if is_over and updated.is_whole:
             run.close(session)  # else its marker stays, and the next SessionStart finishes this
-    return _KEEP if is_pause else None
+    return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 KINDS = {"rule": "rules", "decision": "decisions", "lesson": "learnings"}  # and the field of an episode
 ACCEPTED, REJECTED = "accepted", "rejected"
+SHOWN = 20
 _EVENT = {"at": "text", "event": "text", "key?": "text", "note?": "text", "session?": "text"}
 _VIEW = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
 _RULE = {"text": "text", "day": "text", "session": "text", "times": "count"}
@@ -57,6 +58,11 @@ def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
 def settled(project_dir: str) -> set[str]:
     """Keys of what a person accepted or rejected."""
     return {event.get("key", "") for event in load(project_dir) if event["event"] in (ACCEPTED, REJECTED)}
+
+
+def waiting(project_dir: str, episodes: Iterable[dict[str, Any]]) -> list[Item]:
+    done = settled(project_dir)
+    return [item for item in items(episodes) if item.key not in done]
 
 
 def columns(value: dict[str, Any]) -> list[str]:

@@ -18,9 +18,9 @@ from contextlib import ExitStack
 from typing import NamedTuple
 
 from ..base import clock, files, settings
-from ..base.redact import redact
+from ..base.redact import MARK, redact
 from ..base.text import cut
-from . import index
+from . import binding, index
 from .note import Note, is_fence
 from .shelf import Shelf, holding, read_all
 
@@ -70,6 +70,11 @@ _STOP = re.compile(
 _VALUE = re.compile(
     r".*\d.*|not|never|no|none|nor|cannot|without|off|\w+n't|true|false|yes|(?:en|dis)abled?|allowed|forbidden"
 )
+_NEGATION = re.compile(
+    r"not|never|no|none|nor|cannot|without|avoid|stop|\w+n['’]t|nicht|nie|niemals|kein\w*|ohne|ne|pas|jamais|sans|nunca|jamás"
+    r"|sin|não|nem|sem|non|mai|senza|не|нет|ни|никогда|без|нельзя"
+)
+_TITLE_WORDS = 4
 _LEAST_SHARE = 0.75  # of the words of both
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
 _SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
@@ -119,6 +124,14 @@ def key(text: str) -> str:
 def content(text: str) -> list[str]:
     """The words that mean something, in the singular."""
     return [re.sub(r"(?<=\w{2}[^siu])s$", "", word) for word in key(text).split() if not _STOP.fullmatch(word)]
+
+
+def title(fact: str) -> str:
+    """A name for a new topic: the first words of a fact that mean something, and every negation with what it denies."""
+    words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in reword(fact, "")[0].split()]
+    words = [word for word in words if content(word)]
+    denied = [bool(_NEGATION.fullmatch(word.lower())) for word in ["", *words]]
+    return " ".join([word for at, word in enumerate(words) if at < _TITLE_WORDS or denied[at] or denied[at + 1]])
 
 
 def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
@@ -233,7 +246,7 @@ def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict
     with ExitStack() as stack:
         if not is_dry_run:
             stack.enter_context(shelf)
-        all_notes = read_all([shelf])
+        all_notes = [note for note in read_all([shelf]) if not binding.firmness(note)]
         changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
         left = {note.slug: note for note in sorted(all_notes, key=index.rank) if note.slug not in changes}
         winners: dict[str, str] = {}

@@ -24,9 +24,11 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "rules?")},
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "rules?", "owed?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
     "earlier?": [("text", "count")],
+    "deeds?": [("count", "text", "text")],
+    "steps?": {"*": "text"},
     "cursor?": "any",
     "subagents?": {"*": "any"},
     "todos?": {"*": ("text", "text")},
@@ -60,6 +62,8 @@ class Capture:
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]
         self.skills: list[str] = []
         self.outside: list[str] = []  # tools that brought in text from outside the machine
+        self.steps: dict[str, str] = {}  # note → what became of the step it requires, and at which deed
+        self.owed: list[str] = []  # steps to mention with the next prompt
         self.model = self.branch = self.title = self.ended = self.thread = ""
         self.wrote_checkpoint = False
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
@@ -75,6 +79,7 @@ class Capture:
         self.todos: dict[str, list[str]] = {}  # number → [text, status]
         self.pending: dict[str, list[Any]] = {}  # tool call → [tool, detail] until its result comes
         self.failed: list[str] = []
+        self.deeds: list[list[Any]] = []  # [number, "path" or "command", what], each once, in order
         self.tools: dict[str, int] = {}
         self.root = ""  # the first entry's id: forks share it
         self.last: float | None = None
@@ -125,6 +130,12 @@ class Capture:
         new = [rule for rule in stated(prompt) if rule not in known]
         self.rules = [*self.rules, *("%s: %s" % (clock.iso(at)[:10], rule) for rule in new)][-settings.RULES_KEPT :]
         return [prompt_id, brief(prompt, settings.ASK_CHARS)]
+
+    def do(self, kind: str, what: str) -> None:
+        """Note a file that was changed, or a command that was run with success."""
+        number = self.deeds[-1][0] + 1 if self.deeds else 1
+        others = [deed for deed in self.deeds if deed[1:] != [kind, what]]
+        self.deeds = [*others, [number, kind, what]][-settings.DEEDS_KEPT :]
 
     def end_turn(self) -> None:
         """Keep what the turn said of its work: the last answer alone may be a "you're welcome"."""

@@ -259,7 +259,7 @@ def _normal(text: str) -> list[str]:
     parts = text.lower().split("`")
     parts[1::2] = ["code"] * len(parts[1::2])
     chars = [" ^ " if char in ",;:(—–，：" else char if char.isalnum() or char in "'-_." else " " for char in "".join(parts)]
-    bare = (" %s " % "".join(chars)).replace(" said ", " said ^ ").replace(" but ", " ^ ").replace(" so don't ", " ^ don't ")
+    bare = (" %s " % "".join(chars)).replace(" said ", " said ^ ").replace(" from now on ", " henceforth ").replace(" but ", " ^ ").replace(" so don't ", " ^ don't ")
     for place in ("project", "repo", "codebase", "repository"):
         bare = bare.replace(" this %s " % place, " our %s " % place)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]

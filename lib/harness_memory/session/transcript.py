@@ -181,7 +181,7 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
         _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
-        detail = brief_of(options.get("command"), 200)
+        detail = brief(clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS).replace("\n", "; "), 200)
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [
@@ -205,6 +205,7 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     if name in _SHELL_TOOLS and is_error:
         _add(state.failed, detail, 12)
     elif name in _SHELL_TOOLS:
+        state.do("command", detail)
         before, prefix, _ = detail.partition(settings.CHECKPOINT_PREFIX)
         state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
         earlier = next((each for each in reversed(state.failed) if _is_variant(each, detail)), "")
@@ -228,6 +229,7 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             state.wrote_checkpoint = True  # a report of work, not work
         elif relative:
             state.turn_files += 1
+            state.do("path", relative)
             state.files_total += relative not in state.files
             _add(state.files, relative, 200)
 

@@ -1,0 +1,104 @@
+"""Notes that bind: the rules that a tool call meets, and steps that a session left out."""
+
+from __future__ import annotations
+
+import os
+
+from ..base import config, files, settings
+from ..base.text import cut
+from ..guard import match, rules
+from ..guard.policy import Policy
+from ..guard.policy import load as load_policy
+from ..guard.question import Environment, Question, system
+from ..notes import binding
+from ..project import identity
+from ..session import sessions
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..session.capture import Capture
+    from ..session.sessions import Session
+    from .runner import Run
+
+REMIND = settings.ENFORCE[0]
+_REQUIRED, _FOLLOWED = "required", "followed"
+
+
+def met(question: Question) -> list[dict[str, Any]]:
+    """The rules whose triggers a call meets, the firmest first, each with what `met` it."""
+    files.confine(question.root)
+    project_dir = sessions.find_marker(question.root, str(question.payload.get("session_id") or ""))[0]
+    project_dir = project_dir or identity.locate(question.root, question.project, question.cwd).dir
+    facts, hits = match.facts(question), []
+    for rule in binding.load(_homes(question.root, project_dir)):
+        hit = next(filter(None, (match.matches(facts, pattern) for pattern in rule["when"])), "")
+        hits += [{**rule, "met": hit}] if hit else []
+    return hits
+
+
+def judge(question: Question, policy: Any, hits: list[dict[str, Any]]) -> tuple[Policy, list[tuple[str, str, str]]]:
+    """The rules that ask or deny as findings of the guard; the policy knows their words, and how firm they are."""
+    policy = policy if isinstance(policy, Policy) else load_policy(question.root, question.project)
+    findings = []
+    for rule in [rule for rule in hits if rule["enforce"] != REMIND]:
+        name = "note." + rule["note"].partition("/")[2]
+        if name not in policy.texts:  # the firmest of two notes of one name came first
+            policy.texts[name] = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
+            policy.tiers[name] = max(policy.tiers.get(name, ""), rule["enforce"], key=(*rules.TIERS, "").index)
+            findings.append((name, rule["met"], ""))
+    return policy, findings
+
+
+def check_steps(run: Run, session: Session, state: Capture) -> str:
+    """What the session still has to do after its changes, said once; a note that reminds waits for the next prompt."""
+    steps = [rule for rule in binding.load(_homes(run.store_root, run.project_dir)) if rule["require"] and rule["after"]]
+    if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
+        return ""
+    wanted = []
+    for rule in steps:
+        changed = max((number for number, kind, what in state.deeds if kind == "path" and _is_in(run, what, rule)), default=0)
+        done = min(max((n for n, *deed in state.deeds if _is_step(run, deed, step)), default=0) for step in rule["require"])
+        what = "%s %d" % ((_FOLLOWED, done) if done > changed else (_REQUIRED, changed))
+        if not changed or state.steps.get(rule["note"]) == what or (run.event.is_blocked and done < changed):
+            continue
+        state.steps[rule["note"]] = what
+        note(run, session, what.partition(" ")[0], rule["note"])
+        if done < changed:
+            missing = "; ".join(step.partition(": ")[2] for step in rule["require"])
+            text = "%s Not done after the last change: %s" % (rule["text"].rstrip(".") + ".", missing)
+            (state.owed if rule["enforce"] == REMIND else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
+    return "\n".join(wanted)
+
+
+def note(run: Run, session: Session, event: str, ref: str) -> None:
+    """Record what became of a rule; the record matters less than the session."""
+    from ..memory import review
+
+    try:
+        review.record(run.project_dir, event, run.now, note=ref, session=session.id)
+    except OSError:
+        pass
+
+
+def _is_in(run: Run, path: str, rule: dict[str, Any]) -> bool:
+    patterns = [pattern.partition(": ")[2] for pattern in rule["after"] if pattern.startswith("path: ")]
+    return any(match.fits_path(run.root + "/" + path, pattern, run.root) for pattern in patterns)
+
+
+def _is_step(run: Run, deed: list[str], step: str) -> bool:
+    """Whether a deed is a required step: a command that runs it, or a change of its path."""
+    kind, _, pattern = step.partition(": ")
+    if deed[0] != kind:
+        return False
+    if kind == "path":
+        return match.fits_path(run.root + "/" + deed[1], pattern, run.root)
+    if pattern.split()[0].strip("*?") not in deed[1]:
+        return False  # cheap, and true of nearly all
+    payload = {"tool_name": "Bash", "tool_input": {"command": deed[1]}, "cwd": run.root}
+    return bool(match.matches(match.facts(Question(payload, Environment(system.environ), "")), step))
+
+
+def _homes(root: str, project_dir: str) -> tuple[str, str]:
+    return project_dir, os.path.join(root, settings.USER_DIR)
