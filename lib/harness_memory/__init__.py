@@ -66,7 +66,7 @@ class Bundle:
     def save(self) -> None:
         """Add the modules that this run had to find by itself."""
         specs: list[Any] = [sys.modules[name].__spec__ for name in self.missing if name in sys.modules]
-        if not specs:
+        if not specs or sys.dont_write_bytecode:
             return
         temporary = "%s.%d" % (self.path, system.getpid())
         try:

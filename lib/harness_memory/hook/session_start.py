@@ -96,7 +96,9 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     parts += [
         sections.briefing(project, problems),
         sections.rules(project),
+        sections.running(project, session.id),
         sections.still_open(project, own_ids),
+        sections.decisions(project, own_ids),
         sections.notes(project, run.store_root, event.transcript_path, problems, session.dir),
         sections.menu(project, relative_path(event.cwd, (project.root,)), own_ids),
         sections.usage(),
@@ -106,7 +108,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if not any(part.lines for part in parts if part.name != "usage"):
         injected.save(session.dir)
         return ""
-    injection = compose(parts, min(cap, 9500), project.name)  # from 10,001 on the client shows a preview
+    most = settings.INJECTION_MAX_UNITS
+    injection = compose(parts, min(cap, most), project.name, most if cap == settings.DEFAULTS["injection_units"] else 0)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

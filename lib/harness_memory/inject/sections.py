@@ -12,7 +12,8 @@ from ..base import files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
 from ..memory import review
-from ..session.sessions import day_and_id
+from ..session import episode
+from ..session.sessions import at_marker, day_and_id, live_markers
 from .injection import Part
 
 TYPE_CHECKING = False
@@ -93,22 +94,56 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     return part
 
 
+def running(project: Project, own_id: str) -> Part:
+    """Other sessions that run in this project now, with the files that they have changed."""
+    part = Part("running", "Running now beside this session (do not undo its work)", [])
+    for marker in live_markers(project.dir):
+        session = at_marker(project.dir, marker)
+        if session and session.id != own_id:
+            from ..session import capture
+
+            state = capture.load(session.dir)
+            files_changed = ", ".join(state.files[-5:])
+            asks = state.prompts()[-1:] or ["no prompt yet"]
+            part.lines.append(
+                neutral.line("- %s: %s%s" % (session.id, asks[0], files_changed and " [%s]" % files_changed))
+            )
+    return part
+
+
+def decisions(project: Project, own_ids: set[str]) -> Part:
+    """What the last sessions decided and learned, newest first."""
+    path = os.path.join(project.dir, settings.INDEX_FILE)
+    part = Part("decisions", "Decided or learned lately", [], path)
+    for name, _ in _menu_entries(path)[: settings.DECISION_SESSIONS_READ]:
+        day, id = day_and_id(name)
+        value = (episode.load(project.dir, name) if id not in own_ids else None) or {}
+        items = [*value.get("decisions", []), *value.get("learnings", [])]
+        part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[: settings.DECISIONS_SHOWN]]
+    return part
+
+
 def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     """Past sessions, newest first; those of this branch and `folder` before the others."""
 
-    def distance(entry: tuple[str, str]) -> int:
+    def place(text: str) -> tuple[str, str]:
         # An entry ends with `(branch; folders)`.
-        where = entry[1].rpartition(" (")[2].rstrip(")") if entry[1].endswith(")") else ""
-        branch, _, folders = where.partition("; ")
+        return text.rpartition(" (")[2].rstrip(")").partition("; ")[::2] if text.endswith(")") else ("", "")
+
+    def distance(entry: tuple[str, str]) -> int:
+        branch, folders = place(entry[1])
         is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
         return -int(branch == project.branch != "") - int(is_below)
 
     path = os.path.join(project.dir, settings.INDEX_FILE)
-    part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
+    part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
     for name, text in sorted(_menu_entries(path), key=distance):
         day, id = day_and_id(name)
-        if id not in own_ids and len(part.lines) < 20:
-            part.add(neutral.line("- [%s] %s: %s" % (day, id, text)), id, "menu")
+        branch = place(text)[0]
+        if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
+            done = text.rpartition(" (")[0] if text.endswith(")") else text
+            where = " (on %s)" % branch if branch not in ("", project.branch) else ""
+            part.add(neutral.line("- [%s] %s: %s%s" % (day, id, done, where)), id, "menu")
     return part
 
 
@@ -150,11 +185,11 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
 
 
 def usage() -> Part:
-    words = invocation.own_command()
     lines = [
-        "Read one: %s show <id>   Search: %s search WORD" % (words, words),
-        'When a piece of work is done or has to wait: %s checkpoint --done "…" --remains "…" --learned "…"' % words,
-        'A fact worth knowing in later sessions: %s remember "…"' % words,
+        "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
+        % invocation.own_command(),
+        '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;',
+        '`remember "…"` keeps a fact for later sessions; `thread close <id>` when an open item is done.',
     ]
     return Part("usage", "", lines)
 
