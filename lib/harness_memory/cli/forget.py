@@ -15,6 +15,7 @@ from ..memory import forget as forgetting
 from ..memory.archive import Archived
 from ..memory.forget import Matcher
 from ..memory.records import Record
+from ..notes import binding
 from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..notes.note import Note
@@ -61,6 +62,10 @@ def forget(argv: list[str]) -> int:
         selection = _choose(at, args, tops, is_hit)
         report, lines = _shown(selection, at.root)  # while the sessions can still be read
         is_any = any(report.values())
+        going = {*(note.path for note in selection.notes), *(str(each["file"]) for each in selection.files)}
+        bound = [note.ref for note in notebook.read_all(at.shelves) if note.path in going and binding.is_looser(note, None)]
+        if args.yes and bound and not arguments.is_person():
+            raise Refusal("%s: %s" % (", ".join(bound), binding.PERSON))
         if args.yes and (is_any or is_hit):
             _carry_out(at, selection, tops, is_hit)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and args.yes else []

@@ -68,7 +68,9 @@ def add_content(parser: argparse.ArgumentParser) -> None:
 
 def add_binding(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--when", "--trigger", metavar="P", action="append", help='"command: npm install*", "path: src/**" (repeatable)')
+    add(
+        "--when", "--trigger", metavar="P", action="append", help='"command: npm install*", "path: src/**" (repeatable)'
+    )
     add("--enforce", choices=(*settings.ENFORCE, "off"), help="what happens then (default: remind)")
     add("--after", metavar="P", action="append", help="a change that calls for a step, such as path: ui/**")
     add("--require", metavar="P", action="append", help="the step, such as command: make build")
@@ -102,7 +104,9 @@ def added(scopes: Scopes, args: argparse.Namespace) -> tuple[dict[str, Any], lis
         raise Refusal("the fact is empty; nothing was noted")
     with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as shelf:
         is_own = name or args.enforce or args.require  # a rule that binds has a note of its own
-        existing = shelf.note(notes.slug_of(name or lint.title(facts[0]))) if is_own else _nearest(shelf, facts, args.type)
+        existing = (
+            shelf.note(notes.slug_of(name or lint.title(facts[0]))) if is_own else _nearest(shelf, facts, args.type)
+        )
         if existing and hasattr(args, "action"):
             raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
         title = name or lint.title("".join(facts[:1]))

@@ -25,7 +25,11 @@ def waiting(argv: list[str]) -> int:
     actions = arguments.Actions("review", about, examples)
     parser = actions.add("list", "what waits, newest first, with its source")
     parser.add_argument("--all", action="store_true", help="not only the first %d" % review.SHOWN)
-    for action, help in (("accept", "make notes of them"), ("edit", "accept one in other words"), ("reject", "never again")):
+    for action, help in (
+        ("accept", "make notes of them"),
+        ("edit", "accept one in other words"),
+        ("reject", "never again"),
+    ):
         parser = actions.add(action, help)
         parser.add_argument("ids", nargs=None if action == "edit" else "*", metavar="ID")
         if action == "edit":
@@ -80,15 +84,18 @@ def _settle(scopes: Scopes, args: argparse.Namespace, item: Item) -> tuple[Any, 
 
 
 def rules(argv: list[str]) -> int:
-    about = "Every rule: whose it is, how it binds, when it last came up, and what became of it. RECURRED counts how often\n"
-    about += "you had to say it again although the note was there."
+    about = "Every rule: how it binds, when it last came up, what became of it, and how often you had to say it again."
     args = arguments.parser("rules", about, "rules\nrules --json").parse_args(argv)
     scopes = Scopes(args)
     held = standing(scopes)
     weeks = recurrences(held, scopes.now)
-    chart = ["", "Said again, week by week, newest last: " + sparkline([*weeks], 0, max(1, *weeks))] if any(weeks) else []
+    chart = (
+        ["", "Said again, week by week, newest last: " + sparkline([*weeks], 0, max(1, *weeks))] if any(weeks) else []
+    )
     waits = len(review.stated(scopes.project.dir))
-    chart += ["", "%s you stated wait%s: harness memory review" % (count(waits, "rule"), "s" * (waits == 1))] * bool(waits)
+    chart += ["", "%s you stated wait%s: harness memory review" % (count(waits, "rule"), "s" * (waits == 1))] * bool(
+        waits
+    )
     head = "NOTE BINDS LAST #FOLLOWED #STOPPED #OVERRIDDEN #RECURRED RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
     return listing(args, head, held, lambda rule: (rule, [rule[key] for key in rule if key != "again"]), none, chart)

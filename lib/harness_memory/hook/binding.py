@@ -46,20 +46,26 @@ def judge(question: Question, policy: Any, hits: list[dict[str, Any]]) -> tuple[
         name = "note." + rule["note"].partition("/")[2]
         if name not in policy.texts:  # the firmest of two notes of one name came first
             policy.texts[name] = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
-            policy.tiers[name] = max(policy.tiers.get(name, ""), rule["enforce"], key=(*rules.TIERS, "").index)
+            policy.tiers[name] = max(policy.tiers.get(name, ""), rule["enforce"], key=("", *rules.TIERS).index)
             findings.append((name, rule["met"], ""))
     return policy, findings
 
 
 def check_steps(run: Run, session: Session, state: Capture) -> str:
     """What the session still has to do after its changes, said once; a note that reminds waits for the next prompt."""
-    steps = [rule for rule in binding.load(_homes(run.store_root, run.project_dir)) if rule["require"] and rule["after"]]
+    steps = [
+        rule for rule in binding.load(_homes(run.store_root, run.project_dir)) if rule["require"] and rule["after"]
+    ]
     if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
         return ""
     wanted = []
     for rule in steps:
-        changed = max((number for number, kind, what in state.deeds if kind == "path" and _is_in(run, what, rule)), default=0)
-        done = min(max((n for n, *deed in state.deeds if _is_step(run, deed, step)), default=0) for step in rule["require"])
+        changed = max(
+            (number for number, kind, what in state.deeds if kind == "path" and _is_in(run, what, rule)), default=0
+        )
+        done = min(
+            max((n for n, *deed in state.deeds if _is_step(run, deed, step)), default=0) for step in rule["require"]
+        )
         what = "%s %d" % ((_FOLLOWED, done) if done > changed else (_REQUIRED, changed))
         if not changed or state.steps.get(rule["note"]) == what or (run.event.is_blocked and done < changed):
             continue

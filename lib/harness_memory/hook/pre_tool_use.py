@@ -77,10 +77,12 @@ def _may_bind(question: Question) -> bool:
         return False
     data = system.read(file, settings.FILE_MAX_BYTES)
     system.close(file)
-    given = [value for key, value in question.given.items() if key == "command" or len(str(value)) <= settings.PATH_CHARS]
+    given = [
+        value for key, value in question.given.items() if key == "command" or len(str(value)) <= settings.PATH_CHARS
+    ]
     text = ("%s %s" % (question.cwd, given)).lower().replace("\\", "").replace("'", "").replace('"', "")
     lines = [line.partition("\t")[2].split(" ") for line in data.decode("utf-8", "replace").split("\n") if line]
-    return any([all([word in text for word in words]) for words in lines])
+    return any(all(word in text for word in words) for words in lines)
 
 
 def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:

@@ -40,7 +40,17 @@ class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
 
     __slots__ = (
-        *("agent_id", "agent_type", "channel", "client_pid", "cwd", "is_blocked", "last_message", "launch_dir", "model"),
+        *(
+            "agent_id",
+            "agent_type",
+            "channel",
+            "client_pid",
+            "cwd",
+            "is_blocked",
+            "last_message",
+            "launch_dir",
+            "model",
+        ),
         *("name", "prompt", "prompt_id", "reason", "session_id", "silent_seconds", "skill", "source", "title"),
         *("tool_name", "transcript_path"),
     )

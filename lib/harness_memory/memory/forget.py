@@ -29,7 +29,13 @@ Change = Callable[[str, bytes], "bytes | None"]  # path and content to new conte
 
 _WAIT_SECONDS = 3.0
 _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
-_VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE, settings.REVIEW_FILE}
+_VIEWS = {
+    settings.INDEX_FILE,
+    settings.CONVERSATION_FILE,
+    settings.CURRENT_WORK_FILE,
+    settings.ROWS_FILE,
+    settings.REVIEW_FILE,
+}
 _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
 # What a record is identified and found by; every other text in it is content.
 _NAMES = frozenset(

@@ -13,7 +13,6 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import hexdigest
-from . import ratings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +51,7 @@ def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
                 former = every.pop(item.key, None)
                 item.times += former.times if former and former.session != item.session else 0
                 every[item.key] = item
-    return sorted(reversed([*every.values()]), key=lambda item: item.day, reverse=True)
+    return sorted(every.values(), key=lambda item: item.day)[::-1]
 
 
 def settled(project_dir: str) -> set[str]:
@@ -72,17 +71,15 @@ def columns(value: dict[str, Any]) -> list[str]:
     return [jsontext.compact(rules) if rules else "", " ".join([item.key for item in others])]
 
 
-def render(project_dir: str, rows: list[Any]) -> dict[str, bytes]:
-    """The view, by its path; nothing where nothing was ever left."""
-    keys = {*b" ".join([row.keys for row in rows]).decode().split()}
-    rules = items(jsontext.loads(row.rules) for row in rows if row.rules)
-    if not keys and not rules and not files.exists(os.path.join(project_dir, _VIEW)):
-        return {}
+def render(project_dir: str, rows: list[Any]) -> bytes:
+    """The view, from the rows of all episodes."""
     done = settled(project_dir)
+    keys = {*b" ".join([row.keys for row in rows]).decode().split()} - done
+    rules = items(jsontext.loads(row.rules) for row in rows if row.rules)
     rules = [rule for rule in rules if rule.key not in done]
     shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules[: settings.RULES_KEPT]]
-    value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys - done), "rules": shown}
-    return {_VIEW: jsontext.pretty(value).encode("utf-8", "replace")}
+    value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys), "rules": shown}
+    return jsontext.pretty(value).encode("utf-8", "replace")
 
 
 def stated(project_dir: str) -> list[dict[str, Any]]:
@@ -106,9 +103,16 @@ def reminder(project_dir: str, now: float) -> str:
 def record(project_dir: str, event: str, now: float, *, key: str = "", note: str = "", session: str = "") -> None:
     fields = {"at": clock.iso(now), "event": event, "key": key, "note": note, "session": session}
     path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
+    from . import ratings
+
     ratings.append_record(path, {name: value for name, value in fields.items() if value})
 
 
 def load(project_dir: str) -> list[dict[str, Any]]:
     """The events of rules, oldest first."""
-    return ratings.load_records(os.path.join(project_dir, *settings.RULES_LOG_PATH), _EVENT)
+    path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
+    if not files.exists(path):
+        return []
+    from . import ratings
+
+    return ratings.load_records(path, _EVENT)

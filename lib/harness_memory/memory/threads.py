@@ -20,7 +20,6 @@ from ..base import files, jsontext, settings
 from ..base.text import cut, first_sentence, hexdigest, one_line
 from ..session import episode
 from ..session.sessions import safe_id
-from . import review
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -178,5 +177,10 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     line += "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     line += headline + (" [%s]" % one_line(shown) if shown else "") + (" (%s)" % one_line(where) if where else "")
     values = [name, value["thread"], value["ended"], status, stamp, title]
-    values += [jsontext.compact(tasks) if tasks else "", *review.columns(value), line, jsontext.compact(thread)]
+    left = ["", ""]
+    if any(value.get(key) for key in ("rules", "decisions", "learnings")):
+        from . import review
+
+        left = review.columns(value)
+    values += [jsontext.compact(tasks) if tasks else "", *left, line, jsontext.compact(thread)]
     return Row([text.encode("utf-8", "replace") for text in values])

@@ -15,7 +15,7 @@ import time
 
 from ..base import clock, files, jsontext, settings
 from ..base.lock import Lock
-from . import review, threads
+from . import threads
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,7 +96,11 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             tasks.append(task)
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
-    texts.update(review.render(project_dir, rows))
+    path = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
+    if any(row.rules or row.keys for row in rows) or files.exists(os.path.join(project_dir, path)):
+        from . import review
+
+        texts[path] = review.render(project_dir, rows)
     chains = threads.load(project_dir, rows)
     texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
     last = chains[0].fields if chains else {}

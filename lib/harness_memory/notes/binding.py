@@ -25,7 +25,12 @@ if TYPE_CHECKING:
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
 _FILE = os.path.join(settings.STATE_DIR, "triggers.json")
 _TEXTS = ["text"]
-_RULE = {**dict.fromkeys(("note", "enforce", "text", "remedy"), "text"), "when": _TEXTS, "after": _TEXTS, "require": _TEXTS}
+_RULE = {
+    **dict.fromkeys(("note", "enforce", "text", "remedy"), "text"),
+    "when": _TEXTS,
+    "after": _TEXTS,
+    "require": _TEXTS,
+}
 _INSTEAD = "Instead: "
 _TEXT_CHARS = 400
 _ABBREVIATED = ("npm", "pnpm", "bun", "cargo", "git commit")  # `npm i`: the verb may not be there
@@ -72,7 +77,9 @@ def save(home: str, notes: list[Note]) -> None:
         root, folder = os.path.split(home)
         lines = files.read_text(os.path.join(root, settings.TRIGGERS_MARK)).split("\n")
         others = [line for line in lines if line and not line.startswith(folder + "\t")]
-        own = ["%s\t%s" % (folder, words) for words in sorted({_words(each) for rule in rules for each in rule["when"]})]
+        own = [
+            "%s\t%s" % (folder, words) for words in sorted({_words(each) for rule in rules for each in rule["when"]})
+        ]
         files.write(os.path.join(root, settings.TRIGGERS_MARK), "\n".join([*others, *own, ""]))
 
 

@@ -11,7 +11,6 @@ import os
 
 from ..base import clock, files, jsontext, settings
 from ..base.text import brief, cut, passage
-from .rules import stated
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,32 +108,37 @@ class Capture:
 
     def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""
-        ask = self._ask(prompt_id, prompt, now)
+        ask = self._ask(prompt_id, prompt)
         if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
         self.end_turn()
         self.turn, self.announced = ASKED, _ends([*self.announced, ask])
+        self._add_rules(prompt, now)
         return True
 
     def add_prompt(self, prompt_id: str, prompt: str) -> None:
         """Add a prompt from the transcript."""
-        ask = self._ask(prompt_id, prompt, self.last or 0.0)
+        ask = self._ask(prompt_id, prompt)
         if ask is not None and not (prompt_id and ask in self.asks):
             self.end_turn()
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
+            if at < 0:
+                self._add_rules(prompt, self.last or 0.0)
             self._tell("u", passage(prompt, settings.TURN_CHARS))
 
-    def _ask(self, prompt_id: str, prompt: str, at: float) -> list[str] | None:
+    def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
             self.end_turn()
-        if not is_prompt(prompt):
-            return None
+        return [prompt_id, brief(prompt, settings.ASK_CHARS)] if is_prompt(prompt) else None
+
+    def _add_rules(self, prompt: str, at: float) -> None:
+        from . import rules
+
         known = {rule.partition(": ")[2] for rule in self.rules}
-        new = [rule for rule in stated(prompt) if rule not in known]
+        new = [rule for rule in rules.stated(prompt) if rule not in known]
         self.rules = [*self.rules, *("%s: %s" % (clock.iso(at)[:10], rule) for rule in new)][-settings.RULES_KEPT :]
-        return [prompt_id, brief(prompt, settings.ASK_CHARS)]
 
     def do(self, kind: str, what: str) -> None:
         """Note a file that was changed, or a command that was run with success."""
