@@ -15,7 +15,15 @@ from harness_memory import cli
 
 NPM = "We use pnpm, not npm"
 DENY = ("--enforce", "deny", "--when", "command: npm install*", "--topic", "no npm")
-BUILD = ("Run make build after UI changes", "--after", "path: ui/**", "--require", "command: make build", "--topic", "build")
+BUILD = (
+    "Run make build after UI changes",
+    "--after",
+    "path: ui/**",
+    "--require",
+    "command: make build",
+    "--topic",
+    "build",
+)
 
 
 @pytest.fixture
@@ -51,7 +59,8 @@ def typed(world: World, *words: str) -> int:
 
 # At the moment it counts ---------------------------------------------------------------------------
 @pytest.mark.parametrize(
-    "command", ["npm install", "npm i left-pad", "cd x && sudo npm i", "bash -c 'npm add y'", "CI=1 npm install --save z"]
+    "command",
+    ["npm install", "npm i left-pad", "cd x && sudo npm i", "bash -c 'npm add y'", "CI=1 npm install --save z"],
 )
 def test_a_denying_note_stops_its_command_in_any_spelling_and_says_why(world: World, life: Life, command: str) -> None:
     remember(world, NPM, "Instead: pnpm add", *DENY)
@@ -83,7 +92,9 @@ def test_every_tool_that_carries_a_path_is_judged(
 
 
 def test_ask_is_a_question_and_without_a_person_a_denial_with_the_reason(world: World, life: Life) -> None:
-    remember(world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--scope", "user")
+    remember(
+        world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--scope", "user"
+    )
     assert call(life, "Bash", command="make deploy")["permissionDecision"] == "ask"
     answer = call(life, "Bash", is_attended=False, command="make deploy")
     assert answer["permissionDecision"] == "deny"
@@ -136,19 +147,24 @@ def test_only_a_person_loosens_what_binds(world: World, life: Life, words: tuple
 
 def test_no_page_nearer_or_newer_note_loosens_what_binds(world: World, life: Life) -> None:
     remember(world, NPM, *DENY)
-    page = b"---\nname: no npm\nenforce: remind\ntriggers: [\"command: npm install*\"]\n---\n- npm is fine\n"
+    page = b'---\nname: no npm\nenforce: remind\ntriggers: ["command: npm install*"]\n---\n- npm is fine\n'
     assert world.memory("note", "edit", "no-npm", stdin=page).code == 2
     remember(world, "npm is fine", "--topic", "npm again")
     assert world.memory("note", "supersede", "no-npm", "npm-again").code == 0
     assert world.memory("compact").code == 0
-    assert world.memory("note", "add", "no npm", "npm is fine", "--scope", "local", env=life.session.environment()).code == 0
+    assert (
+        world.memory("note", "add", "no npm", "npm is fine", "--scope", "local", env=life.session.environment()).code
+        == 0
+    )
     (world.repo / ".claude").mkdir()
     (world.repo / ".claude" / "guard.json").write_text(json.dumps({"tiers": {"note.no-npm": "log"}}), "utf-8")
     assert call(life, "Bash", command="npm install")["permissionDecision"] == "deny"
 
 
 def test_the_model_may_tighten(world: World, life: Life) -> None:
-    remember(world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--topic", "deploys")
+    remember(
+        world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--topic", "deploys"
+    )
     assert world.memory("note", "edit", "deploys", "--enforce", "deny", "--when", "command: make ship").code == 0
     for command in ("make deploy", "make ship"):
         assert call(life, "Bash", command=command)["permissionDecision"] == "deny"

@@ -38,7 +38,10 @@ def test_rules_are_kept_in_many_languages(language: str) -> None:
 @pytest.mark.parametrize(
     ("prompt", "kept"),
     [
-        ("let's fix the parser here, we always validate input at the border", ["we always validate input at the border"]),
+        (
+            "let's fix the parser here, we always validate input at the border",
+            ["we always validate input at the border"],
+        ),
         ("Fix it. From now on, answer in German. Thanks!", ["From now on, answer in German."]),
         ("for now, always return an empty list", []),
         ("```\nnever edit this file\n```\n> always ask first\n$ never run this\nexplain", []),

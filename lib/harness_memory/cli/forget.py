@@ -63,7 +63,9 @@ def forget(argv: list[str]) -> int:
         report, lines = _shown(selection, at.root)  # while the sessions can still be read
         is_any = any(report.values())
         going = {*(note.path for note in selection.notes), *(str(each["file"]) for each in selection.files)}
-        bound = [note.ref for note in notebook.read_all(at.shelves) if note.path in going and binding.is_looser(note, None)]
+        bound = [
+            note.ref for note in notebook.read_all(at.shelves) if note.path in going and binding.is_looser(note, None)
+        ]
         if args.yes and bound and not arguments.is_person():
             raise Refusal("%s: %s" % (", ".join(bound), binding.PERSON))
         if args.yes and (is_any or is_hit):

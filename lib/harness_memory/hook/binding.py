@@ -12,7 +12,7 @@ from ..guard.policy import load as load_policy
 from ..guard.question import Environment, Question, system
 from ..notes import binding
 from ..project import identity
-from ..session import sessions
+from ..session import capture, sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def check_steps(run: Run, session: Session, state: Capture) -> str:
     ]
     if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
         return ""
-    wanted = []
+    wanted, before = [], dict(state.steps)
     for rule in steps:
         changed = max(
             (number for number, kind, what in state.deeds if kind == "path" and _is_in(run, what, rule)), default=0
@@ -75,6 +75,8 @@ def check_steps(run: Run, session: Session, state: Capture) -> str:
             missing = "; ".join(step.partition(": ")[2] for step in rule["require"])
             text = "%s Not done after the last change: %s" % (rule["text"].rstrip(".") + ".", missing)
             (state.owed if rule["enforce"] == REMIND else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
+    if state.steps != before:
+        capture.save(session.dir, state)
     return "\n".join(wanted)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, settings
-from ..session import capture, record
+from ..session import record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,10 +53,7 @@ def handle(run: Run) -> str | dict[str, Any] | None:
         if event.name == "Stop" and files.exists(os.path.join(run.store_root, settings.TRIGGERS_MARK)):
             from . import binding
 
-            before = (dict(updated.state.steps), [*updated.state.owed])
             step = binding.check_steps(run, session, updated.state)
-            if before != (updated.state.steps, updated.state.owed):
-                capture.save(session.dir, updated.state)
         if is_over and updated.is_whole:
             run.close(session)  # else its marker stays, and the next SessionStart finishes this
     return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None

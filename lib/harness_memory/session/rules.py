@@ -24,28 +24,19 @@ _PAGE_LINES = 20
 _LONGEST = 400  # characters of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
 
-_HEADINGS = """rule|guideline|convention|constraint|principle|preference|policy|policies|standard|must|do not|don't
-    |never|always|regeln|vorgaben|konvention|règles|consignes|reglas|normas|regras|regole|правила|规则|规范|约定|ルール|規約|규칙"""
 _PASTED = ("Implement the following plan", "This session is being continued", "Caveat:", "---\n", "diff --git")
-_CODE = """();|){| => |==|::|</|/>|&&|//|{"|":|+++|│|├|└|⏺|⎿|ERROR|WARN"""
 _STOPS = (". ", "! ", "? ", "; ", "。", "！", "？", "；", "… ")
-_JOINTS = """, | - | – | — |: |，|：| but | and | so | that | aber | mais | pero | но """
-_OPENERS = """and but so also then ok okay yes yeah btw well oh hey great thanks cool perfect alright plus und aber
-    et mais donc y pero e ma и но no"""
-_STARTERS = """always never don't do dont from going we you please use keep remember make whenever when if all every
-    each only avoid no must in i i'd ab bitte immer nie wir on ne siempre nunca a de usa sempre non"""
-_DEFINITE = "the this that it them these those my your him her anything ^"
-_BINDERS = "^ should must shall to we please you i and or but will can don't not"
-_ONCE = """are were was have had need should could can might may would will must do don't did also want just still now
-    only already always never then got get"""  # after "we": no habit
 _NEGATED = ((["don't"], 2), (["dont"], 2), (["do", "not"], 3), (["avoid"], 1), (["we", "don't"], 3))  # and steps to go
 _SPELLINGS = (("said", "said ^"), ("from now on", "henceforth"), ("but", "^"), ("so don't", "^ don't"))
 _SPELLINGS += tuple(("this " + place, "our " + place) for place in ("project", "repo", "repository", "codebase"))
 _rows: list[tuple[float, list[str]]] = []
+_words: dict[str, list[str]] = {}  # the named lists of the table
 
 
 def stated(prompt: str) -> list[str]:
     """The rules in a prompt, each as the user put it."""
+    if not _rows:
+        _load()
     rules = [_rule(sentence, place) for sentence, place in _sentences(prompt)]
     return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
 
@@ -64,11 +55,11 @@ def _sentences(prompt: str) -> Iterator[tuple[str, float]]:
         if is_code or is_fence or not bare:
             continue
         if _is_heading(bare):
-            is_headed = _has(bare.lower(), _HEADINGS.replace("\n    ", "").split("|"))
+            is_headed = _has(bare.lower(), _words["headings"])
             continue
         is_item = bare[0] in "-*•+0123456789"
         is_headed = is_headed and is_item
-        if bare[0] in "><|$%@{}[" or line[:4] == "    " or _has(bare, _CODE.split("|")):
+        if bare[0] in "><|$%@{}[" or line[:4] == "    " or _has(bare, _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
         for stop in _STOPS:
@@ -87,7 +78,7 @@ def _is_heading(line: str) -> bool:
 def _rule(sentence: str, place: float) -> str:
     """The sentence without clauses before it that speak of this moment; "" when it is no rule."""
     while 3 < len(sentence) <= _LONGEST:
-        ends = [(at, joint) for at, joint in ((sentence.find(joint), joint) for joint in _JOINTS.split("|")) if at > 0]
+        ends = [(at, joint) for at, joint in ((sentence.find(joint), joint) for joint in _words["joints"]) if at > 0]
         at, joint = min(ends, default=(0, ""))
         rest = sentence[at + len(joint) :].strip()
         head = _score(sentence[:at]) if at and len(rest) >= 8 else 0.0
@@ -102,21 +93,26 @@ def _rule(sentence: str, place: float) -> str:
 def _begins(clause: str) -> bool:
     """Whether a clause begins as rules do, and can stand alone."""
     words = _normal(clause)
-    return not clause.isascii() or (len(words) > 2 and _is_in(words[2], _STARTERS))
+    return not clause.isascii() or (len(words) > 2 and words[2] in _words["starters"])
 
 
 def _score(text: str) -> float:
-    if not _rows:
-        with open(__file__.rpartition(".")[0] + ".txt", encoding="utf-8") as file:
-            rows = [line for line in file.read().replace("|\n     ", "|").split("\n") if line[:1] in ("+", "-")]
-        _rows.extend((float(row[:4]), [_sign(sign) for sign in row[4:].split("|")]) for row in rows)
     words = _normal(text)
     normal = " %s " % " ".join(words)
     return sum([weight for weight, signs in _rows if _has(normal, signs)]) + _shape(text, words)
 
 
+def _load() -> None:
+    with open(__file__.rpartition(".")[0] + ".txt", encoding="utf-8") as file:
+        lines = file.read().replace("|\n     ", "|").split("\n")
+    for name, _, items in [line.partition(" ") for line in lines if line[:1] not in ("", "#")]:
+        if name[0] in "+-":
+            _rows.append((float(name), [_sign(sign) for sign in items.split("|")]))
+        else:
+            _words[name] = items.split("|")
+
+
 def _sign(sign: str) -> str:
-    sign = sign.strip()
     is_spaced = all(char < "\u3000" for char in sign)  # not so Chinese, Japanese, Korean
     return sign if not is_spaced else "%s%s " % ("" if sign[:1] in "^*" else " ", sign.lstrip("*"))
 
@@ -127,9 +123,9 @@ def _shape(text: str, words: list[str]) -> float:
     pairs = [*zip(words, words[1:], [*words[2:], ""])]
     for before, word, after in pairs:
         if word in ("always", "never"):
-            is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and not _is_in(before, _BINDERS)
+            is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in _words["binders"]
             score -= 4.0 if is_third or (after[-2:] == "ed" and after[-3:] != "eed" and after != "allowed") else 0.0
-        elif (before, word) == ("^", "we") and not _is_in(after, _ONCE):
+        elif (before, word) == ("^", "we") and after not in _words["once"]:
             score += 1.5
         elif word in ("must", "should") and before[-1:] == "s":
             score += 1.0
@@ -138,23 +134,19 @@ def _shape(text: str, words: list[str]) -> float:
     for at in [at for at, word in enumerate(words) if word == "^"]:
         steps = next((steps for no, steps in _NEGATED if words[at + 1 : at + 1 + len(no)] == no), 0)
         thing = words[at + 1 + steps : at + 2 + steps]
-        if steps and thing and not _is_in(thing[0], _DEFINITE):
+        if steps and thing and thing[0] not in _words["definite"]:
             score += 1.5
             break
     places = [word for word in text.split() if "()" in word or ":1" in word]
     names = [word for word in text.split() if word.isascii() and word.isalpha() and not word[1:].islower()]
     names = [word for word in names if not word[1:].isupper() and word[1:]]
-    definite = sum([_is_in(word, "the this that these those it") for word in words])
+    definite = sum([word in ("the", "this", "that", "these", "those", "it") for word in words])
     score += 0.5 if not definite else -0.5 if definite > 1 else 0.0
     return score - 0.5 * len(places) - 0.5 * max(0, len(names) - 1)
 
 
 def _has(text: str, signs: list[str]) -> bool:
     return any(sign in text for sign in signs)
-
-
-def _is_in(word: str, words: str) -> bool:
-    return word in words.split()
 
 
 def _normal(text: str) -> list[str]:
@@ -169,6 +161,6 @@ def _normal(text: str) -> list[str]:
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
     if "please" in words:
         words = [*[word for word in words if word != "please"], "please"]
-    while words[1:] and (words[0] == "^" or (_is_in(words[0], _OPENERS) and (words[0] != "no" or words[1] == "^"))):
+    while words[1:] and (words[0] == "^" or (words[0] in _words["openers"] and (words[0] != "no" or words[1] == "^"))):
         del words[0]
     return ["^^", "^", *words]
