@@ -23,7 +23,6 @@ _IN_PAGE = -1.0  # for a line of a long, structured prompt
 _PAGE_LINES = 20
 _LONGEST = 400  # characters of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
-
 _PASTED = ("Implement the following plan", "This session is being continued", "Caveat:", "---\n", "diff --git")
 _STOPS = (". ", "! ", "? ", "; ", "。", "！", "？", "；", "… ")
 _NEGATED = ((["don't"], 2), (["dont"], 2), (["do", "not"], 3), (["avoid"], 1), (["we", "don't"], 3))  # and steps to go
