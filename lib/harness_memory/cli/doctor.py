@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import os
 import sys
-import tempfile
 import time
 from typing import Any, Iterator, NamedTuple
 
@@ -72,14 +71,12 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
         how = ", last asked %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
         yield Check(WARN if guard.is_lost else OK, "guard", guard.line() + how, installs.INSTALL + " --guard")
     yield _store(root)
-    problems = config.load(root).problems
-    for problem in problems:
+    for problem in config.load(root).problems:
         yield Check(WARN, "config", problem, "correct or delete the file")
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     yield _failures(root)
-    reported = [settings.CONFIG_FILE] * bool(problems) + [settings.GUARD_FILE] * bool(guard.problems)
-    yield from _files(root, [os.path.join(root, name) for name in reported])
+    yield from _files(root)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
     left += glob.glob(os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, "*" + settings.REJECT_SUFFIX))
@@ -107,11 +104,9 @@ def _store(root: str) -> Check:
     path = root
     while not os.path.lexists(path) and os.path.dirname(path) != path:
         path = os.path.dirname(path)
-    try:
-        tempfile.NamedTemporaryFile(prefix=".doctor-", suffix=settings.TEMP_SUFFIX, dir=path).close()
-    except OSError as error:
-        text = "%s: cannot be written (%s)" % (short(root), error.strerror)
-        return Check(FAIL, "store", text, "make it a folder of yours with free space: chown, chmod u+rwx")
+    if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):
+        text = "%s: cannot be written" % short(root)
+        return Check(FAIL, "store", text, "make it a folder of yours: chown, chmod u+rwx")
     text = count(len(arguments.all_dirs()), "project") if path == root else "made with the first session"
     return Check(OK, "store", "%s: %s" % (short(root), text))
 
@@ -130,8 +125,9 @@ def _failures(root: str) -> Check:
     return Check(WARN if recent else OK, "failures", text, remedy, details)
 
 
-def _files(root: str, reported: list[str]) -> Iterator[Check]:
-    """Damaged files but for those `reported`, and files that others can read."""
+def _files(root: str) -> Iterator[Check]:
+    """Damaged files but for settings, which have a check of their own, and files that others can read."""
+    reported = (settings.CONFIG_FILE, settings.GUARD_FILE)
     findings = [*checks.check_store(root, time.time())] if os.path.isdir(root) else []
     for path in arguments.all_dirs():
         findings += checks.check_project(path, time.time(), with_views=False)
@@ -139,9 +135,9 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
     if opened:
         text = "%s of the memory can be read by others" % count(opened, "file")
         yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(root))
-    damaged = [finding for finding in findings if finding.kind == checks.DAMAGED and finding.path not in reported]
+    damaged = [each for each in findings if each.kind == checks.DAMAGED and os.path.basename(each.file) not in reported]
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
-    details = ["%s: %s (%s)" % (short(each.path), each.what, each.remedy) for each in damaged]
+    details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in damaged]
     remedy = "as each line says; for all rules: harness memory verify --all-projects"
     yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
 
@@ -178,9 +174,9 @@ def verify(argv: list[str]) -> int:
     if not any(os.path.isdir(path) for path in dirs):
         lines = ["Nothing is remembered here yet, so there is nothing to verify."]
     if findings:
-        places = ["%s %s" % (os.path.relpath(each.path, os.path.realpath(root)), each.what) for each in findings]
+        places = ["%s %s" % (os.path.relpath(each.file, os.path.realpath(root)), each.what) for each in findings]
         lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
         lines += by_remedy(zip(places, [each.remedy for each in findings]), _SHOWN)
-    rows = [{"file": each.path, "what": each.what, "remedy": each.remedy, "kind": each.kind} for each in findings]
-    answer(args.json, {"store": root, "projects": [*map(os.path.basename, dirs)], "findings": rows}, lines)
+    value = {"store": root, "projects": [*map(os.path.basename, dirs)]}
+    answer(args.json, {**value, "findings": [each._asdict() for each in findings]}, lines)
     return 1 if findings else 0

@@ -87,8 +87,7 @@ def edit(argv: list[str]) -> int:
     if args.what != "briefing" and not (kind == "profile" and skill):
         return _edit_text(scopes, scopes.find(args.what, args.scope, is_readable=True), args)
     page = pages.Page(scopes.project, skill)
-    before = page.text()
-    return pages.edit_text(scopes.project.dir, page.name, before, lambda text: page.replace(text, args, before))
+    return pages.edit_text(scopes.project.dir, page.name, page.text, lambda text: page.replace(text, args))
 
 
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
@@ -104,12 +103,10 @@ def added(scopes: Scopes, args: argparse.Namespace) -> tuple[dict[str, Any], lis
         raise Refusal("the fact is empty; nothing was noted")
     with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as shelf:
         is_own = name or args.enforce or args.require  # a rule that binds has a note of its own
-        existing = (
-            shelf.note(notes.slug_of(name or lint.title(facts[0]))) if is_own else _nearest(shelf, facts, args.type)
-        )
+        existing = shelf.note(notes.slug_of(name or _title(facts[0]))) if is_own else _nearest(shelf, facts, args.type)
         if existing and hasattr(args, "action"):
             raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
-        title = name or lint.title("".join(facts[:1]))
+        title = name or _title("".join(facts[:1]))
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
             raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
@@ -122,6 +119,16 @@ def added(scopes: Scopes, args: argparse.Namespace) -> tuple[dict[str, Any], lis
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
         return _saved(scopes, shelf, made, "Noted" if is_new else "Known already, and verified today")
+
+
+def _title(fact: str) -> str:
+    """The first four words of a fact that mean something, and a negation behind them (`X, not Y` states X)."""
+    words = [word.partition(MARK)[0].strip("`.:;=!?()\"'") for word in lint.reword(fact, "")[0].split()]
+    words = [word for word in words if lint.content(word)]
+    pairs = [*zip(["", *words], words)]
+    denied = [at for at, (before, word) in enumerate(pairs) if lint.is_negation(word) and not before.endswith(",")]
+    first = min(denied, default=0)
+    return " ".join([*words[:4], *words[max(first, 4) : first + 2]]).replace(",", "")
 
 
 def _add_facts(note: Note, facts: list[str]) -> bool:
@@ -214,17 +221,17 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str = "") -> int:
     """Write a whole new text, without one that of the editor; without frontmatter the note keeps its own."""
-    before = files.read_text(note.path)
 
     def write(text: str) -> int:
         page = notes.parse(note.slug, text)
         page.fields = page.fields or note.fields
         with scopes.writing(note.scope) as shelf:
-            if files.read_text(note.path) != before:
-                raise Refusal("%s has changed since the editor was opened" % note.ref)
             return _save(scopes, shelf, page, args, "Written")
 
-    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, before, write)
+    def read() -> str:
+        return files.read_text(note.path)
+
+    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, read, write)
 
 
 def _remove(scopes: Scopes, args: argparse.Namespace) -> int:

@@ -124,14 +124,9 @@ def some(lines: list[str], most: int, indent: str = "") -> list[str]:
 
 
 def emit_stored(data: bytes) -> int:
-    """Print a stored file: safe in a terminal; in a pipe unchanged, but without what acts on a terminal."""
+    """Print a stored file: in a pipe as it is, but without what acts on a terminal."""
     text = data.decode("utf-8", "replace")
-    if sys.stdout.isatty():
-        print(passage(text.rstrip("\n")))
-    else:
-        sys.stdout.flush()
-        safe = "\r\n".join(_escaped(part, "\n\t", lambda char: "") for part in text.split("\r\n"))
-        sys.stdout.buffer.write(data if safe == text else safe.encode("utf-8"))
+    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", lambda char: ""), end="")
     return 0
 
 

@@ -48,14 +48,14 @@ def _checked(data: bytes) -> str:
     return redact("\n".join(lines) + "\n")
 
 
-def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], object]) -> int:
-    """Open `before` in the editor and `write` what is saved; when that fails, the draft stays and is named."""
+def edit_text(project_dir: str, name: str, read: Callable[[], str], write: Callable[[str], object]) -> int:
+    """Open a text in the editor and `write` what is saved; when that fails, the draft stays and is named."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
     arguments.private_root()
-    name = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(time.time())))
-    draft = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, name)
+    file = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(time.time())))
+    draft, before = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
     files.write(draft, before)
     sys.stdout.flush()
     try:
@@ -64,6 +64,8 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
         data = files.read(draft) or b""
         if data.strip() in (b"", before.strip().encode("utf-8")):
             print("Nothing changed.")
+        elif read() != before:
+            raise Refusal("%s has changed since the editor was opened" % name)
         else:
             text = _checked(data)
             files.write(draft, text)
@@ -90,14 +92,12 @@ class Page:
     def text(self, path: str = "") -> str:
         return "".join(row + "\n" for row in curated.read(path or self.path).lines)
 
-    def replace(self, text: str, args: argparse.Namespace, expected: str | None = None) -> int:
-        """Write a new version and keep the two before, if the page is still as `expected`; show what changed."""
+    def replace(self, text: str, args: argparse.Namespace) -> int:
+        """Write a new version and keep the two before; show what changed."""
         arguments.private_root(self.project)
         lock = Lock(self.path + settings.LOCK_SUFFIX, 5.0, "another process writes the page. Try again")
         with lock:
             before, data = self.text(), files.read(self.path)
-            if expected not in (None, before):
-                raise Refusal("%s has changed since the editor was opened" % self.name)
             if data is not None and text != before and not files.is_same(self.former[0], data):
                 if files.exists(self.former[0]):
                     files.move(*self.former)

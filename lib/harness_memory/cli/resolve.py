@@ -65,10 +65,10 @@ def last(every: list[Record]) -> Record | None:
     return max(others, key=lambda record: (record.seen, record.started), default=None)
 
 
-def session(every: list[Record], word: str, what: str = "session") -> Record:
+def session(every: list[Record], word: str) -> Record:
     """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
     if word != "last":
-        return one(os.path.basename(word.replace("\\", "/")), every, _ids(word), what, shown, "list")
+        return one(os.path.basename(word.replace("\\", "/")), every, _ids(word), "session", shown, "list")
     newest = last(every)
     if not newest:
         raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")

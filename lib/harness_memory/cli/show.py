@@ -8,8 +8,10 @@ from typing import Any
 
 from ..base import redact, settings
 from ..base.text import clean
-from ..memory import archive, records
+from ..memory import records
+from ..memory.archive import Archived
 from ..memory.records import Record
+from ..notes.note import Note
 from ..session import episode
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
@@ -68,16 +70,12 @@ def show(argv: list[str]) -> int:
     words = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
     parser.add_argument("session", metavar="ID", help=words)
     args = parser.parse_args(argv)
-    project_dir = arguments.locate(args).dir
-    every = records.load_all(project_dir)
-    if args.session != "last" and not resolve.matching(every, args.session):
-        scopes = Scopes(args)
-        if scopes.matching(args.session):
-            return notes.show_note(scopes, scopes.find(args.session), args.json)
-        archived = archive.load_all(project_dir, [])
-        for each in resolve.matches(args.session, archived, lambda each: (each.id, each.claude_id))[-1:]:
-            raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (each.id, each.id))
-    record = resolve.session(every, args.session, "session or note")
+    scopes = Scopes(args)
+    record = scopes.meant(args.session, records.load_all(scopes.project.dir))
+    if isinstance(record, Note):
+        return notes.show_note(scopes, record, args.json)
+    if isinstance(record, Archived):
+        raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
     page = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
     if record.episode:
         page = episode.summary_page(record.episode)

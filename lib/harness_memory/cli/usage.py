@@ -62,7 +62,7 @@ def stats(argv: list[str]) -> int:
     lines = ["%s, %d tokens each on average" % (count(len(receipts), "session"), average)]
     rows = [[_KINDS.get(kind, kind), *share.values()] for kind, share in kinds.items()]
     head = ["", "INJECTED", "USED", *map(str.upper, _USES)]
-    lines += ["", *table([head, *rows], right=(1, 2, 3, 4, 5))] if rows else []
+    lines += ["", *table([head, *rows], right=(1, 2, 3, 4))] if rows else []
     shelves = [*(notebook.Shelf("project", path) for path in directories), notebook.user_shelf(arguments.root())]
     unused = [note.ref for shelf in shelves for note in shelf.read() if lint.is_unused(shelf, note, now)]
     lines += ["", "Unused for half a year: " + ", ".join(some(unused, _MOST_SHOWN))] if unused else []

@@ -41,7 +41,7 @@ def open_work(argv: list[str]) -> int:
     lines = ["Still open: %d" % len(items) if items else "Nothing is open here."]
     for item in items:
         project = [arguments.project_name(item["project"])] if args.all_projects else []
-        age = "%s old" % count(item["age_days"], "day")
+        age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
         facts = [*project, "%s %s" % (item["kind"], item["id"]), age, item["branch"]]
         lines += ["", fit("* ", item["title"]), "    " + " · ".join(filter(None, facts))]
         lines += [fit("    BLOCKED: ", text) for text in item["blockers"]]

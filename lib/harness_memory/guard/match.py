@@ -4,9 +4,9 @@
     match.matches(facts, "command: npm install*")          "npm install left-pad", or "" where nothing fits
     match.matches(facts, "path: src/gen/**", "write")      the path; the access is any, read, write or delete
 
-A command fits when it begins with the words of the pattern; a pattern with `*` or `?` has to fit all of it. Commands are
-those that would run, through `cd`, `sudo`, `bash -c` and aliases (`npm i` is `npm install`). A path fits as seen from the
-project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
+A command fits when it begins with the words of the pattern; a pattern with `*` or `?` has to fit all of it. Commands
+are those that would run, through `cd`, `sudo`, `bash -c` and aliases (`npm i` is `npm install`). A path fits as seen
+from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 """
 
 from __future__ import annotations

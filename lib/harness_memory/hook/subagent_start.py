@@ -18,7 +18,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     parts = [
         sections.briefing(run.project, [], 25),
         sections.rules(run.project),
-        sections.notes(run.project, run.store_root, event.transcript_path, []),
+        sections.notes(run.project, run.store_root, event.transcript_path, [], run.now),
     ]
     injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name)
     if not injection.text:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, invocation, neutral, settings
+from ..base import clock, files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
 from ..memory import review
+from ..notes import index
 from ..session import episode
 from ..session.sessions import at_marker, day_and_id, live_markers
 from .injection import Part
@@ -36,7 +37,9 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
     return part
 
 
-def notes(project: Project, store_root: str, transcript_path: str, problems: list[str], session_dir: str = "") -> Part:
+def notes(
+    project: Project, store_root: str, transcript_path: str, problems: list[str], now: float, session_dir: str = ""
+) -> Part:
     """The indexes of notes; a nearer note hides others of its name, and the client's own index is not repeated."""
     client = os.path.join(os.path.dirname(transcript_path), "memory", settings.NOTES_INDEX_FILE)
     in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
@@ -45,14 +48,12 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
     indexes = [("project", pages.read(source))]
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
-        from ..notes import index, shelf
+        from ..notes import shelf
 
         local = [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
         indexes.insert(0, ("local", pages.Curated("", local)))
     if not any(page.lines or page.problem for _, page in indexes):
         return part
-    from ..notes.index import read_line
-
     hidden: set[str] = set()
     for scope, page in indexes:
         page_part = _page_part("notes", "", page, 200, problems)
@@ -60,13 +61,15 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
         label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
         for text in page_part.lines:
-            slug, replaced = read_line(text)
+            slug, replaced = index.read_line(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
             names.update(filter(None, (slug, *replaced)))
             if _normal(text) not in in_client:
-                part.add("- [%s] %s" % (label, text.lstrip("-* ")), slug, "index")
+                home = os.path.dirname(page.path)
+                doubt = _doubt(text, slug, scope, home, project.root, now) if slug and home else ""
+                part.add("- [%s] %s%s" % (label, text.lstrip("-* "), doubt), slug, "index")
         hidden |= names
     return part
 
@@ -78,6 +81,27 @@ def rules(project: Project) -> Part:
     for rule in review.stated(project.dir):
         times = " (said in %d sessions)" % rule["times"] if rule["times"] > 1 else ""
         part.lines.append(neutral.line('- [%s] "%s"%s' % (rule["day"], rule["text"], times)))
+    return part
+
+
+def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -> str:
+    """A mark for a note that may no longer hold; only those that look like it are read."""
+    day = next((part for part in reversed(line.split(" · ")) if part[:2] == "20" and len(part) == 10), "")
+    since = (clock.parse(day + "T23:59:59Z") or 0.0) if day else 0.0
+    times = [files.modified(os.path.join(root, path)) for path in index.files_of(line)]
+    if since > now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS and all(0 < time < since for time in times):
+        return ""
+    from ..notes.shelf import Shelf
+
+    note = Shelf(scope, home).note(slug)
+    doubt = note.doubt(root, now) if note else ""
+    return neutral.line(" · CHECK: %s" % doubt) if doubt else ""
+
+
+def by_relevance(part: Part, context: list[str]) -> Part:
+    """Lines that share words with what is going on come first; else the order stays."""
+    subject = _words(" ".join(context))
+    part.lines.sort(key=lambda line: -len(subject & _words(line)))
     return part
 
 
@@ -206,6 +230,10 @@ def _shown(text: str) -> str:
     words = text.lstrip(" ")
     indent = text[: len(text) - len(words)]
     return cut(neutral.line(indent + passage(words, settings.CURATED_LINE_CHARS)), settings.CURATED_LINE_CHARS)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in "".join([c if c.isalnum() else " " for c in text.lower()]).split() if len(word) > 3}
 
 
 def _normal(text: str) -> str:

@@ -12,6 +12,7 @@ from ..base.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _BUSY = "another process is writing there; nothing was recorded. Try again"
@@ -34,20 +35,27 @@ def append_record(path: str, record: dict[str, Any]) -> None:
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
     """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are skipped."""
-    path, spec = os.path.join(project_dir, *settings.RATINGS_PATH), {"skill": "text", "rating": "number"}
-    return [record for record in load_records(path, spec, limit) if 1 <= record["rating"] <= 5]
+    return load_records(os.path.join(project_dir, *settings.RATINGS_PATH), problem, limit)
 
 
-def load_records(path: str, spec: Any, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
+def load_records(
+    path: str, problem: Callable[[object], str], limit: int = settings.FILE_MAX_BYTES
+) -> list[dict[str, Any]]:
     records = []
     for line in files.read_part(path, limit, from_end=True).split(b"\n"):
         try:
             record = jsontext.loads(line)
         except ValueError:
             continue
-        if not shape.problem(record, spec):
+        if not problem(record):
             records.append(record)
     return records
+
+
+def problem(record: object) -> str:
+    """What is wrong with a line of the log, or ""."""
+    wrong = shape.problem(record, {"skill": "text", "rating": "number"})
+    return wrong or ("" if 1 <= record["rating"] <= 5 else "rating is not 1 to 5")  # type: ignore[index]
 
 
 def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, jsontext, settings, shape
 from ..base.text import hexdigest
 
 TYPE_CHECKING = False
@@ -108,6 +108,10 @@ def record(project_dir: str, event: str, now: float, *, key: str = "", note: str
     ratings.append_record(path, {name: value for name, value in fields.items() if value})
 
 
+def problem(event: object) -> str:
+    return shape.problem(event, _EVENT)
+
+
 def load(project_dir: str) -> list[dict[str, Any]]:
     """The events of rules, oldest first."""
     path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
@@ -115,4 +119,4 @@ def load(project_dir: str) -> list[dict[str, Any]]:
         return []
     from . import ratings
 
-    return ratings.load_records(path, _EVENT)
+    return ratings.load_records(path, problem)
