@@ -74,8 +74,8 @@ PACKAGES = {
     "recall": 902,
     "inject": 509,
     "guard": 7480,
-    "hook": 870,
-    "cli": 3276,
+    "hook": 869,
+    "cli": 3281,
     "setup": 760,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}

@@ -7,10 +7,12 @@ from typing import Any
 
 from ..audit import trail
 from ..base import clock, settings
+from ..inject.injection import load_receipt
 from ..memory import records, review, views
 from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..notes.note import Note
+from ..session import sessions
 from . import arguments, notes, resolve
 from .output import Refusal, answer, count, listing, sparkline
 from .scopes import Scopes
@@ -111,6 +113,9 @@ def standing(scopes: Scopes) -> list[dict[str, Any]]:
     for event in trail.events(project_dir):
         if str(event.get("rule")).startswith("note."):
             counts.setdefault(event["rule"][len("note.") :], []).append((str(event.get("decision")), event["ts"]))
+    for directory in sessions.all_directories(project_dir):
+        for item in load_receipt(directory).items:
+            counts.setdefault(item["item"], []).append(("reminded", item.get("at", "")))
     said = review.items([each.episode for each in reversed(_records(scopes)) if each.episode])
     held = []
     for note in [note for note in shelf.read_all(scopes.shelves) if binding.firmness(note) or note.type == "feedback"]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 
 from ..base import config, files, settings
+from ..base.process import system
 from ..base.text import cut
 from ..guard import match, rules
 from ..guard.policy import Policy
 from ..guard.policy import load as load_policy
-from ..guard.question import Environment, Question, system
+from ..guard.question import Environment, Question
 from ..notes import binding
 from ..project import identity
 from ..session import capture, sessions
@@ -58,7 +59,8 @@ def check_steps(run: Run, session: Session, state: Capture) -> str:
     ]
     if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
         return ""
-    wanted, before = [], dict(state.steps)
+    wanted: list[str] = []
+    before = dict(state.steps)
     for rule in steps:
         changed = max(
             (number for number, kind, what in state.deeds if kind == "path" and _is_in(run, what, rule)), default=0

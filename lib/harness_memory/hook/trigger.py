@@ -43,8 +43,6 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
 
 
 def _notes(run: Run, session: Session) -> dict[str, Any] | None:
-    from . import binding
-
     mark, injected = _conversation(run), load_receipt(session.dir)
     news = [each for each in run.rules if each["note"] + mark not in injected.recalled][:3]
     if not news:
@@ -54,7 +52,6 @@ def _notes(run: Run, session: Session) -> dict[str, Any] | None:
         scope, _, slug = each["note"].partition("/")
         part.add(neutral.line("- [%s] %s" % (scope, each["text"])), each["note"], "note")
         part.add_command("show", slug)
-        binding.note(run, session, "reminded", each["note"])
     injection = compose([part], settings.RECALL_UNITS, run.project.name)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, run.event.name, "trigger " + news[0]["when"][0], run.now)

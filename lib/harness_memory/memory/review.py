@@ -1,7 +1,7 @@
 """What waits for a person's word: rules, decisions and lessons that sessions left; and what became of rules.
 
     LEARNING/SIGNALS/rules.jsonl   {"at", "event", "key" of an item, "note" (its ref), "session"}, one event a line:
-                                   accepted, rejected, reminded, required, followed, overridden
+                                   accepted, rejected, required, followed
     STATE/review.json              a view: {"schema", "waiting", "rules": [{"text", "day", "session", "times"}]}
 
 An item is known by its words, so that what was rejected once is never offered again.

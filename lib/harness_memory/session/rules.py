@@ -26,8 +26,8 @@ _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
 _PASTED = ("Implement the following plan", "This session is being continued", "Caveat:", "---\n", "diff --git")
 _STOPS = (". ", "! ", "? ", "; ", "。", "！", "？", "；", "… ")
 _NEGATED = ((["don't"], 2), (["dont"], 2), (["do", "not"], 3), (["avoid"], 1), (["we", "don't"], 3))  # and steps to go
-_SPELLINGS = (("said", "said ^"), ("from now on", "henceforth"), ("but", "^"), ("so don't", "^ don't"))
-_SPELLINGS += tuple(("this " + place, "our " + place) for place in ("project", "repo", "repository", "codebase"))
+_SPELLINGS = {"said": "said ^", "from now on": "henceforth", "but": "^", "so don't": "^ don't"}
+_SPELLINGS.update(("this " + place, "our " + place) for place in ("project", "repo", "repository", "codebase"))
 _rows: list[tuple[float, list[str]]] = []
 _words: dict[str, list[str]] = {}  # the named lists of the table
 
@@ -155,7 +155,7 @@ def _normal(text: str) -> list[str]:
     marked = [" ^ " if char in ",;:(—–，：" else char for char in "".join(parts)]
     chars = [char if char == " ^ " or char.isalnum() or char in "'-_." else " " for char in marked]
     bare = " %s " % "".join(chars)
-    for old, new in _SPELLINGS:
+    for old, new in _SPELLINGS.items():
         bare = bare.replace(" %s " % old, " %s " % new)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
     if "please" in words:
