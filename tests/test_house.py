@@ -72,10 +72,10 @@ PACKAGES = {
     "notes": 896,
     "memory": 1872,
     "recall": 902,
-    "inject": 509,
+    "inject": 517,
     "guard": 7480,
-    "hook": 869,
-    "cli": 3281,
+    "hook": 877,
+    "cli": 3280,
     "setup": 760,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}

@@ -9,7 +9,7 @@ from ..base import clock, config, files, invocation, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from ..memory import briefing, housekeeping, review
+from ..memory import briefing, housekeeping
 from ..project import identity, relative_path
 from ..session import liveness, sessions
 
@@ -56,9 +56,17 @@ def handle(run: Run) -> dict[str, Any] | None:
         if not is_compacted:
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
         if not is_compacted and not event.channel.startswith("sdk"):  # where a person can see it
-            message.append(review.reminder(run.project_dir, run.now))
+            message.append(_waiting(run))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
+
+
+def _waiting(run: Run) -> str:
+    if not files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
+        return ""
+    from ..memory import review
+
+    return review.reminder(run.project_dir, run.now)
 
 
 def _problems(run: Run) -> list[str]:
