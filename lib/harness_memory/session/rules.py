@@ -11,22 +11,21 @@ from __future__ import annotations
 from ..base import settings
 from ..base.text import brief
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
 _MOST = 12  # rules of one prompt
 _LEAST = 3.0
 _VETO = -5.0  # such a clause speaks for its whole sentence
 _HEADED = 3.0  # for an item of a list of rules
 _IN_PAGE = -1.0  # for a line of a long, structured prompt
 _PAGE_LINES = 20
+_SHORT = 24  # words; rules are
 _LONGEST = 400  # characters of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
 _PASTED = ("Implement the following plan", "This session is being continued", "Caveat:", "---\n", "diff --git")
+_QUOTES = ('"', "“", "«", "「")
 _STOPS = (". ", "! ", "? ", "; ", "。", "！", "？", "；", "… ")
 _NEGATED = ((["don't"], 2), (["dont"], 2), (["do", "not"], 3), (["avoid"], 1), (["we", "don't"], 3))  # and steps to go
-_SPELLINGS = {"said": "said ^", "from now on": "henceforth", "but": "^", "so don't": "^ don't"}
+_SPELLINGS = {"said": "said ^", "from now on": "henceforth", "from this point on": "henceforth", "this kind of": "such"}
+_SPELLINGS.update({"but": "^", "so don't": "^ don't", "so use": "^ use", "-": "^"})
 _SPELLINGS.update(("this " + place, "our " + place) for place in ("project", "repo", "repository", "codebase"))
 _rows: list[tuple[float, list[str]]] = []
 _words: dict[str, list[str]] = {}  # the named lists of the table
@@ -40,13 +39,14 @@ def stated(prompt: str) -> list[str]:
     return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
 
 
-def _sentences(prompt: str) -> Iterator[tuple[str, float]]:
+def _sentences(prompt: str) -> list[tuple[str, float]]:
     """What the user wrote, sentence by sentence, with what its place adds to its score."""
     if len(prompt) > 2 * _READ_CHARS:
         prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
     lines = [] if prompt.startswith(_PASTED) else prompt.replace("’", "'").split("\n")
     place = _IN_PAGE if len(lines) > _PAGE_LINES else 0.0
     is_code = is_headed = False
+    found = []
     for line in lines:
         bare = line.strip()
         is_fence = bare[:3] in ("```", "~~~")
@@ -54,18 +54,19 @@ def _sentences(prompt: str) -> Iterator[tuple[str, float]]:
         if is_code or is_fence or not bare:
             continue
         if _is_heading(bare):
-            is_headed = _has(bare.lower(), _words["headings"])
+            words = [word for word in bare.lower().strip("#*:： ").split() if word not in _words["modifiers"]]
+            is_headed = len(words) == 1 and any(word in words[0] for word in _words["headings"])
             continue
         is_item = bare[0] in "-*•+0123456789"
         is_headed = is_headed and is_item
-        if bare[0] in "><|$%@{}[" or line[:4] == "    " or _has(bare, _words["code"]):
+        if bare[0] in "><|$%@{}[" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
         for stop in _STOPS:
             bare = bare.replace(stop, stop.rstrip() + "\n")
-        for sentence in bare.split("\n"):
-            if sentence[:1] not in ('"', "“", "«", "「"):
-                yield sentence.strip(), _HEADED if is_headed else place
+        sentences = [sentence.strip() for sentence in bare.split("\n") if sentence.strip()[:1] not in _QUOTES]
+        found += [(sentence, _HEADED if is_headed else place) for sentence in sentences]
+    return found
 
 
 def _is_heading(line: str) -> bool:
@@ -92,13 +93,13 @@ def _rule(sentence: str, place: float) -> str:
 def _begins(clause: str) -> bool:
     """Whether a clause begins as rules do, and can stand alone."""
     words = _normal(clause)
-    return not clause.isascii() or (len(words) > 2 and words[2] in _words["starters"])
+    return clause[:1] not in _QUOTES and (not clause.isascii() or (len(words) > 2 and words[2] in _words["starters"]))
 
 
 def _score(text: str) -> float:
     words = _normal(text)
     normal = " %s " % " ".join(words)
-    return sum([weight for weight, signs in _rows if _has(normal, signs)]) + _shape(text, words)
+    return sum([weight for weight, signs in _rows if any(sign in normal for sign in signs)]) + _shape(text, words)
 
 
 def _load() -> None:
@@ -119,15 +120,15 @@ def _sign(sign: str) -> str:
 def _shape(text: str, words: list[str]) -> float:
     """What signs do not show: a question, a report in the third person, a habit, an object at hand, names of code."""
     score = -4.0 if text.rstrip(" )\"'").endswith(("?", "？")) or text[:1] == "¿" else 0.0
-    pairs = [*zip(words, words[1:], [*words[2:], ""])]
-    for before, word, after in pairs:
+    for at, (before, word, after) in enumerate(zip(words, words[1:], [*words[2:], ""]), 1):
         if word in ("always", "never"):
             is_third = after[-1:] == "s" and after[-2:] not in ("ss", "us") and before not in _words["binders"]
             score -= 4.0 if is_third or (after[-2:] == "ed" and after[-3:] != "eed" and after != "allowed") else 0.0
-        elif (before, word) == ("^", "we") and after not in _words["once"]:
+        elif (before, word) == ("^", "we") and after not in _words["once"] and after[-2:] != "ed":
             score += 1.5
-        elif word in ("must", "should") and before[-1:] == "s":
-            score += 1.0
+        elif word in ("must", "should"):  # "tests must", but "the tooltip must"
+            score += 1.0 if before[-1:] == "s" else 0.0
+            score -= 2.0 if words[max(0, at - 2) : at - 1] == ["the"] else 0.0
         elif (before, word) == ("^", "stop") and after[-3:] == "ing":
             score += 3.0
     for at in [at for at, word in enumerate(words) if word == "^"]:
@@ -136,16 +137,13 @@ def _shape(text: str, words: list[str]) -> float:
         if steps and thing and thing[0] not in _words["definite"]:
             score += 1.5
             break
-    places = [word for word in text.split() if "()" in word or ":1" in word]
-    names = [word for word in text.split() if word.isascii() and word.isalpha() and not word[1:].islower()]
-    names = [word for word in names if not word[1:].isupper() and word[1:]]
+    names = [word for word in text.split() if word.isascii() and word[1:] not in (word[1:].lower(), word[1:].upper())]
+    if words[2:3] and words[2] in _words["manner"] and len(words) < _SHORT and not {*words}.isdisjoint(_words["work"]):
+        score += 1.0  # how commits, tests, comments, answers are to be
     definite = sum([word in ("the", "this", "that", "these", "those", "it") for word in words])
     score += 0.5 if not definite else -0.5 if definite > 1 else 0.0
-    return score - 0.5 * len(places) - 0.5 * max(0, len(names) - 1)
-
-
-def _has(text: str, signs: list[str]) -> bool:
-    return any(sign in text for sign in signs)
+    score -= 1.0 if len(words) > 2 * _SHORT else 0.0
+    return score - 0.5 * max(0, len(names) - 1)
 
 
 def _normal(text: str) -> list[str]:
