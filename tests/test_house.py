@@ -73,10 +73,10 @@ PACKAGES = {
     "memory": 1872,
     "recall": 902,
     "inject": 517,
-    "guard": 7480,
-    "hook": 877,
-    "cli": 3280,
-    "setup": 760,
+    "guard": 5420,
+    "hook": 886,
+    "cli": 3279,
+    "setup": 762,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4000, "stop": 4000, "pre_tool_use": 900}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -169,7 +170,7 @@ def test_the_guard_is_added_and_left_out_by_one_word(target: Target, shape: str)
     before = put(target, SHAPES[shape])
     old = do_install(target, wanted(guard=False))
     new = do_install(target)
-    assert new == old.replace(b'"Skill"', b'"*"')
+    assert re.sub(rb',\s*"onFailure": "block"', b"", new) == old.replace(b'"Skill"', b'"*"')
     assert do_install(target, wanted(guard=False)) == old
     do_uninstall(target)
     assert get(target) == before
@@ -245,7 +246,8 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     }
     for event, script, _ in settingsfile.HOOKS:
         command = 'python3 -I -S -X utf8 "${CLAUDE_PLUGIN_ROOT}/hooks/%s" || exit 0' % script
-        assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5}]
+        failing = {"onFailure": "block"} if event == settingsfile.GUARD_EVENT else {}
+        assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5, **failing}]
     plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []

@@ -13,17 +13,16 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from .expand import Call
     from .question import Question
 
-# The full name of a verb that people abbreviate: (program, verb) → verb.
+# program: (verb and its short forms) …
 _VERBS = {
-    **dict.fromkeys([("npm", "i"), ("npm", "add"), ("npm", "in"), ("npm", "isntall")], "install"),
-    **dict.fromkeys([("pnpm", "i"), ("bun", "i")], "install"),
-    **dict.fromkeys([("npm", "rm"), ("npm", "un"), ("npm", "r"), ("npm", "remove"), ("npm", "unlink")], "uninstall"),
-    **dict.fromkeys([("npm", "t"), ("npm", "tst"), ("pnpm", "t"), ("cargo", "t")], "test"),
-    **dict.fromkeys([("npm", "run-script"), ("npm", "rum"), ("cargo", "r")], "run"),
-    **dict.fromkeys([("cargo", "b")], "build"),
-    **dict.fromkeys([("git", "ci")], "commit"),
+    "npm": (("install", "i", "in", "add", "isntall"), ("uninstall", "un", "rm", "r", "remove"), ("test", "t", "tst")),
+    "pnpm": (("install", "i"), ("test", "t"), ("remove", "rm", "un", "uninstall")),
+    "bun": (("install", "i"), ("add", "a"), ("remove", "rm")),
+    "cargo": (("test", "t"), ("build", "b"), ("run", "r"), ("check", "c")),
+    "git": (("commit", "ci"), ("checkout", "co")),
 }
 
 
@@ -39,9 +38,20 @@ class Facts:
         self.paths: list[tuple[str, str]] = []
 
 
+def words_of(call: Call) -> list[str]:
+    """A call as people write it in full: its program, the full name of its verb, the rest."""
+    from .shell import plain
+
+    words = [plain(word) for word in (call.program, *call.args)]
+    for forms in _VERBS.get(call.program, ()):
+        if words[1:2] and words[1] in forms:
+            words[1] = forms[0]
+    return words
+
+
 def facts(question: Question) -> Facts:
     """What a call would do, as far as it can be read; text that is no shell script has no facts."""
-    from . import calls, operands, tools
+    from . import expand, tools
     from .shell import Unreadable, plain
     from .words import joined
 
@@ -49,19 +59,22 @@ def facts(question: Question) -> Facts:
     touched = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
     if question.tool.startswith("mcp__"):
-        texts += tools._commands(question.tool, question.given)
+        texts += [value for key, value in tools._items(question.given, 0) if key in tools._COMMAND_KEYS]
     for text in texts:
         try:
-            trace = calls.trace(str(text), question.cwd, question.home, question.project, question.env)
+            trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env)
         except Unreadable:
             continue
         for call in trace.calls:
-            verb = _VERBS.get((call.program, call.args[0])) if call.args else None
-            words = [call.program, *([verb, *call.args[1:]] if verb else call.args)]
-            found.commands.append([plain(word) for word in words])
-            touched += [(access, word, call.cwd) for access, word in operands.accesses(call)]
+            found.commands.append(words_of(call))
+            kinds = list(call.accesses())
+            kinds += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
+            touched += [
+                (kind, word, call.cwd) for kind, word in kinds if word and kind not in ("g", "G", "c", "s", "S")
+            ]
+    full = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write", "n": "write"}
     for access, word, cwd in touched:
-        kind = access if access in ("write", "delete") else "read"
+        kind = access if access in ("write", "delete") else full.get(access, "read")
         found.paths.append((kind, plain(joined(cwd, word)).replace("~", question.home, 1)))
     return found
 
@@ -103,12 +116,12 @@ def _fits(text: str, pattern: str, separator: str) -> bool:
         waiting = list(states)
         while waiting:  # stars may stand for nothing
             at = waiting.pop()
-            for step in (at + 1,) if pattern[at : at + 1] == "*" else ():
-                after = at + 3 if pattern.startswith("**/", at) else step
-                for each in (step, after):
-                    if each not in states:
-                        states.add(each)
-                        waiting.append(each)
+            for step in (
+                (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ()
+            ):
+                if step not in states:
+                    states.add(step)
+                    waiting.append(step)
         if not char:
             return len(pattern) in states
         ahead = set()

@@ -21,6 +21,11 @@ _LAST_RESORT = (
     b' "Harness guard: this call could not be judged. See: harness memory doctor"}}'
 )
 
+_ALLOWED = (
+    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason":'
+    b' "Harness Memory: its own command line, which reads or records"}}'
+)
+
 
 def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -> None:
     """Answer one call and leave the process. `tree` is the folder of this installation."""
@@ -59,6 +64,10 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
             from ..guard.decision import decide
 
             reply = decide(question, policy, against)
+        elif question.tool == "Bash" and "harness" in str(question.given.get("command")):
+            from ..guard.ours import is_free
+
+            reply = _ALLOWED if is_free(question) else b""
     verdict.append(reply)
     if question.tool != "Skill":
         _stamp(question.root)

@@ -33,7 +33,7 @@ _RULE = {
 }
 _INSTEAD = "Instead: "
 _TEXT_CHARS = 400
-_ABBREVIATED = ("npm", "pnpm", "bun", "cargo", "git commit")  # `npm i`: the verb may not be there
+_ABBREVIATED = ("npm", "pnpm", "bun", "cargo", "git commit", "git checkout")  # `npm i`: the verb may not be there
 
 
 class Bound(OSError):

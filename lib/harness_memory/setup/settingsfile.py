@@ -56,8 +56,10 @@ def entries(
     for event, script, matcher in HOOKS:
         path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
         command = hook_command(interpreter, path, windows=windows)
-        hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
+        hook: dict[str, Any] = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
+        if event == GUARD_EVENT and guard:
+            hook["onFailure"] = "block"  # older clients ignore it
         groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
