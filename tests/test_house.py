@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 1925,
     "project": 566,
     "audit": 190,
-    "session": 1829,
+    "session": 1831,
     "notes": 896,
     "memory": 1872,
     "recall": 902,

@@ -27,16 +27,33 @@ _NEGATED = ((["don't"], 2), (["dont"], 2), (["do", "not"], 3), (["avoid"], 1), (
 _SPELLINGS = {"said": "said ^", "from now on": "henceforth", "from this point on": "henceforth", "this kind of": "such"}
 _SPELLINGS.update({"but": "^", "so don't": "^ don't", "so use": "^ use", "-": "^"})
 _SPELLINGS.update(("this " + place, "our " + place) for place in ("project", "repo", "repository", "codebase"))
-_rows: list[tuple[float, list[str]]] = []
+_EXTRA = " henceforth such in our project in our repo in our repository in our codebase"  # what spellings may become
 _words: dict[str, list[str]] = {}  # the named lists of the table
 
 
 def stated(prompt: str) -> list[str]:
     """The rules in a prompt, each as the user put it."""
-    if not _rows:
-        _load()
-    rules = [_rule(sentence, place) for sentence, place in _sentences(prompt)]
+    rows = _rows(" ".join(prompt.lower().replace("’", "'").split()) + _EXTRA)
+    rules = [_rule(sentence, place, rows) for sentence, place in _sentences(prompt)]
     return [*dict.fromkeys(brief(rule, settings.ITEM_CHARS) for rule in rules if rule)][:_MOST]
+
+
+def _rows(text: str) -> list[tuple[float, list[str]]]:
+    """The rows of the table, with the signs that a text may hold; the named lists go to `_words`."""
+    with open(__file__.rpartition(".")[0] + ".txt", encoding="utf-8") as file:
+        lines = [line for line in file.read().replace("|\n     ", "|").split("\n") if line[:1] not in ("", "#")]
+    rows = []
+    for name, _, items in [line.partition(" ") for line in lines]:
+        if name[0] in "+-":
+            rows.append(
+                (
+                    float(name),
+                    [_sign(sign) for sign in items.split("|") if sign.lstrip("^* ").partition(" ^")[0] in text],
+                )
+            )
+        else:
+            _words[name] = items.split("|")
+    return [row for row in rows if row[1]]
 
 
 def _sentences(prompt: str) -> list[tuple[str, float]]:
@@ -75,17 +92,17 @@ def _is_heading(line: str) -> bool:
     return len(bare) < 60 and (line[0] == "#" or is_bold or bare[-1:] in (":", "："))
 
 
-def _rule(sentence: str, place: float) -> str:
+def _rule(sentence: str, place: float, rows: list[tuple[float, list[str]]]) -> str:
     """The sentence without clauses before it that speak of this moment; "" when it is no rule."""
     while 3 < len(sentence) <= _LONGEST:
         ends = [(at, joint) for at, joint in ((sentence.find(joint), joint) for joint in _words["joints"]) if at > 0]
         at, joint = min(ends, default=(0, ""))
         rest = sentence[at + len(joint) :].strip()
-        head = _score(sentence[:at]) if at and len(rest) >= 8 else 0.0
+        head = _score(sentence[:at], rows) if at and len(rest) >= 8 else 0.0
         if head <= _VETO:
             break
         if head >= 0 or not _begins(rest):
-            return sentence if _score(sentence) + place >= _LEAST else ""
+            return sentence if _score(sentence, rows) + place >= _LEAST else ""
         sentence = rest
     return ""
 
@@ -96,20 +113,10 @@ def _begins(clause: str) -> bool:
     return clause[:1] not in _QUOTES and (not clause.isascii() or (len(words) > 2 and words[2] in _words["starters"]))
 
 
-def _score(text: str) -> float:
+def _score(text: str, rows: list[tuple[float, list[str]]]) -> float:
     words = _normal(text)
     normal = " %s " % " ".join(words)
-    return sum([weight for weight, signs in _rows if any(sign in normal for sign in signs)]) + _shape(text, words)
-
-
-def _load() -> None:
-    with open(__file__.rpartition(".")[0] + ".txt", encoding="utf-8") as file:
-        lines = file.read().replace("|\n     ", "|").split("\n")
-    for name, _, items in [line.partition(" ") for line in lines if line[:1] not in ("", "#")]:
-        if name[0] in "+-":
-            _rows.append((float(name), [_sign(sign) for sign in items.split("|")]))
-        else:
-            _words[name] = items.split("|")
+    return sum([weight for weight, signs in rows if any(sign in normal for sign in signs)]) + _shape(text, words)
 
 
 def _sign(sign: str) -> str:
