@@ -74,8 +74,8 @@ PACKAGES = {
     "recall": 902,
     "inject": 517,
     "guard": 5420,
-    "hook": 886,
-    "cli": 3279,
+    "hook": 875,
+    "cli": 3275,
     "setup": 762,
 }
 FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2500}

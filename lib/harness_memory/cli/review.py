@@ -8,16 +8,17 @@ from typing import Any
 from ..audit import trail
 from ..base import clock, settings
 from ..inject.injection import load_receipt
-from ..memory import records, review, views
+from ..memory import review, views
 from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..notes.note import Note
-from ..session import sessions
+from ..session import episode, sessions
 from . import arguments, notes, resolve
 from .output import Refusal, answer, count, listing, sparkline
 from .scopes import Scopes
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
+_ACTIONS = {"accept": "make notes of them", "edit": "accept one in other words", "reject": "never offer them again"}
 _WEEKS = 12
 
 
@@ -27,30 +28,26 @@ def waiting(argv: list[str]) -> int:
     actions = arguments.Actions("review", about, examples)
     parser = actions.add("list", "what waits, newest first, with its source")
     parser.add_argument("--all", action="store_true", help="not only the first %d" % review.SHOWN)
-    for action, help in (
-        ("accept", "make notes of them"),
-        ("edit", "accept one in other words"),
-        ("reject", "never again"),
-    ):
+    for action, help in _ACTIONS.items():
         parser = actions.add(action, help)
-        parser.add_argument("ids", nargs=None if action == "edit" else "*", metavar="ID")
         if action == "edit":
+            parser.add_argument("ids", nargs=1, metavar="ID")
             parser.add_argument("words", metavar="WORDS", help="what the note is to say, in quotes")
         else:
-            parser.add_argument("--all", action="store_true", help="all that waits")
+            parser.add_argument("ids", nargs="*", metavar="ID")
+        parser.add_argument("--all", action="store_true", help="all that waits")
         if action != "reject":
             parser.add_argument("--topic", metavar="T", dest="name", default="", help="the name of its note")
             notes.add_content(parser)
     args = actions.parse(argv, "list")
     scopes = Scopes(args)
-    left = review.waiting(scopes.project.dir, [each.episode for each in reversed(_records(scopes)) if each.episode])
+    left = review.waiting(scopes.project.dir, _episodes(scopes))
     if args.action == "list":
         args.limit = len(left) or 1 if args.all else review.SHOWN
         return listing(args, "ID KIND DAY SESSION #TIMES WORDS", left, _row, "Nothing waits.")
-    words = [args.ids] if args.action == "edit" else args.ids
-    if bool(words) is getattr(args, "all", False):
+    if bool(args.ids) is args.all:
         raise Refusal("name what you mean by its ID, or --all. See: harness memory review")
-    chosen = left if not words else [_one(word, left) for word in words]
+    chosen = [_one(word, left) for word in args.ids] or left
     if not chosen:
         return answer(args.json, [], ["Nothing waits."])
     results = [_settle(scopes, args, item) for item in chosen]
@@ -58,8 +55,9 @@ def waiting(argv: list[str]) -> int:
     return answer(args.json, [value for value, _ in results], [line for _, lines in results for line in lines])
 
 
-def _records(scopes: Scopes) -> list[records.Record]:
-    return records.load_all(scopes.project.dir)
+def _episodes(scopes: Scopes) -> list[dict[str, Any]]:
+    loaded = (episode.load(scopes.project.dir, name) for name in episode.names(scopes.project.dir))
+    return [each for each in loaded if each]
 
 
 def _one(word: str, left: list[Item]) -> Item:
@@ -91,16 +89,14 @@ def rules(argv: list[str]) -> int:
     scopes = Scopes(args)
     held = standing(scopes)
     weeks = recurrences(held, scopes.now)
-    chart = (
+    after = (
         ["", "Said again, week by week, newest last: " + sparkline([*weeks], 0, max(1, *weeks))] if any(weeks) else []
     )
-    waits = len(review.stated(scopes.project.dir))
-    chart += ["", "%s you stated wait%s: harness memory review" % (count(waits, "rule"), "s" * (waits == 1))] * bool(
-        waits
-    )
+    waits = count(len(review.stated(scopes.project.dir)), "rule")
+    after += ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
     head = "NOTE BINDS LAST #FOLLOWED #STOPPED #OVERRIDDEN #RECURRED RULE"
     none = 'No rule here. Make one: harness memory remember "…" --enforce deny --when "command: …"'
-    return listing(args, head, held, lambda rule: (rule, [rule[key] for key in rule if key != "again"]), none, chart)
+    return listing(args, head, held, lambda rule: (rule, [rule[key] for key in rule if key != "again"]), none, after)
 
 
 def standing(scopes: Scopes) -> list[dict[str, Any]]:
@@ -116,7 +112,7 @@ def standing(scopes: Scopes) -> list[dict[str, Any]]:
     for directory in sessions.all_directories(project_dir):
         for item in load_receipt(directory).items:
             counts.setdefault(item["item"], []).append(("reminded", item.get("at", "")))
-    said = review.items([each.episode for each in reversed(_records(scopes)) if each.episode])
+    said = review.items(_episodes(scopes))
     held = []
     for note in [note for note in shelf.read_all(scopes.shelves) if binding.firmness(note) or note.type == "feedback"]:
         events = [*counts.get(note.ref, ()), *counts.get(note.slug, ())]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from .runner import Run
 
 REMIND = settings.ENFORCE[0]
-_REQUIRED, _FOLLOWED = "required", "followed"
 
 
 def met(question: Question) -> list[dict[str, Any]]:
@@ -55,59 +54,49 @@ def judge(question: Question, policy: Any, hits: list[dict[str, Any]]) -> tuple[
 def check_steps(run: Run, session: Session, state: Capture) -> str:
     """What the session still has to do after its changes, said once; a note that reminds waits for the next prompt."""
     steps = [
-        rule for rule in binding.load(_homes(run.store_root, run.project_dir)) if rule["require"] and rule["after"]
+        rule for rule in binding.load(_homes(run.store_root, run.project_dir)) if rule["after"] and rule["require"]
     ]
     if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
         return ""
-    wanted: list[str] = []
-    before = dict(state.steps)
+    from ..memory import review
+
+    wanted, before = [""], dict(state.steps)
     for rule in steps:
-        changed = max(
-            (number for number, kind, what in state.deeds if kind == "path" and _is_in(run, what, rule)), default=0
-        )
-        done = min(
-            max((n for n, *deed in state.deeds if _is_step(run, deed, step)), default=0) for step in rule["require"]
-        )
-        what = "%s %d" % ((_FOLLOWED, done) if done > changed else (_REQUIRED, changed))
-        if not changed or state.steps.get(rule["note"]) == what or (run.event.is_blocked and done < changed):
+        changed = max(_last(run, state, pattern) for pattern in rule["after"])
+        done = min(_last(run, state, pattern) for pattern in rule["require"])
+        what, number = ("followed", done) if done > changed else ("required", changed)
+        is_known = state.steps.get(rule["note"]) == "%s %d" % (what, number)
+        if not changed or is_known or (run.event.is_blocked and done < changed):
             continue
-        state.steps[rule["note"]] = what
-        note(run, session, what.partition(" ")[0], rule["note"])
+        state.steps[rule["note"]] = "%s %d" % (what, number)
+        try:
+            review.record(run.project_dir, what, run.now, note=rule["note"], session=session.id)
+        except OSError:
+            pass  # the session matters more
         if done < changed:
             missing = "; ".join(step.partition(": ")[2] for step in rule["require"])
-            text = "%s Not done after the last change: %s" % (rule["text"].rstrip(".") + ".", missing)
+            text = "%s. Not done after the last change: %s" % (rule["text"].rstrip("."), missing)
             (state.owed if rule["enforce"] == REMIND else wanted).append(cut(text, 2 * settings.ITEM_CHARS))
     if state.steps != before:
         capture.save(session.dir, state)
-    return "\n".join(wanted)
+    return "\n".join(wanted).strip()
 
 
-def note(run: Run, session: Session, event: str, ref: str) -> None:
-    """Record what became of a rule; the record matters less than the session."""
-    from ..memory import review
-
-    try:
-        review.record(run.project_dir, event, run.now, note=ref, session=session.id)
-    except OSError:
-        pass
-
-
-def _is_in(run: Run, path: str, rule: dict[str, Any]) -> bool:
-    patterns = [pattern.partition(": ")[2] for pattern in rule["after"] if pattern.startswith("path: ")]
-    return any(match.fits_path(run.root + "/" + path, pattern, run.root) for pattern in patterns)
+def _last(run: Run, state: Capture, pattern: str) -> int:
+    """The number of the last deed that fits a pattern; 0 without one."""
+    kind, _, what = pattern.partition(": ")
+    for number, done, deed in reversed(state.deeds):
+        is_path = kind == "path" and match.fits_path(run.root + "/" + deed, what, run.root)
+        if done == kind and (is_path or (kind == "command" and _is_run(run, deed, what))):
+            return int(number)
+    return 0
 
 
-def _is_step(run: Run, deed: list[str], step: str) -> bool:
-    """Whether a deed is a required step: a command that runs it, or a change of its path."""
-    kind, _, pattern = step.partition(": ")
-    if deed[0] != kind:
-        return False
-    if kind == "path":
-        return match.fits_path(run.root + "/" + deed[1], pattern, run.root)
-    if pattern.split()[0].strip("*?") not in deed[1]:
+def _is_run(run: Run, command: str, what: str) -> bool:
+    if what.split()[0].strip("*?") not in command:
         return False  # cheap, and true of nearly all
-    payload = {"tool_name": "Bash", "tool_input": {"command": deed[1]}, "cwd": run.root}
-    return bool(match.matches(match.facts(Question(payload, Environment(system.environ), "")), step))
+    payload = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": run.root}
+    return bool(match.matches(match.facts(Question(payload, Environment(system.environ), "")), "command: " + what))
 
 
 def _homes(root: str, project_dir: str) -> tuple[str, str]:

@@ -20,13 +20,8 @@ _PAGE_LINES = 20
 _SHORT = 24  # words; rules are
 _LONGEST = 400  # characters of a sentence
 _READ_CHARS = 8000  # of a prompt's beginning, and as many of its end
-_PASTED = ("Implement the following plan", "This session is being continued", "Caveat:", "---\n", "diff --git")
 _QUOTES = ('"', "“", "«", "「")
-_STOPS = (". ", "! ", "? ", "; ", "。", "！", "？", "；", "… ")
 _NEGATED = ((["don't"], 2), (["dont"], 2), (["do", "not"], 3), (["avoid"], 1), (["we", "don't"], 3))  # and steps to go
-_SPELLINGS = {"said": "said ^", "from now on": "henceforth", "from this point on": "henceforth", "this kind of": "such"}
-_SPELLINGS.update({"but": "^", "so don't": "^ don't", "so use": "^ use", "-": "^"})
-_SPELLINGS.update(("this " + place, "our " + place) for place in ("project", "repo", "repository", "codebase"))
 _EXTRA = " henceforth such in our project in our repo in our repository in our codebase"  # what spellings may become
 _words: dict[str, list[str]] = {}  # the named lists of the table
 
@@ -60,7 +55,7 @@ def _sentences(prompt: str) -> list[tuple[str, float]]:
     """What the user wrote, sentence by sentence, with what its place adds to its score."""
     if len(prompt) > 2 * _READ_CHARS:
         prompt = prompt[:_READ_CHARS] + "\n" + prompt[-_READ_CHARS:]
-    lines = [] if prompt.startswith(_PASTED) else prompt.replace("’", "'").split("\n")
+    lines = [] if prompt.startswith(tuple(_words["pasted"])) else prompt.replace("’", "'").split("\n")
     place = _IN_PAGE if len(lines) > _PAGE_LINES else 0.0
     is_code = is_headed = False
     found = []
@@ -79,7 +74,7 @@ def _sentences(prompt: str) -> list[tuple[str, float]]:
         if bare[0] in "><|$%@{}[" or line[:4] == "    " or any(mark in bare for mark in _words["code"]):
             continue
         bare = bare.lstrip("-*•+ ").lstrip("0123456789.) ") if is_item else bare
-        for stop in _STOPS:
+        for stop in _words["stops"]:
             bare = bare.replace(stop, stop.rstrip() + "\n")
         sentences = [sentence.strip() for sentence in bare.split("\n") if sentence.strip()[:1] not in _QUOTES]
         found += [(sentence, _HEADED if is_headed else place) for sentence in sentences]
@@ -160,7 +155,7 @@ def _normal(text: str) -> list[str]:
     marked = [" ^ " if char in ",;:(—–，：" else char for char in "".join(parts)]
     chars = [char if char == " ^ " or char.isalnum() or char in "'-_." else " " for char in marked]
     bare = " %s " % "".join(chars)
-    for old, new in _SPELLINGS.items():
+    for old, _, new in [spelling.partition("=") for spelling in _words["spellings"]]:
         bare = bare.replace(" %s " % old, " %s " % new)
     words = [*filter(None, [word.strip(".'") for word in bare.split()])]
     if "please" in words:
