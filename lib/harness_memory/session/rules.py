@@ -129,7 +129,7 @@ def _shape(text: str, words: list[str]) -> float:
         elif (before, word) == ("^", "we") and after not in _words["once"] and after[-2:] != "ed":
             score += 1.5
         elif word in ("must", "should"):  # "tests must", but "the tooltip must"
-            score += 1.0 if before[-1:] == "s" else 0.0
+            score += (1.0 if before[-1:] == "s" else 0.0) + (1.0 if before in _words["work"] else 0.0)
             score -= 2.0 if words[max(0, at - 2) : at - 1] == ["the"] else 0.0
         elif (before, word) == ("^", "stop") and after[-3:] == "ing":
             score += 3.0
