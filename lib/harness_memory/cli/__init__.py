@@ -22,6 +22,8 @@ VERBS = (
     ("checkpoint", "checkpoint:checkpoint", "what this session did and what remains, in your words"),
     ("remember", "notes:remember", "keep a fact; it goes into the note it belongs to"),
     ("note", "notes:note", "one note: add, edit, show, list, remove, promote, supersede"),
+    ("review", "review:waiting", "rules you stated, decisions, lessons: accept, edit, reject"),
+    ("rules", "review:rules", "every rule: how it binds, when it came up, was it followed"),
     ("lint", "lint:lint", "problems in what notes say (verify: in files); --fix"),
     ("compact", "lint:compact", "merge what notes say twice (consolidate: sessions into notes)"),
     ("edit", "notes:edit", "a note, the briefing or a profile in your editor"),
@@ -65,7 +67,7 @@ OWN_VERBS = (
 GROUPS = (
     ("Every day", "status list show search open remember forget review why doctor"),
     ("Look closer", "view digest related transcript stats signals audit"),
-    ("Curate", "note edit lint compact briefing profile consolidate checkpoint thread task rate"),
+    ("Curate", "note edit rules lint compact briefing profile consolidate checkpoint thread task rate"),
     ("Keep", "backfill prune archive restore"),
     ("Repair", "verify rebuild"),
     ("Share", "share team sync export import"),
