@@ -71,7 +71,7 @@ PACKAGES = {
     "session": 2203,
     "notes": 914,
     "memory": 2748,
-    "recall": 1260,
+    "recall": 1256,
     "inject": 512,
     "guard": 5417,
     "hook": 910,
