@@ -13,6 +13,7 @@ ENV_HOME = "HARNESS_MEMORY_HOME"
 ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
 ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
 ENV_CLIENT_PID = "CLAUDE_PID"
+ENV_PLUGIN_ROOT = "CLAUDE_PLUGIN_ROOT"  # set for the hooks of a plugin
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
@@ -25,6 +26,7 @@ CONFIG_FILE = "config.json"
 GUARD_FILE = "guard.json"  # in the store, and in a project's .claude folder
 GUARD_DIR = "guard"
 INSTALLS_FILE = "installs.json"
+VIEW_FILE = "view.html"  # derived: the memory as a page
 HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
@@ -76,6 +78,7 @@ GITIGNORE = """\
 /sync/
 /installs.json
 /triggers
+/view.html
 /*/INDEX.md
 /*/MEMORY.md
 /*/STATE/*
@@ -221,6 +224,7 @@ DEFAULTS: dict[str, int | str] = {
     "work_after": "archive",
     "consolidate_after_episodes": 10,
     "recall_items": 3,
+    "start_line": "on",
 }
-CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
+CHOICES = {"work_after": ("archive", "delete"), "start_line": ("on", "off")}  # the settings that are words
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off
