@@ -71,14 +71,14 @@ PACKAGES = {
     "session": 2397,
     "notes": 980,
     "memory": 2941,
-    "recall": 1260,
+    "recall": 1256,
     "inject": 526,
     "guard": 5257,
     "hook": 1070,
     "cli": 4099,
     "setup": 882,
 }
-FOLDERS = {"hooks": 176, "tests": 16000, "bench": 2700}
+FOLDERS = {"hooks": 176, "tests": 15900, "bench": 2696}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4340, "stop": 4000, "pre_tool_use": 900}
 
 
