@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import support
 from commandline import World
+from life import Life
 
 from harness_memory.setup import settingsfile
 
@@ -231,9 +232,10 @@ def test_damaged_and_newer_files_are_listed(installed: World) -> None:
 
 
 def test_a_checkpoint_that_was_not_understood_is_named(installed: World) -> None:
-    (installed.repo / ".claude").mkdir()
-    (installed.repo / ".claude" / "completion-checkpoint.json").write_text("{nope", encoding="utf-8")
-    installed.work("Add a form", "Added.", ("a.py",))
+    life = Life(installed.home, installed.repo)
+    life.start()
+    life.checkpoint("{nope")
+    life.turn("Add a form", "Added.", "a.py")
     found = problems(installed)
     assert "1 checkpoint" in found["leftovers"]["text"]
     assert "malformed checkpoint" in "\n".join(found["failures"]["details"])

@@ -137,9 +137,7 @@ def test_secret_in_names_reaches_no_file(life: Life) -> None:
     life.transcript.text("One done.")
     secrets = ("hunter22", "98765432123", "s3cr3t-v4lue", TOKEN)
     nested = {TOKEN: 1, "password": [secrets[0]], "db_password": 98765432123, "secret": {"value": secrets[2]}}
-    (life.cwd / ".claude").mkdir()
-    path = life.cwd / ".claude" / "completion-checkpoint.json"
-    path.write_text(json.dumps({**nested, "what_was_done": "It is done."}), "utf-8")
+    life.checkpoint({**nested, "what_was_done": "It is done."})
     life.stop("One done.", session_title="title " + TOKEN)
     life.end("because " + TOKEN)
     for name, data in support.snapshot(life.store).items():

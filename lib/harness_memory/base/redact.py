@@ -102,8 +102,13 @@ _NAMES = {
     ),
     **dict.fromkeys(("psk", "kennwort", "wachtwoord", "senha", "clave", "parola", "heslo", "kata sandi"), "password"),
     **dict.fromkeys(("credential", "credentials", "creds"), "credential"),
-    **{"secret": "secret", "token": "token", "key": "key", "auth": "auth", "_pat": "pat"},
-    **{"secret_key_base": "secret-key", "client_key_data": "private-key"},
+    "secret": "secret",
+    "token": "token",
+    "key": "key",
+    "auth": "auth",
+    "_pat": "pat",
+    "secret_key_base": "secret-key",
+    "client_key_data": "private-key",
 }
 _NAMES_BEYOND_ASCII = {
     **dict.fromkeys(

@@ -176,6 +176,7 @@ DAY_SECONDS = 86400
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,
     "retention_episodes": 200,
+    "retention_after": "archive",
     "stale_after_hours": 12,
     "async_task_days": 7,
     "injection_units": 8000,
@@ -185,5 +186,5 @@ DEFAULTS: dict[str, int | str] = {
     "consolidate_after_episodes": 10,
     "recall_items": 3,
 }
-CHOICES = {"work_after": ("archive", "delete")}  # the settings that are words
+CHOICES = dict.fromkeys(("work_after", "retention_after"), ("archive", "delete"))  # the settings that are words
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

@@ -38,6 +38,7 @@ VERBS = (
     ("prune", "retention:prune", "thin out, then archive or delete old work directories; episodes stay"),
     ("archive", "retention:archive", "move old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
+    ("adopt", "adopt:adopt", "let this folder join the memory of the repository that it says it is"),
     ("audit", "audit:audit", "what the guard stopped or asked about: show, verify, stats"),
     ("rebuild", "doctor:rebuild", "regenerate INDEX.md and the other views, and lost episodes, from the facts"),
     ("verify", "doctor:verify", "check every file of a memory against the rules of the store"),

@@ -97,6 +97,10 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
         text = "%s could not be understood" % count(len(left), "checkpoint")
         remedy = "record it again with: harness memory checkpoint; then delete the file"
         yield Check(WARN, "leftovers", text, remedy, [short(path) for path in left])
+    claude = os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, settings.CHECKPOINT_PREFIX + "*")
+    if ignored := [path for path in glob.glob(claude) if not path.endswith(settings.REJECT_SUFFIX)]:
+        text = "%s that no session here is known to have written" % count(len(ignored), "checkpoint file")
+        yield Check(WARN, "ignored", text, "delete it, or see who did", [short(path) for path in ignored])
 
 
 def _installs(root: str, every: list[installs.Install]) -> Iterator[Check]:

@@ -28,6 +28,9 @@ def prune(argv: list[str]) -> int:
     parser.add_argument("--older-than", type=arguments.instant, metavar="AGE", help=days)
     args = parser.parse_args(argv)
     reports, lines, settled = [], [], config.load(arguments.root())
+    if settled.problems:
+        complain("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
+        return 1
     for project_dir in arguments.project_dirs(args):
         report = _prune(project_dir, settled, args)
         reports.append(report)

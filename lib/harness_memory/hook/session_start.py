@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 def handle(run: Run) -> dict[str, Any] | None:
     event = run.event
     options = config.load(run.store_root)
+    is_refused = run.project.identity.startswith("remote#") and not os.path.isdir(run.project_dir)
     identity.record(run.project, clock.iso(run.now))
     is_compacted = event.source == "compact"
     # Clients before 2.1.214 call a fork "resume"; its own transcript does not exist yet.
@@ -53,6 +54,9 @@ def handle(run: Run) -> dict[str, Any] | None:
             shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
             shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
+        if is_refused:
+            what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
+            message.append(what % (brief(run.project.remote, settings.ITEM_CHARS), invocation.own_command()))
         if not is_compacted:
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))

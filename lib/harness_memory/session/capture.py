@@ -32,7 +32,7 @@ SPEC = {
     "pending?": {"*": ("text", "any")},
     "tools?": {"*": "count"},
     "checkpoints?": {"*": {"*": "any"}},
-    "wrote_checkpoint?": "flag",
+    "reports?": ["text"],
 }
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
@@ -59,7 +59,7 @@ class Capture:
         self.skills: list[str] = []
         self.outside: list[str] = []  # tools that brought in text from outside the machine
         self.model = self.branch = self.title = self.ended = self.thread = ""
-        self.wrote_checkpoint = False
+        self.reports: list[str] = []  # names of checkpoint files that it wrote and that wait to be taken
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
         self.notes_read: list[str] = []  # paths of notes read in this run
         self.looked: list[str] = []  # what our own commands were asked to show

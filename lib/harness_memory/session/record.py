@@ -50,7 +50,7 @@ def update(
         forgotten = tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
         state.since = max(state.since, forgotten)
     updated = Update(state, _read(context, str(meta.get("transcript") or ""), state, message))
-    if context.checkpoints() or state.wrote_checkpoint or files.names(session.artifacts):
+    if context.checkpoints() or files.names(session.artifacts):
         from ..base import health
         from . import checkpoint
 
@@ -143,7 +143,9 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     # Earlier turns said something of their work too.
     earlier = [text for text, _ in state.earlier if text != cut(state.answer, settings.EARLIER_CHARS)]
     answers = _joined([*earlier, cut(state.answer, settings.DONE_CHARS // 2)]) if earlier else state.answer
-    remains = list(said[-1]["what_remains"]) if said else state.open_todos()
+    if len(answers) >= 40 and done:  # a checkpoint adds to what the transcript shows
+        done = cut("%s\n\n%s" % (cut(done, settings.DONE_CHARS * 2 // 3), answers), settings.DONE_CHARS)
+    remains = list(dict.fromkeys([*(said[-1]["what_remains"] if said else ()), *state.open_todos()]))
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
         remains.append("Unfinished: " + prompts[-1])

@@ -205,8 +205,11 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     if name in _SHELL_TOOLS and is_error:
         _add(state.failed, detail, 12)
     elif name in _SHELL_TOOLS:
-        before, prefix, _ = detail.partition(settings.CHECKPOINT_PREFIX)
-        state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
+        before, prefix, after = detail.partition(settings.CHECKPOINT_PREFIX)
+        if (
+            prefix and ">" in before and " " not in before.rpartition(">")[2].strip(" '\"")
+        ):  # the target of a redirection
+            _add(state.reports, prefix + after.replace("\n", " ").partition(" ")[0].strip("'\";|&<"), 12)
         earlier = next((each for each in reversed(state.failed) if _is_variant(each, detail)), "")
         if earlier:
             state.failed.remove(earlier)
@@ -225,7 +228,7 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     for path in paths:
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
-            state.wrote_checkpoint = True  # a report of work, not work
+            _add(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
         elif relative:
             state.turn_files += 1
             state.files_total += relative not in state.files
