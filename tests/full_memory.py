@@ -83,7 +83,7 @@ def _curate(memory: Memory, say: Say) -> None:
     )
     memory.do("note", "add", "outdated rule", say("removed note"))
     memory.do("note", "remove", "outdated-rule")
-    memory.do("task", "start", say("task"), "--id", "auth", "--next", say("task next"))
+    memory.do("task", "start", "auth", "--next", say("task next"))
     memory.do("task", "checkpoint", "auth", "--note", say("task note"), "--blocked", say("task blocker"))
     memory.do("rate", "deploy", "1", "--note", say("rating"))
 

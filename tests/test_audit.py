@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any, Callable
@@ -73,17 +72,6 @@ def test_content_is_redacted_cut_and_typed(tmp_path: Path, fields: dict[str, Any
     assert {key: event.get(key) for key in expected} == expected
     assert len(event.get("command", "")) <= 500
     assert state(tmp_path) == ("", 1, 0)
-
-
-def test_an_append_loads_nothing_slow(tmp_path: Path) -> None:
-    code = (
-        "import sys; sys.path.insert(0, sys.argv[1])\n"
-        "from harness_memory.audit import trail\n"
-        "trail.append(sys.argv[2], {'event': 'tool_blocked', 'command': 'rm -rf ~ && git push -f'}, 1.0)\n"
-        "print(*sorted({'re', 'json', 'hashlib', 'datetime', 'typing'} & {*sys.modules}))"
-    )
-    command = [sys.executable, "-I", "-S", "-c", code, str(support.LIB), str(tmp_path)]
-    assert subprocess.check_output(command).split() == []
 
 
 def test_a_held_lock_records_nothing(tmp_path: Path) -> None:

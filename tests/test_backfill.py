@@ -62,15 +62,6 @@ def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
     assert world.files() == files_before
 
 
-def test_backfill_after_a_kill_goes_on(world: World) -> None:
-    session = left(world, ASK, ANSWER)
-    world.json("backfill")
-    (world.session_dir(session) / "META.yaml").unlink()  # the record is what is written last
-    assert world.json("backfill")["made"] == 1
-    assert len(support.episodes(world.root)) == 1
-    world.assert_sound()
-
-
 def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) -> None:
     other = tmp_path / "a_b"
     alike = tmp_path / "a-b"  # the client's folder for both has the same name
@@ -129,7 +120,7 @@ def test_transcript_written_lately_is_skipped(world: World) -> None:
     os.utime(session.transcript_path)
     assert skipped(world) == {"running": 1}
     told = world.memory("backfill").stdout
-    assert "1 running or written to in the last 15 minutes." in told
+    assert "1 running." in told
     assert "run harness memory backfill later" in told
 
 

@@ -12,6 +12,7 @@ import pytest
 import support
 from life import Life
 
+from harness_memory.base import settings
 from harness_memory.project import relative_path
 from harness_memory.session import capture, transcript
 
@@ -193,8 +194,6 @@ def test_damaged_and_foreign_lines_are_skipped(paper: support.Transcript) -> Non
 
 
 def test_line_beyond_the_limit_is_skipped(paper: support.Transcript, monkeypatch: pytest.MonkeyPatch) -> None:
-    from harness_memory.base import settings
-
     monkeypatch.setattr(settings, "TRANSCRIPT_LINE_MAX_BYTES", 50_000)
     monkeypatch.setattr(settings, "TRANSCRIPT_CHUNK_BYTES", 4096)
     paper.prompt("one").write(ROOT + "/big.py", "y" * 300_000).write(ROOT + "/small.py").text("One done.")
@@ -206,8 +205,6 @@ def test_line_beyond_the_limit_is_skipped(paper: support.Transcript, monkeypatch
 def test_reading_that_runs_out_of_time_goes_on_next_time(
     paper: support.Transcript, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from harness_memory.base import settings
-
     monkeypatch.setattr(settings, "TRANSCRIPT_CHUNK_BYTES", 65536)
     for number in range(100):
         paper.turn("ask %d" % number, "ok", files=[ROOT + "/%d.py" % number])
@@ -286,3 +283,27 @@ def test_a_stop_reads_only_what_was_appended(life: Life) -> None:
     path.write_bytes(path.read_bytes().replace(b"Rename the parser", b"Rewrite history!!"))
     life.turn("Go on", "Went on.")
     assert life.episode["asked"] == ["Rename the parser", "Go on"]
+
+
+def test_passages_hold_what_was_said_without_code_logs_and_tables(life: Life) -> None:
+    answer = "Fixed. The cache key lacked the tenant.\n\n```py\nx = 1\n```\n\n| a | b |\n| - | - |\n\n- Run `make` once"
+    life.start()
+    life.turn("Why is the cache wrong?\n\nIt shows other tenants.", answer, "cache.py")
+    said = [(each["turn"], each["by"], each["text"]) for each in life.episode["passages"]]
+    assert said == [
+        (0, "user", "Why is the cache wrong?"),
+        (0, "user", "It shows other tenants."),
+        (0, "claude", "Fixed."),
+        (0, "claude", "The cache key lacked the tenant."),
+        (0, "claude", "Run `make` once"),
+    ]
+
+
+def test_passages_of_a_long_session_keep_what_tells_most_of_every_turn(paper: support.Transcript) -> None:
+    for number in range(60):
+        chatter = " ".join("%s look at it now and say more then." % word for word in "abcdefghijklmn")
+        paper.turn("ask %d" % number, "%s\nPort %d of `gateway_%d` is taken." % (chatter, 8000 + number, number))
+    state = absorbed(paper)
+    kept = " ".join(state.units)
+    assert sum(map(len, state.units)) <= settings.PASSAGES_CHARS
+    assert all("`gateway_%d`" % number in kept for number in range(60))

@@ -1,4 +1,4 @@
-"""`checkpoint` and `rebuild` over a store that real hooks wrote."""
+"""`checkpoint` over a store that real hooks wrote."""
 
 from __future__ import annotations
 
@@ -17,44 +17,10 @@ from harness_memory.session import sessions
 
 
 @pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
-@pytest.fixture
 def empty(home: Path, tmp_path: Path) -> World:
     """A plain directory in which nothing has happened."""
     (tmp_path / "project").mkdir()
     return World(home, tmp_path / "project")
-
-
-@pytest.fixture(scope="module")
-def settled(tmp_path_factory: pytest.TempPathFactory) -> World:
-    """Two sessions that ended, for tests that only look."""
-    top = tmp_path_factory.mktemp("settled")
-    return fill(World(top / "home", support.make_repo(top / "project")))
-
-
-@pytest.fixture
-def worked(settled: World, tmp_path: Path) -> World:
-    """The same in a store to write to."""
-    return copy(settled, tmp_path)
-
-
-def copy(world: World, to: Path) -> World:
-    shutil.copytree(str(world.home), str(to / "copy"))
-    return World(to / "copy", world.repo)
-
-
-def fill(world: World) -> World:
-    world.work(
-        "Add a login form", "Added a login form with validation. All tests pass.", ("src/login.py", "tests/t.py")
-    )
-    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
-    return world
-
-
-# checkpoint ----------------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +36,8 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, support.Sess
 @pytest.fixture
 def busy(begun: tuple[World, support.Session], tmp_path: Path) -> World:
     """The same in a store to write to."""
-    return copy(begun[0], tmp_path)
+    shutil.copytree(str(begun[0].home), str(tmp_path / "copy"))
+    return World(tmp_path / "copy", begun[0].repo)
 
 
 @pytest.fixture
@@ -182,14 +149,15 @@ def test_an_ambiguous_session_is_refused_with_its_candidates(world: World) -> No
     assert all(name[:8] in result.stderr for name in ids)
 
 
-def test_an_episode_alone_takes_no_checkpoint(worked: World) -> None:
-    row = worked.json("list")[0]
-    (path,) = worked.project.glob("WORK/*/%s/META.yaml" % row["id"])
+def test_an_episode_alone_takes_no_checkpoint(world: World) -> None:
+    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
+    row = world.json("list")[0]
+    (path,) = world.project.glob("WORK/*/%s/META.yaml" % row["id"])
     path.unlink()
-    before = worked.files()
-    result = worked.memory("checkpoint", "--done", "x", "--session", row["id"])
-    assert (result.code, "only the episode" in result.stderr) == (2, True)
-    assert worked.files() == before
+    before = world.files()
+    result = world.memory("checkpoint", "--done", "x", "--session", row["id"])
+    assert (result.code, "no session" in result.stderr) == (2, True)
+    assert world.files() == before
 
 
 def test_the_present_session_may_be_named(empty: World) -> None:
@@ -226,33 +194,15 @@ def test_checkpoint_waits_for_no_lock_for_ever(
     assert (result.code, "Try again" in result.stderr) == (2, True)
 
 
-def test_an_ended_session_keeps_its_status(worked: World) -> None:
-    row = worked.json("list")[0]
-    before = worked.json("show", row["id"])["meta"]
-    assert worked.memory("checkpoint", "--done", "Afterthought", "--session", row["id"]).code == 0
-    after = worked.json("show", row["id"])["meta"]
+def test_an_ended_session_keeps_its_status(world: World) -> None:
+    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
+    row = world.json("list")[0]
+    before = world.json("show", row["id"])["meta"]
+    assert world.memory("checkpoint", "--done", "Afterthought", "--session", row["id"]).code == 0
+    after = world.json("show", row["id"])["meta"]
     assert (after["status"], after["ended"]) == (before["status"], before["ended"])
     assert after["summary"] == "Afterthought"
-    assert worked.json("status")["live"] == []
+    assert world.json("status")["live"] == []
 
 
 # rebuild -------------------------------------------------------------------------------------------
-
-
-def test_rebuild_says_what_changed(worked: World) -> None:
-    before = worked.files()
-    assert "nothing to change" in worked.memory("rebuild").stdout
-    assert worked.files() == before
-    (worked.project / "INDEX.md").write_text("stale", encoding="utf-8")
-    result = worked.memory("rebuild")
-    assert (result.code, "INDEX.md" in result.stdout) == (0, True)
-    assert "current-work.json" not in result.stdout
-    assert worked.files() == before
-    (told,) = worked.json("rebuild", "--all-projects")
-    assert told == {"project": worked.project.name, "changed": []}
-
-
-def test_rebuild_of_nothing(empty: World) -> None:
-    result = empty.memory("rebuild")
-    assert (result.code, "nothing to rebuild" in result.stdout) == (0, True)
-    assert not empty.root.exists()

@@ -102,5 +102,5 @@ def test_stats(world: World) -> None:
     assert found["by_day"][day] == 2
     assert world.json("audit", "stats", "--since", "7d")["events"] == 4
     text = world.memory("audit", "stats").stdout
-    assert text.startswith("5 events in 3 days\n\nBy event\n  tool_blocked        2  ####")
-    assert ["%s  2  %s" % (day, "#" * 40)] == [line.strip() for line in text.splitlines() if day in line]
+    assert text.startswith("5 events in 3 days\n\nBy event\n  tool_blocked        2\n")
+    assert ["%s  2" % day] == [line.strip() for line in text.splitlines() if day in line]

@@ -15,7 +15,7 @@ import support
 from commandline import World
 from life import Life, failures
 
-from harness_memory.base import neutral, settings
+from harness_memory.base import clock, neutral, settings
 from harness_memory.inject import injection as inject
 
 CAP = 8000
@@ -68,10 +68,44 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     (life.store / "user" / "MEMORY.md").write_text("- prefers tabs\n", "utf-8")
     text = life.start().context
     parts = ["<harness-memory", "Prices are in cents.", "totals are off by a cent", "next: test the guest cart"]
-    parts += ["VAT is included", "prefers tabs", "Totals are rounded once, at the end. [totals.py]", " show <id>"]
-    assert in_order(text, *parts, " search WORD", " checkpoint --done", " remember ", "</harness-memory>")
+    parts += ["VAT is included", "prefers tabs", "Totals are rounded once, at the end. [totals.py]", "`show <id>`"]
+    assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory>")
     assert text.count("[%s]" % earlier.meta["date"]) >= 3
     assert text.count("<harness-memory") == text.count("</harness-memory>") == 1
+
+
+def test_a_session_that_runs_beside_is_named_with_its_files(life: Life) -> None:
+    sibling = Life(life.home, life.cwd, pid=os.getpid())
+    sibling.start()
+    sibling.turn("Move the ledger to cents", "Moved it.", "ledger.py")
+    sibling.prompt("Now the invoices")
+    text = life.start().context
+    assert "Running now beside this session" in text
+    assert "%s: Now the invoices [ledger.py]" % sibling.session.id[:8] in text
+
+
+def test_what_the_last_sessions_learned_is_handed_over_once(life: Life) -> None:
+    earlier = another(life)
+    earlier.start()
+    earlier.turn("Where are prices kept?", "They are kept in the ledger.", "ledger.py")
+    earlier.checkpoint({"what_was_done": "Looked at prices", "learnings": ["Prices are kept in cents"]})
+    earlier.stop("Looked at prices.")
+    earlier.end()
+    text = life.start().context
+    assert text.count("Prices are kept in cents") == 1
+    assert in_order(text, "## Decided or learned lately", "Prices are kept in cents", "## Past sessions")
+
+
+def test_a_full_memory_does_not_cut_the_briefing(life: Life) -> None:
+    earlier = past(life)
+    lines = ["- line %02d: %s" % (n, "the words of a rule that someone wrote " * 2) for n in range(80)]
+    brief(earlier, "\n".join(lines) + "\n")
+    index = ["- [note %03d](note-%03d.md) a fact that is worth a line in the index" % (n, n) for n in range(150)]
+    (earlier.project / "MEMORY.md").write_text("\n".join(index) + "\n", "utf-8")
+    text = life.start().context
+    assert all(line.rstrip() in text for line in lines)
+    assert in_order(text, "test the guest cart", "note-000", "## Past sessions", "`show <id>`")
+    assert inject.units(text) <= 9500
 
 
 def test_the_injected_commands_work(life: Life) -> None:
@@ -79,14 +113,19 @@ def test_the_injected_commands_work(life: Life) -> None:
     text = life.start().context
     env = support.clean_environment(life.home, life.session.environment(pid=life.pid))
     id = earlier.meta["session_id"]
+    own = text.partition("Commands begin with `")[2].partition("`")[0]
     commands = {
-        text.partition("Read one: ")[2].partition("   Search: ")[0].replace("<id>", id): "Totals are rounded once",
-        text.partition("Search: ")[2].partition("\n")[0].replace("WORD", "rounded"): id,
-        text.partition("has to wait: ")[2].partition("\n")[0]: "ecorded",
-        text.partition("in later sessions: ")[2].partition("\n")[0].replace("…", "Prices are in cents"): "Noted",
+        "show " + id: "Totals are rounded once",
+        "search rounded": id,
+        'checkpoint --done "…" --remains "…" --learned "…"': "ecorded",
+        'remember "Prices are in cents"': "Noted",
+        "thread close " + id: "closed",
     }
+    assert all("`%s " % command.split()[0] in text for command in commands)
     for command, expected in commands.items():
-        done = subprocess.run(shlex.split(command), env=env, cwd=life.cwd, stdout=subprocess.PIPE, check=True)
+        done = subprocess.run(
+            shlex.split(own + " " + command), env=env, cwd=life.cwd, stdout=subprocess.PIPE, check=True
+        )
         assert expected in done.stdout.decode("utf-8")
 
 
@@ -164,7 +203,8 @@ def test_new_steps_and_notes_come_with_what_they_belong_to(life: Life) -> None:
     notes.write_text("- VAT is included\n- ships on Mondays\n#12 crash on empty cart\n", "utf-8")
     text = life.start("resume").context
     assert "totals are off by a cent\n  next: test the guest cart\n  next: ship it" in text
-    assert in_order(text, "] ships on Mondays", "#12 crash on empty cart")
+    assert "] ships on Mondays" in text
+    assert "#12 crash on empty cart" in text
     assert "VAT" not in text
     os.utime(notes, (1_000_000_000, 1_000_000_000))
     assert life.start("resume").stdout == "", "another day is not news"
@@ -396,3 +436,26 @@ def test_of_many_injections_the_sums_are_kept(tmp_path: Path) -> None:
     assert sum(entry["units"] for entry in log) == sum(map(len, texts))
     page = (tmp_path / settings.RECEIPT_FILE).read_text("utf-8")
     assert [page.count(text + "\n") for text in texts] == [1] * len(texts)
+
+
+def test_notes_come_by_relevance_and_doubtful_ones_are_marked(life: Life) -> None:
+    world = World(life.home, life.cwd)
+    (life.cwd / "tax.py").write_text("RATE = 19", "utf-8")
+    (life.cwd / "mail.py").write_text("HOST = 1", "utf-8")
+    assert world.memory("note", "add", "Tax", "VAT is included", "--file", "tax.py").code == 0
+    assert world.memory("note", "add", "Mail", "Mail goes out hourly", "--file", "mail.py").code == 0
+    assert world.memory("note", "add", "Guest cart", "A guest has no address").code == 0
+    past(life)
+    later = time.time() + 2 * 86400  # a file whose time moved and whose content did not is not in doubt
+    for name, text in (("tax.py", "RATE = 7"), ("mail.py", "HOST = 1")):
+        (life.cwd / name).write_text(text, "utf-8")
+        os.utime(life.cwd / name, (later, later))
+    text = life.start().context
+    assert in_order(text, "A guest has no address", "VAT is included")
+    assert "CHECK: changed or gone since it was verified: tax.py" in text
+    assert text.count("CHECK: ") == 1
+    for path in (life.store / "user", *life.store.glob("*/LEARNING/topics")):
+        for note in path.glob("guest*.md"):
+            note.write_text(note.read_text("utf-8").replace(clock.iso(time.time())[:10], "2024-01-02"), "utf-8")
+    text = another(life).start().context
+    assert "CHECK: not verified since 2024-01-02" in text

@@ -61,7 +61,7 @@ def test_a_local_note_ends_with_its_session_unless_promoted(world: World, client
     assert made["session"] == life.session.id[:8]
     assert Path(made["file"]).parent == life.directory / "local"
     assert world.json("note", "promote", "x", **inside)["note"] == "project/x"
-    assert refs(world, "--session", life.session.id[:8]) == ["project/x"]
+    assert refs(world) == ["project/x"]
     assert not Path(made["file"]).exists()
     life.end()
 
@@ -121,7 +121,7 @@ def test_notes_are_listed_by_type_age_and_use(world: World) -> None:
     assert refs(world, "--type", "feedback") == ["project/a"]
     assert refs(world, "--scope", "user") == []
     assert refs(world, "--since", "7d") == ["project/a", "project/b"]
-    assert refs(world, "--until", "2025-06-01") == refs(world, "--unused") == ["project/c"]
+    assert refs(world, "--unused") == ["project/c"]
     assert "unused" in {each["kind"] for each in world.json("lint", code=1)["findings"]}
     world.memory("show", "c")
     assert refs(world, "--unused") == []
@@ -144,9 +144,6 @@ def test_unreadable_files_among_the_notes_are_named_and_disturb_nothing(home: Pa
         assert "cart.md" in text
         assert not [name for name in ("link", "folder", "pipe", "bytes", "huge") if name + ".md" in text]
     assert {each["kind"] for each in world.json("lint", code=1)["findings"]} == {"unreadable"}
-    for name in ("link", "folder", "pipe"):
-        assert "not a plain file" in world.memory("note", "remove", name).stderr
-        assert os.path.lexists(topics / (name + ".md"))
     assert world.memory("note", "edit", "huge", "--verified").code == 2
     assert "cannot be read" in world.memory("show", "bytes").stderr
     assert Path(world.json("note", "remove", "huge")[0]["archived"]).stat().st_size == 8_000_000

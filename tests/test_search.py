@@ -103,8 +103,8 @@ def test_transcript_shows_what_the_client_keeps(world: World) -> None:
     text = world.memory("transcript", session.id[:8]).stdout
     assert text.index("Question 0") < text.index("Answer 5")
     assert ("[Write] " in text, "ghp_a1B2" in text, "\x1b" in text) == (True, False, False)
-    matches = world.json("transcript", session.id[:8], "--grep", "QUESTION 3", "--context", "1")
-    assert [each["text"] for each in matches] == ["Answer 2", "Question 3", "Answer 3"]
+    matches = world.json("transcript", session.id[:8], "--grep", "QUESTION 3")
+    assert [each["text"] for each in matches] == ["Question 2", "Answer 2", "Question 3", "Answer 3", "Question 4"]
     assert world.memory("transcript", session.id[:8], "--grep", "nowhere").code == 1
     Path(session.transcript_path).unlink()
     gone = world.memory("transcript", session.id[:8])

@@ -54,7 +54,7 @@ def test_next_session_starts_knowing_and_can_read_more(world: World) -> None:
 
     def choose() -> None:
         (block,) = world.blocks(prompt)
-        command = block.partition("Read one: ")[2].partition("   ")[0].replace("<id>", first[:8])
+        command = block.partition("Commands begin with `")[2].partition("`")[0] + " show " + first[:8]
         show.blocks[0]["input"]["command"] = command
 
     second = world.run(project, prompt, after(choose, show), say("I know what there is."), tools=()).session

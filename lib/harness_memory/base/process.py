@@ -83,7 +83,7 @@ def attempt(work: Callable[[], None]) -> None:
     done.acquire(timeout=0.2)
 
 
-def leave(reply: bytes, *, is_late: bool = False) -> None:
+def leave(reply: bytes, finish: Callable[[], None] = lambda: None, *, is_late: bool = False) -> None:
     """Write the reply and end the process; skipping the interpreter's finalisation saves a tenth of a hook's time."""
     if not _ending.acquire(not is_late):
         time.sleep(0.1)  # for the reply that is being written; the client may never read it
@@ -91,6 +91,8 @@ def leave(reply: bytes, *, is_late: bool = False) -> None:
     try:
         while reply:
             reply = reply[system.write(1, reply) :]
+        finish()
     except OSError:
         pass
-    system._exit(0)
+    finally:
+        system._exit(0)

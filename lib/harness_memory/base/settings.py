@@ -113,6 +113,9 @@ ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
 DONE_CHARS = 900
 EARLIER_CHARS = 300  # of the answer of an earlier turn
+TURN_CHARS = 32 * 1024  # read of a prompt or an answer
+PASSAGE_CHARS = 400
+PASSAGES_CHARS = 24_000  # of an episode: what recall may hand over
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
@@ -147,12 +150,17 @@ AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
 # Injection
 INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
-    "health": 400, "state": 1800, "briefing": 2400, "open": 1200, "notes": 1200, "menu": 1600, "profile": 2400,
-    "recall": 1200, "usage": 700,
+    "health": 400, "state": 1800, "briefing": 7000, "running": 400, "open": 1200, "decisions": 900, "notes": 1200,
+    "menu": 1600, "profile": 2400, "recall": 1200, "usage": 500,
 }  # fmt: skip
 BRIEFING_LINES = 80
 PROFILE_LINES = 30
+INJECTION_MAX_UNITS = 9500  # from 10,001 on the client shows a preview
+INJECTION_BESIDE_UNITS = 2200  # what a long briefing leaves for the other parts
 OPEN_SHOWN = 8
+MENU_SHOWN = 20
+DECISION_SESSIONS_READ = 4
+DECISIONS_SHOWN = 3  # of a session
 SKILL_SESSIONS_SHOWN = 5
 SUBAGENT_UNITS = 1600  # about 400 tokens
 CURATED_MAX_BYTES = 256 * 1024

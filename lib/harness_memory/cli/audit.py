@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections import Counter
 from typing import Any
 
@@ -10,7 +9,7 @@ from ..audit import trail
 from ..base import clock, settings
 from ..session import episode
 from . import arguments
-from .output import count, cut, emit_json, line, local, short, table
+from .output import answer, count, cut, listing, local, short, table
 
 _NOTHING = "No event has been recorded here."
 
@@ -38,59 +37,46 @@ def audit(argv: list[str]) -> int:
         and args.event in (None, event["event"])
         and str(event.get("session")).startswith(args.session or "")
     ]
-    if events or args.json:
-        (_show if args.action == "show" else _stats)(events, args)
-    else:
-        print("No event matches." if args.since or args.event or args.session else _NOTHING)
-    return 0
+    if args.action == "stats":
+        return _stats(events, args.json)
+    is_narrowed = args.since or args.event or args.session
+    head = "# TIME EVENT RULE SESSION WHAT"
+    return listing(args, head, events[::-1], _row, "No event matches." if is_narrowed else _NOTHING)
 
 
-def _show(events: list[dict[str, Any]], args: argparse.Namespace) -> None:
-    shown = events[: -args.limit - 1 : -1]
-    if args.json:
-        emit_json(shown)
-        return
-    rows = [["#", "TIME", "EVENT", "RULE", "SESSION", "WHAT"]]
-    for event in shown:
-        about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
-        what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool") or ""
-        session = str(event.get("session") or "-")[:8]
-        cells = [event["seq"], local(event["ts"]), event["event"], event.get("rule") or "-", session]
-        rows.append([*(cut(line(cell), 30) for cell in cells), line(what)])
-    print("\n".join(table(rows, right=(0,), is_cut=True)))
-    if len(events) > len(shown):
-        print("%d more: -n %d" % (len(events) - len(shown), len(events)))
+def _row(event: dict[str, Any]) -> tuple[Any, list[Any]]:
+    about, why = event.get("command") or event.get("path") or "", event.get("reason") or ""
+    what = "%s (%s)" % (about, why) if about and why else about or why or event.get("tool") or ""
+    session = str(event.get("session") or "")[:8]
+    return event, [event["seq"], local(event["ts"]), event["event"], event.get("rule"), session, what]
 
 
-def _stats(events: list[dict[str, Any]], args: argparse.Namespace) -> None:
-    kinds = Counter(event["event"] for event in events).most_common()
-    rules = Counter(str(event.get("rule") or "-") for event in events).most_common()
-    days = sorted(Counter(local(event["ts"])[:10] for event in events).items())
-    if args.json:
-        emit_json({"events": len(events), "by_event": dict(kinds), "by_rule": dict(rules), "by_day": dict(days)})
-        return
-    print("%s in %s" % (count(len(events), "event"), count(len(days), "day")))
-    for title, counts in (("event", kinds), ("rule", rules), ("day", days)):
-        most = max(number for _, number in counts)
-        rows = [["  " + cut(line(name), 40), str(n), "#" * max(1, n * 40 // most)] for name, n in counts]
-        print("\n".join(["", "By " + title, *table(rows, right=(1,))]))
+def _stats(events: list[dict[str, Any]], is_json: bool) -> int:
+    counts = {
+        "event": Counter(event["event"] for event in events).most_common(),
+        "rule": Counter(str(event.get("rule") or "-") for event in events).most_common(),
+        "day": sorted(Counter(local(event["ts"])[:10] for event in events).items()),
+    }
+    lines = ["%s in %s" % (count(len(events), "event"), count(len(counts["day"]), "day"))]
+    for title, rows in counts.items():
+        lines += ["", "By " + title, *table([["  " + cut(name, 40), number] for name, number in rows], right=(1,))]
+    by = {"by_" + title: dict(rows) for title, rows in counts.items()}
+    return answer(is_json, {"events": len(events), **by}, lines if events else [_NOTHING])
 
 
 def _verify(project_dir: str, is_json: bool) -> int:
     findings = trail.verify(project_dir, episode.audit_heads(project_dir))
-    if is_json:
+    files, events = count(len(trail.paths(project_dir)), "file"), count(findings.count, "event")
+    lines = ["%s in %s, the chain is whole. Last: %s" % (events, files, findings.head)]
+    if findings.torn:
+        lines.append("A writer was killed in mid-line %s. No recorded event is lost." % count(findings.torn, "time"))
+    broken = None
+    if findings.problem:
         broken = {"file": findings.path, "line": findings.line or None, "what": findings.problem}
-        sound = {"events": findings.count, "head": findings.head or None, "torn": findings.torn}
-        wrong = {**broken, "remedy": trail.REMEDY} if findings.problem else None
-        emit_json({"is_whole": wrong is None, **sound, "broken": wrong})
-    elif findings.problem:
+        broken["remedy"] = trail.REMEDY
         where = short(findings.path) + (":%d" % findings.line if findings.line else "")
-        print("%s: %s.\n%s." % (where, line(findings.problem), trail.REMEDY))
-    elif findings.count:
-        files = count(len(trail.paths(project_dir)), "file")
-        print("%s in %s, the chain is whole. Last: %s" % (count(findings.count, "event"), files, findings.head))
-        if findings.torn:
-            print("A writer was killed in mid-line %s. No recorded event is lost." % count(findings.torn, "time"))
-    else:
-        print(_NOTHING)
-    return 1 if findings.problem else 0
+        lines = ["%s: %s.\n%s." % (where, findings.problem, trail.REMEDY)]
+    sound = {"events": findings.count, "head": findings.head or None, "torn": findings.torn}
+    lines = lines if findings.count or broken else [_NOTHING]
+    answer(is_json, {"is_whole": broken is None, **sound, "broken": broken}, lines)
+    return 1 if broken else 0

@@ -5,19 +5,16 @@ from __future__ import annotations
 import glob
 import os
 import sys
-import tempfile
 import time
 from typing import Any, Iterator, NamedTuple
 
 from .. import __version__
-from ..audit import trail as chain
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import backfill, checks, views
 from ..notes import shelf as notebook
 from ..recall import cache
-from ..session import episode
 from . import arguments, installs
-from .output import ago, answer, count, line, passage, short, some
+from .output import ago, answer, by_remedy, count, line, short, some
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
@@ -46,9 +43,9 @@ def doctor(argv: list[str]) -> int:
     for check in examined:
         remedy = check.remedy if check.mark != OK else ""
         rows.append({**check._asdict(), "mark": check.mark.lower(), "remedy": remedy or None})
-        lines.append("%-4s  %-9s %s" % (check.mark, check.topic, line(check.text)))
-        lines += ["%16s%s" % ("", passage(detail)) for detail in some(check.details, _SHOWN)]
-        lines += ["%16s-> %s" % ("", line(remedy))] if remedy else []
+        lines.append("%-4s  %-9s %s" % (check.mark, check.topic, check.text))
+        lines += ["%16s%s" % ("", detail) for detail in some(check.details, _SHOWN)]
+        lines += ["%16s-> %s" % ("", remedy)] if remedy else []
     lines += ["", "%s found." % count(problems, "problem") if problems else "All well."]
     answer(args.json, {"healthy": not problems, "version": __version__, "checks": rows}, lines)
     return 1 if problems else 0
@@ -74,22 +71,12 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
         how = ", last asked %s (to test it: harness guard test)" % asked if guard.state == installs.ON else ""
         yield Check(WARN if guard.is_lost else OK, "guard", guard.line() + how, installs.INSTALL + " --guard")
     yield _store(root)
-    problems = config.load(root).problems
-    for problem in problems:
+    for problem in config.load(root).problems:
         yield Check(WARN, "config", problem, "correct or delete the file")
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     yield _failures(root)
-    reported = [settings.CONFIG_FILE] * bool(problems) + [settings.GUARD_FILE] * bool(guard.problems)
-    yield from _files(root, [os.path.join(root, name) for name in reported])
-    try:
-        trail = chain.verify(project.dir, episode.audit_heads(project.dir))
-        whole = "%s of this project, the chain is whole" % count(trail.count, "event")
-        whole = whole if trail.count else "nothing recorded in this project yet"
-        broken = "the trail of this project was changed" if trail.problem else ""
-    except OSError as error:
-        whole, broken = "", "the trail cannot be read (%s)" % error.strerror
-    yield Check(FAIL if broken else OK, "audit", broken or whole, "see: harness memory audit verify")
+    yield from _files(root)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
     left += glob.glob(os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, "*" + settings.REJECT_SUFFIX))
@@ -121,32 +108,30 @@ def _store(root: str) -> Check:
     path = root
     while not os.path.lexists(path) and os.path.dirname(path) != path:
         path = os.path.dirname(path)
-    try:
-        tempfile.NamedTemporaryFile(prefix=".doctor-", suffix=settings.TEMP_SUFFIX, dir=path).close()
-    except OSError as error:
-        text = "%s: cannot be written (%s)" % (short(root), error.strerror)
-        return Check(FAIL, "store", text, "make it a folder of yours with free space: chown, chmod u+rwx")
+    if not os.path.isdir(path) or not os.access(path, os.W_OK | os.X_OK):
+        text = "%s: cannot be written" % short(root)
+        return Check(FAIL, "store", text, "make it a folder of yours: chown, chmod u+rwx")
     text = count(len(arguments.all_dirs()), "project") if path == root else "made with the first session"
     return Check(OK, "store", "%s: %s" % (short(root), text))
 
 
 def _failures(root: str) -> Check:
-    """Recent failures, the same ones together, the newest first."""
-    groups: dict[str, list[float]] = {}
-    for record in reversed(health.failures(root)):
-        instant = clock.parse(record.get("at")) or 0.0
-        if time.time() - instant < installs.RECENT_SECONDS:
-            key = "%s: %s" % (record.get("event"), line(record.get("error"))[:300])
-            groups.setdefault(key, []).append(instant)
-    details = ["%s (%s, %s)" % (key, ago(times[0]), count(len(times), "time")) for key, times in groups.items()]
+    """Recent failures, the newest first."""
+    recent = [(record, clock.parse(record.get("at")) or 0.0) for record in reversed(health.failures(root))]
+    recent = [(record, instant) for record, instant in recent if time.time() - instant < installs.RECENT_SECONDS]
+    details = [
+        "%s: %s (%s)" % (record.get("event"), line(record.get("error"))[:300], ago(instant))
+        for record, instant in recent
+    ]
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
-    total = count(sum(map(len, groups.values())), "failed run") if groups else "none"
+    total = count(len(recent), "failed run") if recent else "none"
     text = "%s in the last %d days" % (total, installs.RECENT_SECONDS // 86400)
-    return Check(WARN if groups else OK, "failures", text, remedy, details)
+    return Check(WARN if recent else OK, "failures", text, remedy, details)
 
 
-def _files(root: str, reported: list[str]) -> Iterator[Check]:
-    """Damaged files but for those `reported`, and files that others can read."""
+def _files(root: str) -> Iterator[Check]:
+    """Damaged files but for settings, which have a check of their own, and files that others can read."""
+    reported = (settings.CONFIG_FILE, settings.GUARD_FILE)
     findings = [*checks.check_store(root, time.time())] if os.path.isdir(root) else []
     for path in arguments.all_dirs():
         findings += checks.check_project(path, time.time(), with_views=False)
@@ -154,9 +139,9 @@ def _files(root: str, reported: list[str]) -> Iterator[Check]:
     if opened:
         text = "%s of the memory can be read by others" % count(opened, "file")
         yield Check(WARN, "modes", text, "close them: chmod -R go-rwx %s" % invocation.quote(root))
-    damaged = [finding for finding in findings if finding.kind == checks.DAMAGED and finding.path not in reported]
+    damaged = [each for each in findings if each.kind == checks.DAMAGED and os.path.basename(each.file) not in reported]
     text = "%s damaged, unreadable or newer than this version" % count(len(damaged), "file")
-    details = ["%s: %s (%s)" % (short(each.path), line(each.what), line(each.remedy)) for each in damaged]
+    details = ["%s: %s (%s)" % (short(each.file), each.what, each.remedy) for each in damaged]
     remedy = "as each line says; for all rules: harness memory verify --all-projects"
     yield Check(FAIL, "files", text, remedy, details) if damaged else Check(OK, "files", "all readable")
 
@@ -179,7 +164,7 @@ def rebuild(argv: list[str]) -> int:
         cache.open_source(root, path, now, float("inf"), is_whole=True)
     rows = {os.path.basename(path): names for path, names in changed.items()}
     texts = {name: "rebuilt: " + ", ".join(each) if each else "nothing to change" for name, each in rows.items()}
-    lines = [line("%s: %s" % row) for row in texts.items()]
+    lines = ["%s: %s" % row for row in texts.items()]
     lines = lines or ["Nothing is remembered here yet, so there is nothing to rebuild."]
     return answer(args.json, [{"project": name, "changed": each} for name, each in rows.items()], lines)
 
@@ -192,14 +177,10 @@ def verify(argv: list[str]) -> int:
     lines = ["%s: every file is valid." % what]
     if not any(os.path.isdir(path) for path in dirs):
         lines = ["Nothing is remembered here yet, so there is nothing to verify."]
-    groups: dict[str, list[str]] = {}
-    for each in findings:
-        path = os.path.relpath(each.path, root) if each.path.startswith(root + os.sep) else each.path
-        groups.setdefault(each.remedy, []).append("  " + line("%s %s" % (path, each.what)))
-    if groups:
+    if findings:
+        places = ["%s %s" % (os.path.relpath(each.file, os.path.realpath(root)), each.what) for each in findings]
         lines = ["%s in %s" % (count(len(findings), "finding"), short(root))]
-    for remedy, group in groups.items():
-        lines += ["", "%s:" % line(remedy[:1].upper() + remedy[1:]), *some(group, _SHOWN, "  ")]
-    rows = [{"file": each.path, "what": each.what, "remedy": each.remedy, "kind": each.kind} for each in findings]
-    answer(args.json, {"store": root, "projects": [*map(os.path.basename, dirs)], "findings": rows}, lines)
+        lines += by_remedy(zip(places, [each.remedy for each in findings]), _SHOWN)
+    value = {"store": root, "projects": [*map(os.path.basename, dirs)]}
+    answer(args.json, {**value, "findings": [each._asdict() for each in findings]}, lines)
     return 1 if findings else 0

@@ -6,16 +6,15 @@ import argparse
 import contextlib
 import os
 import time
-from typing import Any, NamedTuple
+from typing import Any, Dict, Union
 
 from ..audit import trail
-from ..base import clock, files, settings
+from ..base import clock, settings
 from ..memory import archive, backfill, records
 from ..memory import forget as forgetting
 from ..memory.archive import Archived
 from ..memory.forget import Matcher
 from ..memory.records import Record
-from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
@@ -27,109 +26,79 @@ from .scopes import Scopes, described
 _ABOUT = """\
 Remove sessions, notes or a text from everywhere: facts, views, receipts, caches, former versions, archives.
 A mark without content stays, so that no transcript brings it back. The audit trail never changes: the output says
-where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or the other filters."""
+where it holds the text. Without --yes it only shows what would go. Give IDs, or --text, or --since and --until."""
+Thing = Union[Record, Archived, Note, Dict[str, Any]]  # a session here or in an archive, a note, or a file with a text
+
 _NOUNS = {"sessions": "session", "notes": "note", "archived": "archived session", "files": "file"}
 _SHOWN = 12
 _LEAST_CHARS = 3  # a shorter text is in half of all sentences
 
 
-class Selection(NamedTuple):
-    """What goes: sessions here and in archives, notes, and what `find_text` says of files."""
-
-    sessions: list[Record]
-    archived: list[Archived]
-    notes: list[Note]
-    files: list[dict[str, Any]]
-    troubles: list[OSError]
-
-
 def forget(argv: list[str]) -> int:
-    parser = arguments.parser("forget", _ABOUT, 'forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes')
+    examples = 'forget a1b2c3d4 cart-totals --yes\nforget --text "Acme Corp" --yes'
+    parser = arguments.parser("forget", _ABOUT, examples, has_preview=True)
     add = parser.add_argument
     add("words", nargs="*", metavar="ID", help="a session by its id, or a note by its name")
     add("--text", metavar="TEXT", help="every sentence that holds this text")
-    add("--session", metavar="ID", help="this session, and the notes made in it")
     add("--since", type=arguments.instant, metavar="DATE", help="what was begun on 2026-11-16, 7d ago, … or later")
     add("--until", type=arguments.instant, metavar="DATE", help="what was begun before that date")
-    add("--type", choices=settings.NOTE_TYPES, help="notes of this type")
-    add("--scope", choices=settings.NOTE_SCOPES, help="notes of this scope")
-    choice = parser.add_mutually_exclusive_group()
-    choice.add_argument("--yes", action="store_true", help="do it")
-    choice.add_argument("--dry-run", action="store_true", help="show what would go, change nothing (the default)")
+    add("--yes", action="store_true", help="do it")
     args = parser.parse_args(argv)
+    args.yes = args.yes and not args.dry_run
     at = Scopes(args)
     tops = [at.project.dir, notebook.user_shelf(at.root).home, os.path.join(at.root, settings.HEALTH_DIR)]
+    troubles: list[OSError] = []
     with archive.lock(at.project.dir) if args.yes else contextlib.nullcontext():
         is_hit = None if args.text is None else forgetting.matcher(args.text)
-        selection = _choose(at, args, tops, is_hit)
-        report, lines = _shown(selection, at.root)  # while the sessions can still be read
-        is_any = any(report.values())
-        if args.yes and (is_any or is_hit):
-            _carry_out(at, selection, tops, is_hit)
+        things = _choose(at, args, tops, is_hit, troubles)
+        report, lines = _shown(things, at.root)  # while the sessions can still be read
+        if args.yes and (things or is_hit):
+            _carry_out(at, things, tops, is_hit)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and args.yes else []
     in_trail = [*forgetting.holding([os.path.join(at.project.dir, settings.SECURITY_DIR)], is_hit)] if is_hit else []
     end = "Forgotten." if args.yes else "Nothing was changed. To forget all this: the same again with --yes"
-    lines = [*lines, "", end] if is_any else ["Nothing that is remembered here matches."]
+    lines = [*lines, "", end] if things else ["Nothing that is remembered here matches."]
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
-    answer(args.json, {"forgotten": args.yes and is_any, **report, "left": left, "audit_trail": in_trail}, lines)
-    for trouble in selection.troubles:
+    answer(args.json, {"forgotten": args.yes and bool(things), **report, "left": left, "audit_trail": in_trail}, lines)
+    for trouble in troubles:
         complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
-    return 2 if selection.troubles else 0 if is_any else 1
+    return 2 if troubles else 0 if things else 1
 
 
-def _choose(at: Scopes, args: argparse.Namespace, tops: list[str], is_hit: Matcher | None) -> Selection:
-    filters = (args.session, args.since, args.until, args.type, args.scope)
-    if sum((bool(args.words), args.text is not None, filters != (None,) * 5)) != 1:
-        raise Refusal("say what to forget: IDs, or --text, or the other filters; one of the three")
-    selection, every = Selection([], [], [], [], []), records.load_all(at.project.dir)
-    parts = [*archive.load_all(at.project.dir, selection.troubles)]
-    archived = [*{each.id: each for each in parts}.values()]
+def _choose(
+    at: Scopes, args: argparse.Namespace, tops: list[str], is_hit: Matcher | None, troubles: list[OSError]
+) -> list[Thing]:
+    is_span = args.since is not None or args.until is not None
+    if sum((bool(args.words), args.text is not None, is_span)) != 1:
+        raise Refusal("say what to forget: IDs, or --text, or --since and --until; one of the three")
+    every, parts = records.load_all(at.project.dir), [*archive.load_all(at.project.dir, troubles)]
     if is_hit:
         if len("".join(args.text.split())) < _LEAST_CHARS and args.text.isascii():
             raise Refusal("--text is too short: it would strike half the memory")
-        selection.files.extend(forgetting.find_text(tops, is_hit))
-        selection.archived.extend(each for each in parts if forgetting.struck(each, is_hit) != each.files)
-    for word in args.words or [args.session] * (args.session is not None):
-        if word == "last" or resolve.matching(every, word):
-            selection.sessions.append(resolve.session(every, word))
-        elif resolve.matches(word, archived, lambda each: (each.id, each.claude_id)):
-            selection.archived.append(resolve.archived(archived, word))
-        else:
-            selection.notes.append(_removed_note(at, word) or at.find(word, what="session or note"))
-    if any(value is not None for value in filters):
-        selection.notes.extend(at.select(args))
-        if not (args.type or args.scope or args.session):
-            since = clock.iso(args.since) if args.since else ""
-            until = clock.iso(args.until) if args.until else "later than any date"
-            selection.sessions.extend(each for each in every if since <= each.started < until)
-            selection.archived.extend(each for each in archived if since <= each.started < until)
-    return selection
+        hit = [each for each in parts if forgetting.struck(each, is_hit) != each.files]
+        return [*forgetting.find_text(tops, is_hit), *hit]
+    if is_span:
+        since = clock.iso(args.since) if args.since else ""
+        until = clock.iso(args.until) if args.until else "later than any date"
+        sessions: list[Record | Archived] = [*every, *{each.id: each for each in parts}.values()]
+        return [*at.select(args), *(each for each in sessions if since <= each.started < until)]
+    return [at.meant(word, every) for word in args.words]
 
 
-def _removed_note(at: Scopes, word: str) -> Note | None:
-    """The note of that name as it last was, when only former versions are left."""
-    scope, _, name = word.rpartition("/")
-    slug = notes.slug_of(name[: -len(".md")] if name.endswith(".md") else name)
-    for shelf in [] if at.matching(name, scope or None) else at.shelves:
-        versions = [version for version in files.names(shelf.archive) if notebook.archived_slug(version) == slug]
-        if versions and scope in ("", shelf.scope):
-            path = os.path.join(shelf.archive, versions[-1])
-            note = notes.parse(slug, files.read_text(path))
-            note.scope, note.path = shelf.scope, path
-            return note
-    return None
-
-
-def _shown(selection: Selection, root: str) -> tuple[dict[str, list[Any]], list[str]]:
+def _shown(things: list[Thing], root: str) -> tuple[dict[str, list[Any]], list[str]]:
     """What goes: for scripts, and for a person."""
-    names = [os.path.relpath(each["file"], root) + "  (the whole file)" * each["removed"] for each in selection.files]
-    groups: dict[str, list[tuple[Any, list[str]]]] = {
-        "sessions": [(each.brief(), [resolve.shown(each)]) for each in selection.sessions],
-        "notes": [(described(note), ["%s  %s" % (note.ref, note.description)]) for note in selection.notes],
-        "archived": [(each.id, [resolve.shown(each)]) for each in selection.archived],
-        "files": [(each, [name, *each["passages"][:3]]) for name, each in zip(names, selection.files)],
-    }
+    groups: dict[str, list[tuple[Any, list[str]]]] = {key: [] for key in _NOUNS}
+    for thing in things:
+        if isinstance(thing, Record):
+            groups["sessions"].append((thing.brief(), [resolve.shown(thing)]))
+        elif isinstance(thing, Archived):
+            groups["archived"].append((thing.id, [resolve.shown(thing)]))
+        elif isinstance(thing, Note):
+            groups["notes"].append((described(thing), ["%s  %s" % (thing.ref, thing.description)]))
+        else:
+            name = os.path.relpath(thing["file"], root) + "  (the whole file)" * thing["removed"]
+            groups["files"].append((thing, [name, *thing["passages"][:3]]))
     lines = []
     for key, rows in groups.items():
         texts = ["  " + "\n    ".join([cut(line(text), 100) for text in row]) for _, row in rows]
@@ -137,9 +106,11 @@ def _shown(selection: Selection, root: str) -> tuple[dict[str, list[Any]], list[
     return {key: [value for value, _ in rows] for key, rows in groups.items()}, lines
 
 
-def _carry_out(at: Scopes, selection: Selection, tops: list[str], is_hit: Matcher | None) -> None:
+def _carry_out(at: Scopes, things: list[Thing], tops: list[str], is_hit: Matcher | None) -> None:
     identity.record(at.project, clock.iso(at.now))
-    project_dir = at.project.dir
+    project_dir, notes = at.project.dir, [each for each in things if isinstance(each, Note)]
+    sessions = [each for each in things if isinstance(each, Record)]
+    archived = [each for each in things if isinstance(each, Archived)]
     try:
         if is_hit:
             ids = {os.environ.get(settings.ENV_SESSION_ID, "")} - {""}
@@ -149,13 +120,13 @@ def _carry_out(at: Scopes, selection: Selection, tops: list[str], is_hit: Matche
                     if any(is_hit(text) for row in file for text in forgetting.passages(source.path, row)):
                         ids.add(source.session_id)
             forgetting.forget_text(project_dir, tops, is_hit, ids, time.time())
-        elif selection.sessions or selection.archived:
-            forgetting.forget_sessions(project_dir, selection.sessions, selection.archived, at.now)
-        for note in selection.notes:
+        elif sessions or archived:
+            forgetting.forget_sessions(project_dir, sessions, archived, at.now)
+        for note in notes:
             dirs = arguments.all_dirs() if note.scope == "user" else [project_dir]
             forgetting.forget_note(at.shelf(note.scope), note, at.shelves, dirs)
     finally:  # a damaged archive does not keep the rest from being done
-        ids = {*(each.id for each in selection.sessions), *(each.id for each in selection.archived)}
-        numbers = {"notes": len(selection.notes), "files": len(selection.files), "sessions": ", ".join(sorted(ids))}
+        gone = ", ".join(sorted({*(each.id for each in sessions), *(each.id for each in archived)}))
+        numbers = {"notes": len(notes), "files": sum(isinstance(each, dict) for each in things), "sessions": gone}
         event = {"event": "memory_forgotten", "session": at.session, "reason": "forget --text" if is_hit else "forget"}
         trail.append(project_dir, {**event, **numbers}, at.now, settings.LOCK_WAIT_SECONDS)

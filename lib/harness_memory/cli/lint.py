@@ -7,7 +7,7 @@ import os
 from ..notes import lint as linting
 from ..notes.lint import Finding
 from . import arguments
-from .output import answer, count, line, short, some
+from .output import answer, by_remedy, count, short
 from .scopes import Scopes, add_scope
 
 _UNDECIDED = ("duplicate", "near-duplicate", "contradiction", "long")  # what compact leaves to a person
@@ -28,9 +28,12 @@ def lint(argv: list[str]) -> int:
                 done = linting.correct(note)
                 if done:
                     fixed.append({"file": note.path, "done": done, "archived": shelf.put(note, scopes.now) or None})
-                    rows += ["Corrected %s:" % short(note.path), *("  " + line(what) for what in done), ""]
+                    rows += ["Corrected %s:" % short(note.path), *("  " + what for what in done), ""]
     findings = linting.check(places, scopes.project.root, scopes.now)
-    rows += _listing(findings, scopes.root) if findings else ["The notes are in order."]
+    safe = sum(finding.fixable for finding in findings)
+    more = "; --fix corrects %d" % safe if safe else ""
+    total = "%s in %s%s" % (count(len(findings), "finding"), short(scopes.root), more)
+    rows += [total, *_listing(findings, scopes.root)] if findings else ["The notes are in order."]
     answer(args.json, {"fixed": fixed, "findings": [finding._asdict() for finding in findings]}, rows)
     return 1 if findings else 0
 
@@ -47,27 +50,18 @@ def compact(argv: list[str]) -> int:
     ]:
         changed, paths = linting.compact(shelf, scopes.now, is_dry_run=args.dry_run)
         changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
-        rows += ["  " + line("%s/%s %s" % (shelf.scope, slug, what)) for slug in changed for what in changed[slug]]
+        rows += ["  %s/%s %s" % (shelf.scope, slug, what) for slug in changed for what in changed[slug]]
         rows += ["%s kept in %s" % (count(len(paths), "original"), short(shelf.archive))] if paths else []
         archived += paths
     findings = linting.check(scopes.shelves, scopes.project.root, scopes.now)
     undecided = [finding for finding in findings if finding.kind in _UNDECIDED]
     rows = rows if changes else ["The notes are compact."]
-    rows += ["", "To decide:", *_listing(undecided, scopes.root)[1:]] if undecided else []
+    rows += ["", "To decide:", *_listing(undecided, scopes.root)] if undecided else []
     decisions = [finding._asdict() for finding in undecided]
     answer(args.json, {"changes": changes, "archived": archived, "needs_a_mind": decisions}, rows)
     return 1 if undecided else 0
 
 
 def _listing(findings: list[Finding], root: str) -> list[str]:
-    """Findings by remedy, of many the first few."""
-    groups: dict[str, list[str]] = {}
-    for each in findings:
-        where = "%s:%d" % (os.path.relpath(each.file, root), each.line)
-        groups.setdefault(each.remedy, []).append("  " + line("%s %s" % (where, each.what)))
-    safe = sum(finding.fixable for finding in findings)
-    more = "; --fix corrects %d" % safe if safe else ""
-    lines = ["%s in %s%s" % (count(len(findings), "finding"), short(root), more)]
-    for remedy, rows in groups.items():
-        lines += ["", line(remedy[:1].upper() + remedy[1:]) + ":", *some(rows, 10, "  ")]
-    return lines
+    places = ["%s:%d %s" % (os.path.relpath(each.file, root), each.line, each.what) for each in findings]
+    return by_remedy(zip(places, [each.remedy for each in findings]), 10)

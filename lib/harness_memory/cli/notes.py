@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable
+from typing import Any
 
 from ..base import files, settings
 from ..base.redact import MARK, redact
@@ -15,14 +15,12 @@ from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import arguments, pages
-from .output import Refusal, answer, complain, count, emit_stored, line, short, table
+from .output import Refusal, answer, complain, count, emit_stored, listing, short
 from .scopes import Scopes, add_scope, described
 
 
 def remember(argv: list[str]) -> int:
-    about = (
-        "Keep a fact for later sessions, in the note you name, else in the one about the same things, else in a new."
-    )
+    about = "Keep a fact for later sessions: in the note you name, in the one about the same things, or in a new one."
     examples = 'remember "JSONB indexes require GIN"\nremember "Prefer small commits" --type feedback --scope user'
     parser = arguments.parser("remember", about, examples)
     parser.add_argument("facts", nargs="+", metavar="FACT", help="a fact, in quotes")
@@ -33,12 +31,8 @@ def remember(argv: list[str]) -> int:
 
 
 def note(argv: list[str]) -> int:
-    about = (
-        "Facts for every session, one topic a file. The nearer of two notes of one name (local, project, user) wins."
-    )
-    examples = (
-        'note add Cart "Totals are rounded once" --file src/cart.py\nnote edit cart --verified\nnote promote cart'
-    )
+    about = "Facts for every session, one topic a file. Of two notes of one name the nearer wins: local, project, user."
+    examples = 'note add Cart "Totals are rounded once" --file src/cart.py\nnote edit cart --verified'
     actions = arguments.Actions("note", about, examples)
     rows: tuple[tuple[str, str, Callable[[Scopes, argparse.Namespace], int], str], ...] = (
         ("add", "a new topic; without facts its text is read from standard input", _add, "name facts*"),
@@ -83,13 +77,12 @@ def edit(argv: list[str]) -> int:
     if args.what != "briefing" and not (kind == "profile" and skill):
         return _edit_text(scopes, scopes.find(args.what, args.scope, is_readable=True), args)
     page = pages.Page(scopes.project, skill)
-    before = page.text()
-    return pages.edit_text(scopes.project.dir, page.name, before, lambda text: page.replace(text, args, before))
+    return pages.edit_text(scopes.project.dir, page.name, page.text, lambda text: page.replace(text, args))
 
 
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     """Add facts, or the text of a page, to the note of that name; for `note add` it must not exist."""
-    text = "" if args.facts else pages.standard_input("note add %s" % line(args.name))
+    text = "" if args.facts else pages.standard_input("note add %s" % args.name)
     name, *facts = [redact(one_line(each)) for each in (args.name, *args.facts)]  # no slug holds a secret
     facts = [*filter(None, facts)]
     if not facts and not text:
@@ -98,13 +91,10 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
         existing = shelf.note(notes.slug_of(name)) if name else _nearest(shelf, facts, args.type)
         if existing and hasattr(args, "action"):
             raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
-        # The first words of a fact that mean something name a new topic; a negation does.
-        words = lint.reword("".join(facts[:1]), "")[0].split()
-        words = [word.partition(MARK)[0].strip("`.,:;=!?()\"'") for word in words]
-        title = name or " ".join([word for word in words if lint.content(word)][:4])
+        title = name or _title("".join(facts[:1]))
         made = existing or notes.new(title, type=args.type or "", day=scopes.day, session=scopes.session)
         if not made.slug:
-            raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % line(name))
+            raise Refusal('"%s" cannot name a note: it has no letters. Name a topic' % name)
         if text:
             page = notes.parse(made.slug, text)
             made.fields.update(page.fields)
@@ -114,6 +104,16 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
         return _save(scopes, shelf, made, args, "Noted" if is_new else "Known already, and verified today")
+
+
+def _title(fact: str) -> str:
+    """The first four words of a fact that mean something, and a negation behind them (`X, not Y` states X)."""
+    words = [word.partition(MARK)[0].strip("`.:;=!?()\"'") for word in lint.reword(fact, "")[0].split()]
+    words = [word for word in words if lint.content(word)]
+    pairs = [*zip(["", *words], words)]
+    denied = [at for at, (before, word) in enumerate(pairs) if lint.is_negation(word) and not before.endswith(",")]
+    first = min(denied, default=0)
+    return " ".join([*words[:4], *words[max(first, 4) : first + 2]]).replace(",", "")
 
 
 def _add_facts(note: Note, facts: list[str]) -> bool:
@@ -168,7 +168,7 @@ def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, do
     value = {**described(saved), "findings": [finding._asdict() for finding in findings]}
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
-    rows += ["  line %d %s; %s" % (each.line, line(each.what), line(each.remedy)) for each in findings]
+    rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
     return answer(args.json, value, rows)
 
 
@@ -183,7 +183,7 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
             wanted = lint.key(text)
             hits = [fact for fact in note.facts if wanted and wanted in lint.key(fact.text)]
             if len(hits) != 1:
-                raise Refusal('%d facts of %s match "%s"; nothing was changed' % (len(hits), note.ref, line(text)))
+                raise Refusal('%d facts of %s match "%s"; nothing was changed' % (len(hits), note.ref, text))
             note.drop(hits)
         if args.verified:
             note.fields["verified"] = scopes.day
@@ -194,27 +194,25 @@ def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
 
 def _edit_text(scopes: Scopes, note: Note, args: argparse.Namespace, text: str = "") -> int:
     """Write a whole new text, without one that of the editor; without frontmatter the note keeps its own."""
-    before = files.read_text(note.path)
 
     def write(text: str) -> int:
         page = notes.parse(note.slug, text)
         page.fields = page.fields or note.fields
         with scopes.writing(note.scope) as shelf:
-            if files.read_text(note.path) != before:
-                raise Refusal("%s has changed since the editor was opened" % note.ref)
             return _save(scopes, shelf, page, args, "Written")
 
-    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, before, write)
+    def read() -> str:
+        return files.read_text(note.path)
+
+    return write(text) if text else pages.edit_text(scopes.project.dir, "note-" + note.slug, read, write)
 
 
 def _remove(scopes: Scopes, args: argparse.Namespace) -> int:
     removed = []
     for note in [scopes.find(word, args.scope) for word in args.names]:
-        if os.path.islink(note.path) or not os.path.isfile(note.path):
-            raise Refusal("%s is not a plain file. Move it out of the store: %s" % (note.ref, short(note.path)))
         with scopes.writing(note.scope) as shelf:
             removed.append((note.ref, shelf.remove(note.slug, scopes.now)))
-    rows = ["Removed %s%s" % (line(ref), "; archived in " + short(path) if path else "") for ref, path in removed]
+    rows = ["Removed %s%s" % (ref, "; archived in " + short(path) if path else "") for ref, path in removed]
     return answer(args.json, [{"note": ref, "archived": path or None} for ref, path in removed], rows)
 
 
@@ -252,15 +250,11 @@ def _supersede(scopes: Scopes, args: argparse.Namespace) -> int:
 
 
 def list_notes(scopes: Scopes, args: argparse.Namespace) -> int:
-    matches = scopes.select(args)
-    shown = matches[: getattr(args, "limit", None)]
-    rows = [["NOTE", "TYPE", "KNOWN", "ABOUT"]]
-    for note in shown:
-        about = line(note.description) + (" (%s)" % note.fate if note.fate else "")
-        rows.append([line(note.ref), note.type, note.day or "-", about])
-    lines = table(rows, is_cut=True) if shown else ["No notes match."]
-    lines += ["%d more: --limit %d" % (len(matches) - len(shown), len(matches))] if len(matches) > len(shown) else []
-    return answer(args.json, [described(note) for note in shown], lines)
+    def row(note: Note) -> tuple[Any, list[str]]:
+        about = note.description + (" (%s)" % note.fate if note.fate else "")
+        return described(note), [note.ref, note.type, note.day, about]
+
+    return listing(args, "NOTE TYPE KNOWN ABOUT", scopes.select(args), row, "No notes match.")
 
 
 def show_note(scopes: Scopes, note: Note, is_json: bool) -> int:

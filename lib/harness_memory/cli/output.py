@@ -6,6 +6,7 @@ Stored text may hold anything. Control characters, escape sequences and marks th
 
 from __future__ import annotations
 
+import argparse
 import codecs
 import io
 import json
@@ -14,13 +15,16 @@ import shutil
 import sys
 import time
 import unicodedata
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, TypeVar
 
 from ..base import clock
 
+Item = TypeVar("Item")
+
 COULD_NOT = 2
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
+_CELL_COLUMNS = 30
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
 
 
@@ -74,12 +78,43 @@ def emit_json(value: Any) -> None:
 
 
 def answer(is_json: bool, value: Any, lines: Iterable[str]) -> int:
-    """Print the value as JSON, else the lines for a person; the exit code 0."""
+    """Print the value as JSON, else the lines for a person, which may hold anything; the exit code 0."""
     if is_json:
         emit_json(value)
     else:
-        print("\n".join(lines))
+        print("\n".join(map(passage, lines)))
     return 0
+
+
+def listing(
+    args: argparse.Namespace,
+    head: str,
+    items: Sequence[Item],
+    row: Callable[[Item], tuple[Any, list[Any]]],
+    none: str,
+    after: Sequence[str] = (),
+) -> int:
+    """A table of at most `--limit` items; `row` makes the value for scripts and the cells, `#` marks numbers."""
+    shown = [row(item) for item in items[: getattr(args, "limit", None)]]
+    names = head.split()
+    cells = [[*(cut(line(cell or "-"), _CELL_COLUMNS) for cell in first), line(last)] for _, (*first, last) in shown]
+    right = tuple(place for place, name in enumerate(names) if name[0] == "#")
+    titles = [name.strip("#").replace("_", " ") or "#" for name in names]
+    lines = table([titles, *cells], right, is_cut=True) if shown else [none]
+    if len(items) > len(shown):
+        lines.append("%d more: --limit %d" % (len(items) - len(shown), len(items)))
+    return answer(args.json, [value for value, _ in shown], [*lines, *after])
+
+
+def by_remedy(findings: Iterable[tuple[str, str]], most: int) -> list[str]:
+    """(text, remedy) of findings as lines below their remedies, of many the first few."""
+    groups: dict[str, list[str]] = {}
+    for text, remedy in findings:
+        groups.setdefault(remedy, []).append("  " + line(text))
+    lines = []
+    for remedy, texts in groups.items():
+        lines += ["", remedy[:1].upper() + remedy[1:] + ":", *some(texts, most, "  ")]
+    return lines
 
 
 def some(lines: list[str], most: int, indent: str = "") -> list[str]:
@@ -89,14 +124,9 @@ def some(lines: list[str], most: int, indent: str = "") -> list[str]:
 
 
 def emit_stored(data: bytes) -> int:
-    """Print a stored file: safe in a terminal; in a pipe unchanged, but without what acts on a terminal."""
+    """Print a stored file: in a pipe as it is, but without what acts on a terminal."""
     text = data.decode("utf-8", "replace")
-    if sys.stdout.isatty():
-        print(passage(text.rstrip("\n")))
-    else:
-        sys.stdout.flush()
-        safe = "\r\n".join(_escaped(part, "\n\t", lambda char: "") for part in text.split("\r\n"))
-        sys.stdout.buffer.write(data if safe == text else safe.encode("utf-8"))
+    print(passage(text) if sys.stdout.isatty() else _escaped(text, "\n\t", lambda char: ""), end="")
     return 0
 
 
@@ -132,16 +162,22 @@ def cut(text: str, columns: int) -> str:
     return text.rstrip() + "…" if is_long else text
 
 
+def fit(label: str, text: object) -> str:
+    """A label and any text, cut at the edge of the terminal."""
+    return label + cut(line(text), columns() - width(label))
+
+
 def columns() -> int:
     # Python 3.8 passes on the 0 of a terminal without a size.
     return (shutil.get_terminal_size().columns or 80) if sys.stdout.isatty() else 1000
 
 
-def table(rows: list[list[str]], right: tuple[int, ...] = (), *, is_cut: bool = False) -> list[str]:
+def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_cut: bool = False) -> list[str]:
     """Aligned columns, those of `right` to the right; the last may be cut at the edge of a terminal."""
-    widths = [max(map(width, column)) for column in zip(*rows)]
+    texts = [[passage(str(cell)).replace("\n", " ") for cell in row] for row in rows]
+    widths = [max(map(width, column)) for column in zip(*texts)]
     edge, lines = columns() if is_cut else sys.maxsize, []
-    for *cells, last in rows:
+    for *cells, last in texts:
         head = ""
         for i, cell in enumerate(cells):
             space = " " * (widths[i] - width(cell))
@@ -178,12 +214,5 @@ def count(number: int, noun: str) -> str:
 
 
 def sparkline(values: list[float], lowest: float, highest: float) -> str:
-    bars, span = "▁▂▃▄▅▆▇█", highest - lowest or 1.0
-    if bars.encode(sys.stdout.encoding or "ascii", "replace").startswith(b"?"):
-        bars = ".:-=+*%#"
-    return "".join(bars[round((value - lowest) / span * (len(bars) - 1))] for value in values)
-
-
-def bar(part: int, whole: int) -> str:
-    share = part / whole if whole else 0.0
-    return "%3d %% %s" % (round(share * 100), sparkline([1.0] * round(share * 24), 0, 1))
+    bars = "▁▂▃▄▅▆▇█"
+    return "".join(bars[round((value - lowest) / (highest - lowest) * (len(bars) - 1))] for value in values)

@@ -14,6 +14,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from typing import Any
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
@@ -22,7 +23,7 @@ from ..memory import briefing as curated
 from ..project import Project
 from ..session import episode
 from . import arguments
-from .output import Refusal, answer, count, emit_stored, line, local, passage, short, table
+from .output import Refusal, answer, count, emit_stored, listing, local, short
 
 _SESSIONS = 30  # shown by consolidate
 _ACTIONS = {
@@ -47,14 +48,14 @@ def _checked(data: bytes) -> str:
     return redact("\n".join(lines) + "\n")
 
 
-def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], object]) -> int:
-    """Open `before` in the editor and `write` what is saved; when that fails, the draft stays and is named."""
+def edit_text(project_dir: str, name: str, read: Callable[[], str], write: Callable[[str], object]) -> int:
+    """Open a text in the editor and `write` what is saved; when that fails, the draft stays and is named."""
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not command:
         raise Refusal("no editor is set. Set one: export EDITOR=nano (or vim, code --wait, …)")
     arguments.private_root()
-    name = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(time.time())))
-    draft = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, name)
+    file = "%s.%s.md" % (name, clock.stamp(clock.fine_iso(time.time())))
+    draft, before = os.path.join(project_dir, settings.STATE_DIR, settings.DRAFTS_DIR, file), read()
     files.write(draft, before)
     sys.stdout.flush()
     try:
@@ -63,12 +64,14 @@ def edit_text(project_dir: str, name: str, before: str, write: Callable[[str], o
         data = files.read(draft) or b""
         if data.strip() in (b"", before.strip().encode("utf-8")):
             print("Nothing changed.")
+        elif read() != before:
+            raise Refusal("%s has changed since the editor was opened" % name)
         else:
             text = _checked(data)
             files.write(draft, text)
             write(text)
     except (Refusal, OSError, ValueError, subprocess.CalledProcessError) as error:
-        raise Refusal("%s. The old version stays; your text is kept: %s" % (line(error), short(draft))) from None
+        raise Refusal("%s. The old version stays; your text is kept: %s" % (error, short(draft))) from None
     files.remove(draft)
     return 0
 
@@ -78,7 +81,7 @@ class Page:
 
     def __init__(self, project: Project, skill: str = "") -> None:
         if skill and not curated.skill_name(skill):
-            raise Refusal('"%s" cannot be the name of a skill' % line(skill))
+            raise Refusal('"%s" cannot be the name of a skill' % skill)
         self.project, skill = project, curated.skill_name(skill)
         self.command = "profile set " + skill if skill else "briefing set"
         self.limit = settings.PROFILE_LINES if skill else settings.BRIEFING_LINES
@@ -89,14 +92,12 @@ class Page:
     def text(self, path: str = "") -> str:
         return "".join(row + "\n" for row in curated.read(path or self.path).lines)
 
-    def replace(self, text: str, args: argparse.Namespace, expected: str | None = None) -> int:
-        """Write a new version and keep the two before, if the page is still as `expected`; show what changed."""
+    def replace(self, text: str, args: argparse.Namespace) -> int:
+        """Write a new version and keep the two before; show what changed."""
         arguments.private_root(self.project)
         lock = Lock(self.path + settings.LOCK_SUFFIX, 5.0, "another process writes the page. Try again")
         with lock:
             before, data = self.text(), files.read(self.path)
-            if expected not in (None, before):
-                raise Refusal("%s has changed since the editor was opened" % self.name)
             if data is not None and text != before and not files.is_same(self.former[0], data):
                 if files.exists(self.former[0]):
                     files.move(*self.former)
@@ -109,24 +110,20 @@ class Page:
         diff = "\n".join(difflib.unified_diff(before.splitlines(), text.splitlines(), "before", "after", lineterm=""))
         more = "; the one before is %s.1" % self.name if os.path.lexists(self.former[0]) else ""
         rows = ["Secrets in it were redacted."] if MARK in text else []
-        rows += [passage(diff), "", "Written: %s%s" % (short(self.path), more)] if diff else ["Nothing changed."]
-        rows += ["A session is given the first %d lines." % self.limit] if text.count("\n") > self.limit else []
+        rows += [diff, "", "Written: %s%s" % (short(self.path), more)] if diff else ["Nothing changed."]
+        long = "A session is given the first %d lines: shorten the page." % self.limit
+        rows += [long] if text.count("\n") > self.limit else []
         return answer(args.json, {"file": self.path, "changed": text != before, "diff": diff}, rows)
 
 
 def briefing(argv: list[str]) -> int:
-    about = (
-        "The page every session in this project starts with (briefing.md, up to %d lines)." % settings.BRIEFING_LINES
-    )
-    return _run(
-        arguments.Actions("briefing", about, "briefing\nbriefing set < page.md\nbriefing rollback"), argv, "show"
-    )
+    about = "The page that every session here starts with (briefing.md): its first %d lines." % settings.BRIEFING_LINES
+    actions = arguments.Actions("briefing", about, "briefing\nbriefing set < page.md\nbriefing rollback")
+    return _run(actions, argv, "show")
 
 
 def profile(argv: list[str]) -> int:
-    about = (
-        "What a session is given when a skill starts (profiles/<skill>.md, up to %d lines)." % settings.PROFILE_LINES
-    )
+    about = "What a session is given when a skill starts: %d lines of profiles/<skill>.md." % settings.PROFILE_LINES
     actions = arguments.Actions("profile", about, "profile list\nprofile show melt\nprofile set melt < page.md")
     actions.add("list", "every profile")
     return _run(actions, argv, "list")
@@ -137,19 +134,17 @@ def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
         parser = actions.add(action, help)
         if default == "list":
             parser.add_argument("skill", metavar="SKILL", help="the name of the skill, as typed after /")
-        if action == "set":
-            parser.add_argument("--force", action="store_true", help="also take more lines than a session is given")
     args = actions.parse(argv, default)
     project = arguments.locate(args)
     if args.action == "list":
         names = files.names(os.path.join(project.dir, settings.PROFILES_DIR))
         skills = [name[: -len(".md")] for name in names if name.endswith(".md")]
         paths = {skill: Page(project, skill).path for skill in skills if curated.skill_name(skill) == skill}
-        return _list("SKILL", paths, args, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
+        return _list(args, "SKILL", paths, "No profiles yet. Write one: harness memory profile set SKILL < FILE")
     page = Page(project, getattr(args, "skill", ""))
     if args.action == "history":
         paths = {os.path.basename(path): path for path in (page.path, *page.former) if os.path.lexists(path)}
-        return _list("VERSION", paths, args, "No %s yet." % page.name)
+        return _list(args, "VERSION", paths, "No %s yet." % page.name)
     if args.action == "show":
         data = files.read(page.path)
         if data is None:
@@ -158,25 +153,22 @@ def _run(actions: arguments.Actions, argv: list[str], default: str) -> int:
     text = page.text(page.former[0]) if args.action == "rollback" else standard_input(page.command)
     if not text:
         raise Refusal("no earlier version: %s does not exist" % short(page.former[0]))
-    if args.action == "set" and text.count("\n") > page.limit and not args.force:
-        raise Refusal("a session is given the first %d lines. Shorten the text, or add --force" % page.limit)
     return page.replace(text, args)
 
 
-def _list(head: str, paths: dict[str, str], args: argparse.Namespace, none: str) -> int:
-    value, rows = [], [[head, "CHANGED", "LINES", "BEGINS"]]
-    for name, path in paths.items():
+def _list(args: argparse.Namespace, head: str, paths: dict[str, str], none: str) -> int:
+    def row(named: tuple[str, str]) -> tuple[Any, list[Any]]:
+        name, path = named
         page, changed = curated.read(path), clock.iso(files.modified(path))
         first = page.problem or next(filter(None, map(str.strip, page.lines)), "")
-        value.append({head.lower(): name, "file": path, "changed": changed, "lines": len(page.lines), "first": first})
-        rows.append([line(name), local(changed), str(len(page.lines)), line(first)])
-    return answer(args.json, value, table(rows, right=(2,), is_cut=True) if value else [none])
+        value = {"file": path, "changed": changed, "lines": len(page.lines), "first": first}
+        return {head.lower(): name, **value}, [name, local(changed), str(len(page.lines)), first]
+
+    return listing(args, head + " CHANGED #LINES BEGINS", [*paths.items()], row, none)
 
 
 def consolidate(argv: list[str]) -> int:
-    about = (
-        "What sessions left since the last consolidation, oldest first: material for a new briefing, notes, profiles."
-    )
+    about = "What sessions left since the last consolidation, oldest first: material for a new briefing and notes."
     parser = arguments.parser("consolidate", about, "consolidate\nconsolidate --json\nconsolidate --done")
     parser.add_argument("--done", action="store_true", help="it was done: count from now")
     args = parser.parse_args(argv)
@@ -195,5 +187,5 @@ def consolidate(argv: list[str]) -> int:
     rows += ["The newest %d of them:" % len(shown)] if len(new) > len(shown) else []
     for value in shown:
         outside = "Text from outside came in by %s.\n" % ", ".join(value["taint"]) if value["taint"] else ""
-        rows.append(passage("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip())))
+        rows.append("\nSession %s\n%s%s" % (value["id"], outside, episode.summary_page(value).rstrip()))
     return answer(args.json, {"last": last or None, "new": len(new), "sessions": shown}, rows)

@@ -8,7 +8,7 @@ from ..base import files, settings
 from ..memory import records
 from ..session import liveness, sessions
 from . import arguments
-from .output import Refusal, line, local
+from .output import Refusal, local
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +37,9 @@ def one(word: str, items: Iterable[Item], ids: Ids[Item], what: str, shown: Call
     if len(candidates) == 1:
         return candidates[0]
     if candidates:
-        rows = "\n".join("  " + line(shown(item)) for item in candidates[:_LISTED])
-        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (line(word), len(candidates), what, rows))
-    raise Refusal('no %s "%s" here. See: harness memory %s' % (what, line(word), see))
+        rows = "\n".join("  " + shown(item) for item in candidates[:_LISTED])
+        raise Refusal('"%s" matches %d %ss. Give more of the id:\n%s' % (word, len(candidates), what, rows))
+    raise Refusal('no %s "%s" here. See: harness memory %s' % (what, word, see))
 
 
 def matching(every: list[Record], word: str) -> list[Record]:
@@ -65,10 +65,10 @@ def last(every: list[Record]) -> Record | None:
     return max(others, key=lambda record: (record.seen, record.started), default=None)
 
 
-def session(every: list[Record], word: str, what: str = "session") -> Record:
+def session(every: list[Record], word: str) -> Record:
     """The one session that is meant by an id, its beginning, an episode's file name, or "last"."""
     if word != "last":
-        return one(os.path.basename(word.replace("\\", "/")), every, _ids(word), what, shown, "list")
+        return one(os.path.basename(word.replace("\\", "/")), every, _ids(word), "session", shown, "list")
     newest = last(every)
     if not newest:
         raise Refusal("no session is remembered here yet. Other projects: harness memory list --all-projects")
@@ -91,15 +91,9 @@ def running(project_dir: str, word: str | None) -> tuple[str, dict[str, Any]]:
     """Claude's id and the marker of the session to write to: by name, else the present, else the only one here."""
     present, markers = os.environ.get(settings.ENV_SESSION_ID, ""), sessions.live_markers(project_dir)
     if word:
-        every = records.load_all(project_dir)
-        if matching(every, word):
-            record = session(every, word)
-            if not record.session:
-                raise Refusal("only the episode of session %s is left. Nothing was recorded." % line(word))
-            claude_id = record.claude_id
-        else:
-            ids = {*(marker["claude_session"] for marker in markers), present}
-            claude_id = one(word, ids, lambda id: (id,), "session", str, "list")
+        ids = {present, *(marker["claude_session"] for marker in markers)}
+        ids.update(record.claude_id for record in records.load_all(project_dir) if record.session)
+        claude_id = one(word, ids - {""}, lambda id: (id,), "session", str, "list")
         return claude_id, sessions.read_marker(project_dir, claude_id)
     if present:
         own = (sessions.read_marker(directory, present) for directory in (project_dir, *arguments.all_dirs()))

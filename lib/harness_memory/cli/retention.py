@@ -17,9 +17,9 @@ from ..memory import housekeeping, views
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
-from .output import Refusal, answer, complain, count, line, local, short, table
+from .output import Refusal, answer, complain, count, listing, local, short
 
-_WORDS = {backfills.LIVE: "running or written to in the last %d minutes" % (settings.BACKFILL_QUIET_SECONDS // 60)}
+_PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 
 
 def prune(argv: list[str]) -> int:
@@ -34,10 +34,8 @@ def prune(argv: list[str]) -> int:
     for project_dir in arguments.project_dirs(args):
         report = _prune(project_dir, settled, args)
         reports.append(report)
-        texts = {"kept": "kept", "artifacts_pruned": "without their artifacts now"}
-        texts.update(archived="archived", deleted="deleted")
-        parts = ["%d %s" % (report[key], text) for key, text in texts.items() if report.get(key)]
-        lines.append("%s: sessions: %s" % (line(report["project"]), ", ".join(parts) or "none"))
+        parts = ["%d %s" % (report[key], key.replace("_", " ")) for key in _PARTS if report.get(key)]
+        lines.append("%s: sessions: %s" % (report["project"], ", ".join(parts) or "none"))
         lines += _details(report)
         lines += ["  stays, because its META.yaml cannot be read: " + short(path) for path in report["unreadable"]]
         if not report["is_clock_plausible"]:
@@ -81,7 +79,7 @@ def _retire(
 
 
 def _details(report: dict[str, Any]) -> list[str]:
-    stays = ["  %s stays: %s" % (line(id), line(reason)) for id, reason in report["left"].items()]
+    stays = ["  %s stays: %s" % (id, reason) for id, reason in report["left"].items()]
     return ["  " + short(path) for path in report["archives"]] + stays
 
 
@@ -127,17 +125,19 @@ def restore(argv: list[str]) -> int:
         is_present = {*outcome.values()} == {archives.PRESENT}
         done = "Restored %s." % count(len(report["restored"]), "session")
         lines = ["All of it is here already." if is_present else done]
-        lines += ["  %s stays archived: it went on here afterwards" % line(id) for id in report["refused"]]
+        lines += ["  %s stays archived: it went on here afterwards" % id for id in report["refused"]]
         again = "  {0} was forgotten. To finish that: harness memory forget {0} --yes"
-        lines += [again.format(line(id)) for id in report["forgotten"]]
+        lines += [again.format(id) for id in report["forgotten"]]
         answer(args.json, report, lines)
     else:
-        rows = [[each.archive, each.id, local(each.started), line(each.headline)] for each in newest]
-        lines = table([["ARCHIVE", "ID", "STARTED", "SESSION"], *rows], is_cut=True) if rows else []
-        answer(args.json, [each.brief() for each in newest], lines or ["Nothing of this project is archived."])
+        listing(args, "ARCHIVE ID STARTED SESSION", [*newest], _archived, "Nothing of this project is archived.")
     for trouble in troubles:
         complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
     return 2 if troubles else 1 if {archives.WENT_ON, archives.FORGOTTEN}.intersection(outcome.values()) else 0
+
+
+def _archived(each: archives.Archived) -> tuple[Any, list[str]]:
+    return each.brief(), [each.archive, each.id, local(each.started), each.headline]
 
 
 def backfill(argv: list[str]) -> int:
@@ -170,16 +170,14 @@ def backfill(argv: list[str]) -> int:
             views.refresh(project_dir)
     made = kinds.pop(backfills.MADE, 0)
     report = {"dry_run": args.dry_run, "to_read": len(wanted), "made": made, "left_alone": dict(sorted(kinds.items()))}
-    megabytes = sum(source.size for source in wanted) / 1_000_000
     lines = ["Recorded %s in %s." % (count(made, "session"), count(len(work.made), "project"))]
     if not paths:
         lines = ["No transcripts in %s." % short(os.path.join(config_dir(), backfills.PROJECTS_DIR))]
     elif args.dry_run:
-        lines = ["Would read %s (%.1f MB)." % (count(len(wanted), "transcript"), megabytes)]
-    skipped = ["%d %s" % (number, _WORDS.get(kind, kind)) for kind, number in sorted(kinds.items())]
-    lines += ["Skipped: %s." % line(", ".join(skipped))] if skipped else []
-    lines += ["Some may not have ended: run harness memory backfill later."] * (backfills.LIVE in kinds)
-    lines += ["See: harness memory list" + " --all-projects" * (len(work.made) > 1)] * bool(made)
+        lines = ["Would read %s." % count(len(wanted), "transcript")]
+    skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
+    lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
+    lines += ["Some may not have ended: run harness memory backfill later."] if backfills.LIVE in kinds else []
     answer(args.json, report, lines)
     return 1 if backfills.UNREADABLE in kinds else 0
 

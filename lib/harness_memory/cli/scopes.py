@@ -7,10 +7,13 @@ import os
 import time
 from typing import Any
 
-from ..base import clock, settings
+from ..base import clock, files, settings
+from ..memory import archive
+from ..memory.archive import Archived
+from ..memory.records import Record
 from ..notes import index, lint
-from ..notes.note import Note, slug_of
-from ..notes.shelf import Shelf, read_all, shelves
+from ..notes.note import Note, parse, slug_of
+from ..notes.shelf import Shelf, archived_slug, read_all, shelves
 from ..session import sessions
 from . import arguments, resolve
 from .output import Refusal
@@ -53,26 +56,50 @@ class Scopes:
         # A file made by hand may have a name that is not a slug.
         return resolve.matches(slug_of(name), nearest.values(), lambda note: (slug_of(note.slug),))
 
-    def find(self, word: str, scope: str | None = None, what: str = "note", *, is_readable: bool = False) -> Note:
+    def find(self, word: str, scope: str | None = None, *, is_readable: bool = False) -> Note:
         """The one note a person means; the nearest scope first."""
         matches = self.matching(word, scope)
-        note = resolve.one(word, matches, lambda each: (word,), what, lambda each: each.slug, "list --notes")
+        note = resolve.one(word, matches, lambda each: (word,), "note", lambda each: each.slug, "list --notes")
         if is_readable and note.is_unreadable:
             raise Refusal("%s %s; nothing was changed. See: harness memory lint" % (note.ref, note.problems[0][1]))
+        return note
+
+    def removed(self, word: str) -> Note | None:
+        """The note of that name as it last was, when only former versions are left."""
+        scope, _, name = word.rpartition("/")
+        slug = slug_of(name[: -len(".md")] if name.endswith(".md") else name)
+        for shelf in self.shelves:
+            versions = [version for version in files.names(shelf.archive) if archived_slug(version) == slug]
+            if versions and scope in ("", shelf.scope):
+                path = os.path.join(shelf.archive, versions[-1])
+                note = parse(slug, files.read_text(path))
+                note.scope, note.path, note.fate = shelf.scope, path, "removed"
+                return note
+        return None
+
+    def meant(self, word: str, every: list[Record]) -> Record | Archived | Note:
+        """The one session, note, archived session or removed note that a person means."""
+        if word == "last" or resolve.matching(every, word):
+            return resolve.session(every, word)
+        if self.matching(word):
+            return self.find(word)
+        archived = {each.id: each for each in archive.load_all(self.project.dir, [])}.values()
+        if resolve.matches(word, archived, lambda each: (each.id, each.claude_id)):
+            return resolve.archived(archived, word)
+        note = self.removed(word)
+        if not note:
+            raise Refusal('no session or note "%s" here. See: harness memory list' % word)
         return note
 
     def select(self, args: argparse.Namespace) -> list[Note]:
         """Notes that the options of a verb ask for, best rank first."""
         wanted, matches = vars(args).get, []
-        word, since, until = wanted("session"), wanted("since") or 0.0, wanted("until") or float("inf")
+        since, until = wanted("since") or 0.0, wanted("until") or float("inf")
         for note in read_all(self.shelves):
             day = clock.parse(note.day + "T00:00:00Z") or 0.0
-            session = str(note.fields.get("session") or (self.session if note.scope == "local" else ""))
-            is_of_session = bool(session and word) and (session.startswith(str(word)) or str(word).startswith(session))
             if (
                 wanted("type") in (None, note.type)
                 and wanted("scope") in (None, note.scope)
-                and (word is None or is_of_session)
                 and since - settings.DAY_SECONDS <= day < until
                 and (not wanted("unused") or lint.is_unused(self.shelf(note.scope), note, self.now))
             ):

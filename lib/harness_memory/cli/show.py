@@ -6,18 +6,21 @@ import argparse
 from collections.abc import Iterator
 from typing import Any
 
-from ..base import files, redact, settings
+from ..base import redact, settings
 from ..base.text import clean
-from ..memory import archive, records
+from ..memory import records
+from ..memory.archive import Archived
 from ..memory.records import Record
+from ..notes.note import Note
 from ..session import episode
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import arguments, notes, resolve
-from .output import Refusal, answer, count, cut, line, local, passage, short, table
+from .output import Refusal, answer, cut, line, listing, local, short, table
 from .scopes import Scopes, add_scope
 
 _LIMIT = 20
+_NEAR = 2  # entries before and after a match
 _DETAILS = ("command", "file_path", "notebook_path", "pattern", "query", "url", "skill", "description")
 _WHO = {"user": "you", "assistant": "claude"}
 
@@ -26,11 +29,8 @@ def list_all(argv: list[str]) -> int:
     parser = arguments.parser("list", examples="list --since 7d\nlist --notes --type feedback", has_all=True)
     add = parser.add_argument
     add("--limit", type=arguments.positive, metavar="N", help="at most N (default: %d sessions, all notes)" % _LIMIT)
-    add("--status", type=str.upper, choices=(*settings.STATUSES, settings.DIED), help="only sessions in this state")
     add("--branch", metavar="B", help="only sessions on this git branch")
     add("--since", type=arguments.instant, metavar="DATE", help="active since 2026-11-16, today, yesterday, 36h or 7d")
-    add("--until", type=arguments.instant, metavar="DATE", help="last active before that date")
-    add("--session", metavar="ID", help="only this session; with --notes, only its notes")
     add("--notes", action="store_true", help="list notes")
     add("--type", choices=settings.NOTE_TYPES, help="only notes of this type")
     add_scope(parser)
@@ -38,38 +38,31 @@ def list_all(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if not (args.notes or args.type or args.scope or args.unused):
         return _list_sessions(args)
-    if args.all_projects or args.status or args.branch:
-        raise Refusal("notes have no status or branch, and are listed for one project")
+    if args.all_projects or args.branch:
+        raise Refusal("notes have no branch, and are listed for one project")
     return notes.list_notes(Scopes(args), args)
 
 
 def _list_sessions(args: argparse.Namespace) -> int:
     every = [record for directory in arguments.project_dirs(args) for record in records.load_all(directory)]
-    every = [
-        each
-        for each in (every if args.session is None else resolve.matching(every, args.session))
-        if (args.status is None or each.state == args.status)
-        and (args.branch is None or each.branch == args.branch)
-        and (args.since is None or each.seen >= args.since)
-        and (args.until is None or each.seen < args.until)
-    ]
+    if args.branch is not None:
+        every = [record for record in every if record.branch == args.branch]
+    if args.since is not None:
+        every = [record for record in every if record.seen >= args.since]
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
-    shown = [(record, record.brief()) for record in every[: args.limit or _LIMIT]]
-    rows = [["PROJECT", "ID", "STARTED", "STATUS", "MIN", "BRANCH", "FILES", "SESSION"]]
-    for record, value in shown:
-        minutes = "-" if value["minutes"] is None else value["minutes"]
-        cells = [record.id, local(record.started), record.state, minutes, record.branch or "-", value["files"]]
-        project = cut(arguments.project_name(record.project_dir), 24)
-        headline = line(value["headline"]) or "(nothing asked yet)"
-        rows.append([project, *(cut(line(cell), 30) for cell in cells), headline])
-    first = 0 if args.all_projects else 1
-    lines = table([row[first:] for row in rows], right=(4 - first, 6 - first), is_cut=True)
-    if len(every) > len(shown):
-        lines.append("%d more: --limit %d" % (len(every) - len(shown), len(every)))
-    if not shown:
-        is_narrowed = (args.since, args.until, args.status, args.branch, args.session) != (None,) * 5
-        lines = ["No sessions%s." % (" that match" if is_narrowed else " are remembered here yet")]
-    return answer(args.json, [value for _, value in shown], lines)
+    is_narrowed = args.since is not None or args.branch is not None
+    none = "No sessions%s." % (" that match" if is_narrowed else " are remembered here yet")
+    args.limit, head = args.limit or _LIMIT, "ID STARTED STATUS #MIN BRANCH #FILES SESSION"
+    first = "PROJECT " if args.all_projects else ""
+
+    def row(record: Record) -> tuple[Any, list[Any]]:
+        value = record.brief()
+        project = [arguments.project_name(record.project_dir)] if first else []
+        minutes = "-" if value["minutes"] is None else str(value["minutes"])
+        cells = [record.id, local(record.started), record.state, minutes, record.branch, str(value["files"])]
+        return value, [*project, *cells, value["headline"] or "(nothing asked yet)"]
+
+    return listing(args, first + head, every, row, none)
 
 
 def show(argv: list[str]) -> int:
@@ -77,28 +70,20 @@ def show(argv: list[str]) -> int:
     words = 'an id or its beginning, an episode\'s file name, "last", or the name of a note'
     parser.add_argument("session", metavar="ID", help=words)
     args = parser.parse_args(argv)
-    project_dir = arguments.locate(args).dir
-    every = records.load_all(project_dir)
-    if args.session != "last" and not resolve.matching(every, args.session):
-        scopes = Scopes(args)
-        if scopes.matching(args.session):
-            return notes.show_note(scopes, scopes.find(args.session), args.json)
-        archived = archive.load_all(project_dir, [])
-        for each in resolve.matches(args.session, archived, lambda each: (each.id, each.claude_id))[-1:]:
-            raise Refusal("session {0} is archived. Bring it back: harness memory restore {0}".format(line(each.id)))
-    record = resolve.session(every, args.session, "session or note")
-    damage = ""
+    scopes = Scopes(args)
+    record = scopes.meant(args.session, records.load_all(scopes.project.dir))
+    if isinstance(record, Note):
+        return notes.show_note(scopes, record, args.json)
+    if isinstance(record, Archived):
+        raise Refusal("session %s is archived. Bring it back: harness memory restore %s" % (record.id, record.id))
+    page = "# %s\n\n%s" % (record.headline or "Session %s" % record.id, record.meta.get("summary") or "")
     if record.episode:
-        page = episode.summary_page(record.episode).rstrip()
-    else:
-        if "episode" in record.paths:
-            problem = files.read_json(record.paths["episode"], episode.SPEC)[1]
-            damage = "Its episode is damaged (%s). See: harness memory verify" % line(problem)
-        title = "# %s" % (line(record.headline) or "Session %s" % record.id)
-        page = "\n\n".join(filter(None, [title, str(record.meta.get("summary") or "").strip(), damage]))
-    value = {"id": record.id, "meta": record.meta or None, "episode": record.episode, "damage": damage or None}
+        page = episode.summary_page(record.episode)
+    elif "episode" in record.paths:
+        page += "\n\nIts episode is damaged. See: harness memory verify"
+    value = {"id": record.id, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
-    return answer(args.json, {**value, **paths}, [passage(page), "", *table(_fact_rows(record))])
+    return answer(args.json, {**value, **paths}, [page.rstrip(), "", *table(_fact_rows(record))])
 
 
 def _fact_rows(record: Record) -> list[list[str]]:
@@ -118,15 +103,13 @@ def _fact_rows(record: Record) -> list[list[str]]:
     ]
     paths = [*record.paths.values(), *record.artifacts]
     files_rows = [["" if at else "Files", short(path)] for at, path in enumerate(paths)]
-    return [*([name, line(text)] for name, text in rows if text), *files_rows]
+    return [*(row for row in rows if row[1]), *files_rows]
 
 
 def transcript(argv: list[str]) -> int:
-    parser = arguments.parser("transcript", examples="transcript last\ntranscript a1b2c3d4 --grep rounding --context 3")
+    parser = arguments.parser("transcript", examples="transcript last\ntranscript a1b2c3d4 --grep rounding")
     parser.add_argument("session", metavar="SESSION", help='an id or its beginning, or "last"')
     parser.add_argument("--grep", metavar="TEXT", help="only around entries that hold this text, in any case")
-    context = "entries before and after a hit (default: %(default)d)"
-    parser.add_argument("--context", type=int, default=2, metavar="N", help=context)
     args = parser.parse_args(argv)
     record = resolve.session(records.load_all(arguments.locate(args).dir), args.session)
     path = str(record.meta.get("transcript") or (record.episode or {}).get("transcript") or "")
@@ -140,19 +123,18 @@ def transcript(argv: list[str]) -> int:
     with reading.file:
         entries = [each for entry in reading.entries(lambda: True) for each in _said(entry)]
     hits = [at for at, each in enumerate(entries) if (args.grep or "").casefold() in each["text"].casefold()]
-    near = {at + step for at in hits for step in range(-args.context, args.context + 1)} if args.grep else {*hits}
+    near = {at + step for at in hits for step in range(-_NEAR, _NEAR + 1)} if args.grep else {*hits}
     shown = sorted(near.intersection(range(len(entries))))
     lines: list[str] = []
     for before, number in zip([-1, *shown], shown):
         each = entries[number]
         lines += ["…", ""] if number > before + 1 else []
         if each["who"] in _WHO.values():
-            text = passage(cut(each["text"], 2000)).replace("\n", "\n    ")
+            text = cut(each["text"], 2000).replace("\n", "\n    ")
             lines += ["%s  %s" % (local(each["at"]), each["who"]), "    " + text, ""]
         else:
-            lines += ["    [%s] %s" % (line(each["who"]), cut(line(each["text"]), 160)), ""]
-    total = count(len(entries), "entrie")
-    lines.append("%d of %s. Its record: harness memory show %s" % (len(shown), total, record.id))
+            lines += ["    [%s] %s" % (each["who"], cut(line(each["text"]), 160)), ""]
+    lines.append("%d of %d entries. Its record: harness memory show %s" % (len(shown), len(entries), record.id))
     lines = lines if shown else ["Nothing in this transcript holds that."]
     answer(args.json, [entries[number] for number in shown], lines)
     return 0 if shown else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import os
 import time
 from collections.abc import Sequence
@@ -15,9 +16,8 @@ from ..memory import tasks, threads, views
 from ..memory.tasks import Task
 from ..memory.threads import Thread
 from ..project import Project
-from ..session import sessions
 from . import arguments, resolve
-from .output import Refusal, answer, columns, count, cut, line, local, some, table
+from .output import Refusal, answer, count, fit, listing, local, some
 
 _SHOWN = "{0.id}  {0.title}".format
 _STEPS_SHOWN = 3
@@ -29,9 +29,7 @@ _TASK_NOTES = {"start": "Started", "checkpoint": "Updated", "done": "Done"}
 
 
 def open_work(argv: list[str]) -> int:
-    parser = arguments.parser("open", has_all=True)
-    parser.add_argument("--limit", type=arguments.positive, default=20, metavar="N", help="at most N (default: 20)")
-    args = parser.parse_args(argv)
+    args = arguments.parser("open", has_all=True).parse_args(argv)
     now, items = time.time(), []
     for project_dir in arguments.project_dirs(args):
         for work in views.open_work([*tasks.load(project_dir).values()], threads.load(project_dir)):
@@ -40,20 +38,15 @@ def open_work(argv: list[str]) -> int:
             fields = {key: getattr(work, key) for key in _FIELDS}
             items.append({**head, "opened": work.opened_at, **fields, "age_days": max(0, int(days))})
     items.sort(key=lambda item: str(item["last_activity"]), reverse=True)
-    kinds = [item["kind"] for item in items]
-    lines = ["Still open: " + ", ".join(count(kinds.count(kind), kind) for kind in ("thread", "task"))]
-    for item in items[: args.limit]:
+    lines = ["Still open: %d" % len(items) if items else "Nothing is open here."]
+    for item in items:
+        project = [arguments.project_name(item["project"])] if args.all_projects else []
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
-        facts = [arguments.project_name(item["project"])] if args.all_projects else []
-        facts += ["%s %s" % (item["kind"], item["id"]), age, item["branch"]]
-        title = ("BLOCKED  " if item["blockers"] else "") + cut(line(item["title"]), columns() - 12)
-        lines += ["", "* " + title, "    " + line(" · ".join(filter(None, facts)))]
-        lines += ["    blocked: " + cut(line(text), columns() - 14) for text in item["blockers"]]
-        steps = ["    next: " + cut(line(text), columns() - 12) for text in item["next_steps"]]
-        lines += some(steps, _STEPS_SHOWN, "    ")
-    if len(items) > args.limit:
-        lines += ["", "%d more: --limit %d" % (len(items) - args.limit, len(items))]
-    return answer(args.json, items[: args.limit], lines if items else ["Nothing is open here."])
+        facts = [*project, "%s %s" % (item["kind"], item["id"]), age, item["branch"]]
+        lines += ["", fit("* ", item["title"]), "    " + " · ".join(filter(None, facts))]
+        lines += [fit("    BLOCKED: ", text) for text in item["blockers"]]
+        lines += some([fit("    next: ", text) for text in item["next_steps"]], _STEPS_SHOWN, "    ")
+    return answer(args.json, items, lines)
 
 
 def thread(argv: list[str]) -> int:
@@ -69,9 +62,8 @@ def thread(argv: list[str]) -> int:
     project_dir = arguments.locate(args).dir
     if args.action == "list":
         shown = [each for each in threads.load(project_dir) if args.all or each.is_open]
-        head = ["ID", "STATUS", "LAST ACTIVE", "SESSIONS", "STEPS", "THREAD"]
-        lines = _table(head, shown, "sessions") if shown else ["No open threads here (--all: closed ones too)."]
-        return answer(args.json, [each.fields for each in shown], lines)
+        none = "No open threads here (--all: closed ones too)."
+        return _list(args, "ID STATUS LAST_ACTIVE #SESSIONS #STEPS THREAD", shown, none)
     title = brief(args.title, settings.SUMMARY_LINE_CHARS) if args.action == "rename" else ""
     if args.action == "rename" and not title:
         raise Refusal(_EMPTY_TITLE)
@@ -97,8 +89,6 @@ def task(argv: list[str]) -> int:
         if action != "done":
             parser.add_argument("--next", metavar="TEXT", action="append", help="all that remains (repeatable)")
             parser.add_argument("--blocked", metavar="TEXT", action="append", help='what it waits for, or "none"')
-        if action == "start":
-            parser.add_argument("--id", metavar="ID", help="a short name for it (default: made from the title)")
     listing = actions.add("list", "open tasks, and those done today")
     listing.add_argument("--all", action="store_true", help="those done earlier, too")
     args = actions.parse(argv, "list")
@@ -108,11 +98,9 @@ def task(argv: list[str]) -> int:
     every = sorted(tasks.load(project.dir).values(), key=lambda each: str(each.last_activity), reverse=True)
     today = time.strftime("%Y-%m-%d")
     shown = [each for each in every if args.all or each.is_open or local(each.last_activity)[:10] == today]
-    lines = ['No tasks here. Begin one: harness memory task start "TITLE"']
-    if shown:
-        lines = _table(["TASK", "STATUS", "UPDATED", "NOTES", "REMAINS", "TITLE"], shown, "checkpoints")
-    lines += ["%s earlier: --all" % count(len(every) - len(shown), "task")] if len(every) > len(shown) else []
-    return answer(args.json, [{**each.fields, "is_open": each.is_open} for each in shown], lines)
+    none = 'No tasks here. Begin one: harness memory task start "TITLE"'
+    earlier = ["%s earlier: --all" % count(len(every) - len(shown), "task")] if len(every) > len(shown) else []
+    return _list(args, "TASK STATUS UPDATED #NOTES #REMAINS TITLE", shown, none, earlier)
 
 
 def _change_task(project: Project, args: argparse.Namespace) -> Task:
@@ -128,14 +116,10 @@ def _change_task(project: Project, args: argparse.Namespace) -> Task:
     arguments.private_root(project)
     with views.lock(project.dir):
         if args.action == "start":
-            name = brief(args.id, settings.SKILL_CHARS) if args.id else redact(args.name)
-            stem = name if args.id and sessions.safe_id(name) == name else tasks.slug(name)
-            ids = [stem, *("%s-%d" % (stem, number) for number in range(2, 1000) if not args.id)]
-            free = next((each for each in ids if not files.exists(tasks.path_of(project.dir, each))), "")
-            if not free:
-                raise Refusal("there is a task %s already. See: harness memory task list --all" % stem)
-            title = brief(args.name, settings.SUMMARY_LINE_CHARS)
-            changed = Task({"task_id": free, "title": title, "branch": project.branch})
+            slug, title = tasks.slug(redact(args.name)), brief(args.name, settings.SUMMARY_LINE_CHARS)
+            ids = itertools.chain([slug], ("%s-%d" % (slug, number) for number in itertools.count(2)))
+            id = next(id for id in ids if not files.exists(tasks.path_of(project.dir, id)))
+            changed = Task({"task_id": id, "title": title, "branch": project.branch})
         else:
             every = tasks.load(project.dir).values()
             changed = resolve.one(args.name, every, lambda each: (each.id,), "task", _SHOWN, "task list --all")
@@ -151,13 +135,16 @@ def _texts(texts: list[str] | None) -> list[str] | None:
     return None if texts is None else items
 
 
-def _table(head: list[str], shown: Sequence[Task | Thread], counted: str) -> list[str]:
-    rows = [head]
-    for each in shown:
-        numbers = [str(len(getattr(each, counted))), str(len(each.next_steps))]
-        rows.append([line(each.id), each.state, local(each.last_activity), *numbers, line(each.title)])
-    return table(rows, right=(3, 4), is_cut=True)
+def _list(
+    args: argparse.Namespace, head: str, shown: Sequence[Task | Thread], none: str, after: Sequence[str] = ()
+) -> int:
+    def row(work: Task | Thread) -> tuple[Any, list[Any]]:
+        numbers = [len(work.checkpoints if isinstance(work, Task) else work.sessions), len(work.next_steps)]
+        cells = [work.id, work.state, local(work.last_activity), *map(str, numbers), work.title]
+        return {**work.fields, "is_open": work.is_open}, cells
+
+    return listing(args, head, shown, row, none, after)
 
 
 def _answer_changed(args: argparse.Namespace, work: Task | Thread) -> int:
-    return answer(args.json, work.fields, ["%s: %s  (%s)" % (line(work.id), line(work.title), work.state)])
+    return answer(args.json, work.fields, ["%s: %s  (%s)" % (work.id, work.title, work.state)])

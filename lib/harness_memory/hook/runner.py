@@ -21,7 +21,7 @@ from ..session import sessions
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any
+    from typing import Any, Callable
 
     from ..session.sessions import Session
 
@@ -140,7 +140,7 @@ class Run(Context):
         return {key: value for key, value in values.items() if value} or None
 
 
-def run(name: str) -> None:
+def run(name: str, finish: Callable[[], None]) -> None:
     """Handle one event and leave the process; never returns, never fails."""
     root, reply = "", b""
     seconds = settings.SESSION_END_DEADLINE_SECONDS if name == "SessionEnd" else settings.DEADLINE_SECONDS
@@ -161,7 +161,7 @@ def run(name: str) -> None:
             what = "Harness Memory: %s: %s." % (brief(str(error.filename or root), settings.ITEM_CHARS), error.strerror)
             message = {"systemMessage": what + " Nothing is remembered. See: harness memory doctor"}
             reply = jsontext.compact(message).encode("utf-8", "replace")
-    leave(reply)
+    leave(reply, finish)
 
 
 def handle(name: str, payload: dict[str, Any]) -> bytes:

@@ -95,11 +95,16 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         state = capture.load(session.dir)
         own_ids.add(state.thread)
         parts += [sections.state(state)] if event.source == "compact" else []
+    folder = relative_path(event.cwd, (project.root,))
+    still_open, menu = sections.still_open(project, own_ids), sections.menu(project, folder, own_ids)
+    notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
     parts += [
         sections.briefing(project, problems),
-        sections.still_open(project, own_ids),
-        sections.notes(project, run.store_root, event.transcript_path, problems, session.dir),
-        sections.menu(project, relative_path(event.cwd, (project.root,)), own_ids),
+        sections.running(project, session.id),
+        still_open,
+        sections.decisions(project, own_ids),
+        sections.by_relevance(notes, [project.branch, folder, *still_open.lines, *menu.lines[:5]]),
+        menu,
         sections.usage(),
     ]
     parts.insert(0, sections.health(problems))  # last, because reading the pages may add to `problems`
@@ -107,7 +112,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     if not any(part.lines for part in parts if part.name != "usage"):
         injected.save(session.dir)
         return ""
-    injection = compose(parts, min(cap, 9500), project.name)  # from 10,001 on the client shows a preview
+    most = settings.INJECTION_MAX_UNITS
+    injection = compose(parts, min(cap, most), project.name, most if cap == settings.DEFAULTS["injection_units"] else 0)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

@@ -17,7 +17,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     event = run.event
     parts = [
         sections.briefing(run.project, [], 25),
-        sections.notes(run.project, run.store_root, event.transcript_path, []),
+        sections.notes(run.project, run.store_root, event.transcript_path, [], run.now),
     ]
     injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name)
     if not injection.text:

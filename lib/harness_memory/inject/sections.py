@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, invocation, neutral, settings
+from ..base import clock, files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
-from ..session.sessions import day_and_id
+from ..notes import index
+from ..session import episode
+from ..session.sessions import at_marker, day_and_id, live_markers
 from .injection import Part
 
 TYPE_CHECKING = False
@@ -34,7 +36,9 @@ def briefing(project: Project, problems: list[str], limit: int = settings.BRIEFI
     return part
 
 
-def notes(project: Project, store_root: str, transcript_path: str, problems: list[str], session_dir: str = "") -> Part:
+def notes(
+    project: Project, store_root: str, transcript_path: str, problems: list[str], now: float, session_dir: str = ""
+) -> Part:
     """The indexes of notes; a nearer note hides others of its name, and the client's own index is not repeated."""
     client = os.path.join(os.path.dirname(transcript_path), "memory", settings.NOTES_INDEX_FILE)
     in_client = {_normal(text) for text in (pages.read(client).lines if transcript_path else ())} - {""}
@@ -43,14 +47,12 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
     indexes = [("project", pages.read(source))]
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
-        from ..notes import index, shelf
+        from ..notes import shelf
 
         local = [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
         indexes.insert(0, ("local", pages.Curated("", local)))
     if not any(page.lines or page.problem for _, page in indexes):
         return part
-    from ..notes.index import read_line
-
     hidden: set[str] = set()
     for scope, page in indexes:
         page_part = _page_part("notes", "", page, 200, problems)
@@ -58,14 +60,37 @@ def notes(project: Project, store_root: str, transcript_path: str, problems: lis
         label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
         for text in page_part.lines:
-            slug, replaced = read_line(text)
+            slug, replaced = index.read_line(text)
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
             names.update(filter(None, (slug, *replaced)))
             if _normal(text) not in in_client:
-                part.add("- [%s] %s" % (label, text.lstrip("-* ")), slug, "index")
+                home = os.path.dirname(page.path)
+                doubt = _doubt(text, slug, scope, home, project.root, now) if slug and home else ""
+                part.add("- [%s] %s%s" % (label, text.lstrip("-* "), doubt), slug, "index")
         hidden |= names
+    return part
+
+
+def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -> str:
+    """A mark for a note that may no longer hold; only those that look like it are read."""
+    day = next((part for part in reversed(line.split(" · ")) if part[:2] == "20" and len(part) == 10), "")
+    since = (clock.parse(day + "T23:59:59Z") or 0.0) if day else 0.0
+    times = [files.modified(os.path.join(root, path)) for path in index.files_of(line)]
+    if since > now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS and all(0 < time < since for time in times):
+        return ""
+    from ..notes.shelf import Shelf
+
+    note = Shelf(scope, home).note(slug)
+    doubt = note.doubt(root, now) if note else ""
+    return neutral.line(" · CHECK: %s" % doubt) if doubt else ""
+
+
+def by_relevance(part: Part, context: list[str]) -> Part:
+    """Lines that share words with what is going on come first; else the order stays."""
+    subject = _words(" ".join(context))
+    part.lines.sort(key=lambda line: -len(subject & _words(line)))
     return part
 
 
@@ -82,22 +107,56 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     return part
 
 
+def running(project: Project, own_id: str) -> Part:
+    """Other sessions that run in this project now, with the files that they have changed."""
+    part = Part("running", "Running now beside this session (do not undo its work)", [])
+    for marker in live_markers(project.dir):
+        session = at_marker(project.dir, marker)
+        if session and session.id != own_id:
+            from ..session import capture
+
+            state = capture.load(session.dir)
+            files_changed = ", ".join(state.files[-5:])
+            asks = state.prompts()[-1:] or ["no prompt yet"]
+            part.lines.append(
+                neutral.line("- %s: %s%s" % (session.id, asks[0], files_changed and " [%s]" % files_changed))
+            )
+    return part
+
+
+def decisions(project: Project, own_ids: set[str]) -> Part:
+    """What the last sessions decided and learned, newest first."""
+    path = os.path.join(project.dir, settings.INDEX_FILE)
+    part = Part("decisions", "Decided or learned lately", [], path)
+    for name, _ in _menu_entries(path)[: settings.DECISION_SESSIONS_READ]:
+        day, id = day_and_id(name)
+        value = (episode.load(project.dir, name) if id not in own_ids else None) or {}
+        items = [*value.get("decisions", []), *value.get("learnings", [])]
+        part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[: settings.DECISIONS_SHOWN]]
+    return part
+
+
 def menu(project: Project, folder: str, own_ids: set[str]) -> Part:
     """Past sessions, newest first; those of this branch and `folder` before the others."""
 
-    def distance(entry: tuple[str, str]) -> int:
+    def place(text: str) -> tuple[str, str]:
         # An entry ends with `(branch; folders)`.
-        where = entry[1].rpartition(" (")[2].rstrip(")") if entry[1].endswith(")") else ""
-        branch, _, folders = where.partition("; ")
+        return text.rpartition(" (")[2].rstrip(")").partition("; ")[::2] if text.endswith(")") else ("", "")
+
+    def distance(entry: tuple[str, str]) -> int:
+        branch, folders = place(entry[1])
         is_below = bool(folder) and any((each + "/").startswith(folder + "/") for each in folders.split(", "))
         return -int(branch == project.branch != "") - int(is_below)
 
     path = os.path.join(project.dir, settings.INDEX_FILE)
-    part = Part("menu", "Past sessions (id: what was done)", [], path, "%s list" % invocation.own_command())
+    part = Part("menu", "Past sessions", [], path, "%s list" % invocation.own_command())
     for name, text in sorted(_menu_entries(path), key=distance):
         day, id = day_and_id(name)
-        if id not in own_ids and len(part.lines) < 20:
-            part.add(neutral.line("- [%s] %s: %s" % (day, id, text)), id, "menu")
+        branch = place(text)[0]
+        if id not in own_ids and len(part.lines) < settings.MENU_SHOWN:
+            done = text.rpartition(" (")[0] if text.endswith(")") else text
+            where = " (on %s)" % branch if branch not in ("", project.branch) else ""
+            part.add(neutral.line("- [%s] %s: %s%s" % (day, id, done, where)), id, "menu")
     return part
 
 
@@ -139,11 +198,11 @@ def profile(project: Project, name: str, problems: list[str]) -> Part:
 
 
 def usage() -> Part:
-    words = invocation.own_command()
     lines = [
-        "Read one: %s show <id>   Search: %s search WORD" % (words, words),
-        'When a piece of work is done or has to wait: %s checkpoint --done "…" --remains "…" --learned "…"' % words,
-        'A fact worth knowing in later sessions: %s remember "…"' % words,
+        "Commands begin with `%s`, then: `show <id>` reads a session or note in full; `search WORD`;"
+        % invocation.own_command(),
+        '`checkpoint --done "…" --remains "…" --learned "…"` when work is done or has to wait;',
+        '`remember "…"` keeps a fact for later sessions; `thread close <id>` when an open item is done.',
     ]
     return Part("usage", "", lines)
 
@@ -160,6 +219,10 @@ def _shown(text: str) -> str:
     words = text.lstrip(" ")
     indent = text[: len(text) - len(words)]
     return cut(neutral.line(indent + passage(words, settings.CURATED_LINE_CHARS)), settings.CURATED_LINE_CHARS)
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in "".join([c if c.isalnum() else " " for c in text.lower()]).split() if len(word) > 3}
 
 
 def _normal(text: str) -> str:

@@ -5,12 +5,11 @@ For all files: plain files in plain directories, private to their owner, no left
 
 from __future__ import annotations
 
-import contextlib
 import os
 import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
-from typing import Callable
+from typing import Callable, NamedTuple
 
 from ..audit import trail as chain
 from ..base import files, jsontext, settings, shape, yaml
@@ -18,7 +17,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, backfill, tasks, threads, views
+from . import archive, backfill, ratings, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
@@ -31,9 +30,11 @@ _FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattribut
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
 
 
-class Finding:
-    def __init__(self, path: str, what: str, remedy: str, kind: str = DAMAGED) -> None:
-        self.path, self.what, self.remedy, self.kind = path, what, remedy, kind
+class Finding(NamedTuple):
+    file: str
+    what: str
+    remedy: str
+    kind: str = DAMAGED
 
 
 def check_store(root: str, now: float) -> Iterator[Finding]:
@@ -48,8 +49,7 @@ def check_project(project_dir: str, now: float, *, with_views: bool = True) -> I
         return
     lost = {episode.path_of(project_dir, session.episode_name) for session in backfill.lost(project_dir, now)}
     for finding in _check(project_dir, now, set()):
-        finding.remedy = REBUILD if finding.path in lost else finding.remedy
-        yield finding
+        yield finding._replace(remedy=REBUILD) if finding.file in lost else finding
     for path in sorted(lost):
         if not os.path.lexists(path):
             yield Finding(path, "is missing, though its session is there", REBUILD)
@@ -127,12 +127,14 @@ def _meta(path: str) -> str:
     return shape.problem(meta, _META) or ("" if is_here else "names another session than its folder")
 
 
-def _lines(path: str) -> str:
+def _ratings(path: str) -> str:
     for number, line in enumerate((files.read(path, settings.ARCHIVE_MAX_BYTES) or b"").splitlines(), 1):
-        with contextlib.suppress(ValueError):
-            if isinstance(jsontext.loads(line), dict):
-                continue
-        return "line %d is not one JSON object" % number
+        try:
+            wrong = ratings.problem(jsontext.loads(line))
+        except ValueError:
+            wrong = "not JSON"
+        if wrong:
+            return "line %d: %s" % (number, wrong)
     return ""
 
 
@@ -163,7 +165,7 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
     ("STATE/forgotten.json", _json(tombstones.SPEC), _REPAIR),
     ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
-    ("LEARNING/SIGNALS/ratings.jsonl", _lines, "correct this line; the others are not affected"),
+    ("LEARNING/SIGNALS/ratings.jsonl", _ratings, "correct this line; the others are not affected"),
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),

@@ -35,7 +35,7 @@ _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL
 _NAMES = frozenset(
     ("schema", "id", "session_id", "claude_session", "started", "ended", "thread", "parent", "root", "transcript")
     + ("at", "created", "updated", "date", "task_id", "artifact", "session", "outcome", "source", "status", "project")
-    + ("work", "cwd", "git_remote", "path", "file", "last_activity", "type", "scope", "pid", "channel", "model")
+    + ("work", "cwd", "git_remote", "path", "file", "last_activity", "type", "scope", "pid", "channel", "model", "by")
 )
 
 

@@ -14,20 +14,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-SIGNALS = ("positive", "negative", "neutral")
+_BUSY = "another process is writing the ratings; this one was not recorded. Try again"
 
 
-def append(
-    project_dir: str, session: str, skill: str, rating: int, note: str, now: float, signal: str = ""
-) -> dict[str, Any] | None:
-    """The rating as it was written; None when another process holds the lock of the log."""
+def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float) -> dict[str, Any]:
+    """The rating as it was written; Busy when another process holds the lock of the log."""
     path, at = os.path.join(project_dir, *settings.RATINGS_PATH), clock.iso(now)
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
-    record.update(signal=signal or SIGNALS[2 if rating == 3 else rating < 3], note=note, at=at)
-    with Lock(path + settings.LOCK_SUFFIX) as is_held:
-        if is_held:
-            files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
-    return record if is_held else None
+    record["signal"] = "neutral" if rating == 3 else "positive" if rating > 3 else "negative"
+    record.update(note=note, at=at)
+    with Lock(path + settings.LOCK_SUFFIX, busy=_BUSY):
+        files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
+    return record
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
@@ -38,9 +36,15 @@ def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[st
             record = jsontext.loads(line)
         except ValueError:
             continue
-        if not shape.problem(record, {"skill": "text", "rating": "number"}) and 1 <= record["rating"] <= 5:
+        if not problem(record):
             ratings.append(record)
     return ratings
+
+
+def problem(record: object) -> str:
+    """What is wrong with a line of the log, or ""."""
+    wrong = shape.problem(record, {"skill": "text", "rating": "number"})
+    return wrong or ("" if 1 <= record["rating"] <= 5 else "rating is not 1 to 5")  # type: ignore[index]
 
 
 def poor(project_dir: str, skill: str) -> list[dict[str, Any]]:

@@ -2,7 +2,8 @@
 
     # Notes
 
-    - [Parser](LEARNING/topics/parser.md): How errors read · project · 2026-11-16 · instead of user/parser
+    - [Parser](LEARNING/topics/parser.md): How errors read · project · 2026-11-16 · about src/parser.py
+    - [Editor](LEARNING/topics/editor.md): Use tabs · user · 2026-11-16 · instead of user/tabs
     - (12 more notes are not listed; all of them: harness memory list --notes)
 
 Ranked by the day a note was last known to be true, with a head start by type. At most 200 lines and 25 KB.
@@ -28,6 +29,7 @@ TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
 _HEAD = "# Notes\n\n"
 _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)\n"
 _INSTEAD = " · instead of "
+_ABOUT = "about "
 _TRIGGERS = os.path.join(settings.STATE_DIR, "triggers.json")
 _SPEC = {"triggers": [dict.fromkeys(("kind", "pattern", "note", "line"), "text")]}
 
@@ -48,6 +50,7 @@ def render_line(note: Note) -> str:
     folder = settings.LOCAL_DIR if note.scope == "local" else TOPICS
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
+    facts += [_ABOUT + ", ".join(map(one_line, note.files))] if note.files else []
     elsewhere = [one_line(ref) for ref in note.items("supersedes") if "/" in ref]
     return " · ".join(facts) + (_INSTEAD + ", ".join(elsewhere) if elsewhere else "")
 
@@ -59,6 +62,12 @@ def read_line(line: str) -> tuple[str, list[str]]:
     if not slash or folder not in (TOPICS, settings.LOCAL_DIR):
         return "", []
     return slug, line.rpartition(_INSTEAD)[2].split(", ") if _INSTEAD in rest else []
+
+
+def files_of(line: str) -> list[str]:
+    """The files that the note of a line is about."""
+    parts = [part for part in line.partition(_INSTEAD)[0].split(" · ")[1:] if part.startswith(_ABOUT)]
+    return parts[-1][len(_ABOUT) :].split(", ") if parts else []
 
 
 def is_ours(data: bytes) -> bool:

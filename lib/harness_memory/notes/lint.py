@@ -5,7 +5,8 @@ lost, the opening of a story is dropped before its "that", and `yesterday`, `tod
 
     duplicate       the same words; case, punctuation and spaces aside
     near-duplicate  nearly the same words; articles and plural endings aside
-    contradiction   perhaps: nearly the same words with another value, that is a number, a negation or a switch
+    contradiction   perhaps: nearly the same words with another value, that is a number, a negation or a switch, or
+                    the same subject with another choice of one kind, as Postgres and MongoDB
 """
 
 from __future__ import annotations
@@ -55,14 +56,18 @@ _STORY = re.compile(
     r"|(?:i|we)(?:'ve| have| had)? %s\b"
     r"|after (?:some|a lot of|much|hours of) \w+ing\b)" % _LEARNED
 )
-_NUMBER = r"(?:\d{1,3}|a|one|two|three|four|five|six|seven|ten)"
-_PERIOD = r"(?:week|month|year|morning|evening|monday|tuesday|wednesday|thursday|friday|saturday|sunday)"
+_NUMBER = r"(?:\d{1,3}|an?|one|two|three|four|five|six|seven|ten|(?:a )?few|some|several|a couple of|many)"
+_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_PERIOD = r"(?:week(?:end)?|month|quarter|year|sprint|release|night|morning|afternoon|evening|time|%s)" % _WEEKDAY
 # What stands in backticks matches as a whole, without a group.
 _RELATIVE = re.compile(
     r"(?i)`[^`]*(?:`|$)|(?P<date>\bday before yesterday|\bday after tomorrow|\byesterday|\bto(?:day|night|morrow)"
-    r"|\b%s (?:day|week|month|year)s? (?:ago|from now)"
-    r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) %s)"
-    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD)  # `tomorrow (2026-11-17)` says which day
+    r"|\b%s (?:minute|hour|day|week|month|year)s? (?:ago|from now|earlier)"
+    r"|(?<!\bthe )\b(?:last|past|previous|next|this|coming) %s|\b(?:by|until|since) %s(?! \d)"
+    r"|\b(?:recently|lately|currently|nowadays|(?:right|just|as of|for) now|at the moment|at present"
+    r"|soon(?! (?:as|after)))"
+    r"|\bthe other day|\b(?:early|late|later|earlier|end of) (?:this|the|next|last) (?:week|month|quarter|year))"
+    r"\b(?!')(?!\W{0,3}\d{4}-\d\d)" % (_NUMBER, _PERIOD, _WEEKDAY)  # `tomorrow (2026-11-17)` says which day
 )
 _STOP = re.compile(
     "an?|the|is|are|was|were|be|been|its?|th(?:is|at|ese|ose)|to|of|in|on|at|by|and|or|so|as|we|our|i|my|you"
@@ -70,6 +75,34 @@ _STOP = re.compile(
 _VALUE = re.compile(
     r".*\d.*|not|never|no|none|nor|cannot|without|off|\w+n't|true|false|yes|(?:en|dis)abled?|allowed|forbidden"
 )
+# One of a kind is usually chosen: two facts on one subject that name two of them disagree.
+_KINDS = (
+    "postgres postgresql mysql mariadb mongodb mongo sqlite oracle dynamodb cassandra couchdb",
+    "npm pnpm yarn bun", "pip poetry pipenv uv conda", "react vue angular svelte solid jquery ember preact",
+    "jest vitest mocha jasmine ava", "pytest unittest nose", "django flask fastapi", "express fastify koa hono",
+    "webpack vite rollup esbuild parcel", "redis memcached", "kafka rabbitmq nats sqs", "aws azure gcp",
+    "jenkins circleci travis buildkite", "docker podman", "terraform pulumi cloudformation", "rest graphql grpc",
+    "tabs spaces", "rebase squash", "eslint biome", "black ruff yapf", "maven gradle", "main master", "utc local",
+    "camelcase snake_case", "yaml toml json", "monday tuesday wednesday thursday friday saturday sunday",
+)  # fmt: skip
+_SAME = {"postgresql": "postgre", "mongo": "mongodb"}
+_LINKING = {
+    "use",
+    "using",
+    "used",
+    "for",
+    "with",
+    "from",
+    "keep",
+    "kept",
+    "hold",
+    "store",
+    "stored",
+    "live",
+    "run",
+    "via",
+}
+_NEGATIONS = re.compile(r"not|never|no|none|nor|cannot|without|\w+n['’]t")
 _LEAST_SHARE = 0.75  # of the words of both
 _COMPARED = 64  # of all that share a word: a thousand lines of one form are a table, not a finding
 _SERIES = 5  # more statements that differ in one value are a list of things, not a contradiction
@@ -141,9 +174,31 @@ def pairs(texts: list[str]) -> list[tuple[int, int, str]]:
                 alike.append((other, number, kind))
         for word in bag:
             holders[word].append(number)
+    alike += _other_choices(every)
     doubts = Counter(number for *pair, kind in alike if kind == "contradiction" for number in pair)
     series = {number for number, count in doubts.items() if count > _SERIES}
     return sorted(pair for pair in alike if pair[2] != "contradiction" or series.isdisjoint(pair[:2]))
+
+
+_KIND_OF = {word: number for number, words in enumerate(_KINDS) for word in content(words)}
+
+
+def _other_choices(every: dict[int, set[str]]) -> Iterator[tuple[int, int, str]]:
+    """Two statements on one subject that name different ones of a kind."""
+    choices: dict[int, list[tuple[int, set[str], set[str]]]] = defaultdict(list)
+    for number, words in every.items():
+        for kind in {_KIND_OF[word] for word in words if word in _KIND_OF}:
+            chosen = {_SAME.get(word, word) for word in words if _KIND_OF.get(word) == kind}
+            subject = {word for word in words - _LINKING if _KIND_OF.get(word) != kind}
+            for other, others, theirs in choices[kind][-_COMPARED:]:
+                is_one_subject = len(subject & theirs) * 2 > min(len(subject), len(theirs)) or subject == theirs
+                if is_one_subject and chosen.isdisjoint(others):
+                    yield other, number, "contradiction"
+            choices[kind].append((number, chosen, subject))
+
+
+def is_negation(word: str) -> bool:
+    return bool(_NEGATIONS.fullmatch(word.lower()))
 
 
 def check(places: list[Shelf], root: str, now: float) -> list[Finding]:

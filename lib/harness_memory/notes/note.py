@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import settings, shape, yaml
+from ..base import clock, settings, shape, yaml
 from ..base.text import brief, cut, hexdigest, one_line
 from ..session.sessions import DEVICE_NAMES
 
@@ -114,10 +114,18 @@ class Note:
         return [fact for fact in facts if fact.text]
 
     def add(self, text: str) -> None:
-        facts = self.facts
-        is_list = bool(facts) and facts[-1].start > 0 and not any(map(str.strip, self.body[facts[-1].last :]))
-        body = self.body[: facts[-1].last] if is_list else [*self.body, ""]
-        self.body = [*body, "- " + one_line(text)]
+        """As a bullet at the end of the section that shares most words with it, else of the note."""
+        starts = [0, *[at for at, line in enumerate(self.body) if _is_heading(line)]]
+        sections = [(begin, end) for begin, end in zip(starts, [*starts[1:], len(self.body)]) if begin < end]
+        subject = _long_words(text)
+        shared = [len(subject & _long_words(" ".join(self.body[begin:end]))) for begin, end in sections]
+        best = max(shared, default=0)
+        begin, end = sections[shared.index(best)] if best else (0, len(self.body))
+        facts = [fact for fact in self.facts if begin <= fact.first < end]
+        is_list = bool(facts) and facts[-1].start > 0 and not any(map(str.strip, self.body[facts[-1].last : end]))
+        above = self.body[: facts[-1].last] if is_list else [*"\n".join(self.body[:end]).rstrip().split("\n"), ""]
+        below = ["", *self.body[end:]] if any(map(str.strip, self.body[end:])) else []
+        self.body = [*above, "- " + one_line(text), *below]
 
     def drop(self, facts: list[Fact]) -> None:
         gone = {number for fact in facts for number in range(fact.first, fact.last)}
@@ -128,6 +136,14 @@ class Note:
         items = dict(zip(self.files, self.items("files")))
         here = {path for path in items if os.path.lexists(os.path.join(root, path))}
         return [path for path, item in items.items() if path not in here or item not in (path, stamped(path, root))]
+
+    def doubt(self, root: str, now: float) -> str:
+        """Why it may no longer hold: its files have changed or are gone, or nobody verified it for long; or ""."""
+        stale = self.stale_files(root) if self.scope != "user" else []
+        if stale:
+            return "changed or gone since it was verified: " + ", ".join(stale[:3])
+        oldest = clock.iso(now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS)[:10]
+        return "not verified since " + self.day if "" < self.day < oldest else ""
 
 
 def parse(slug: str, text: str) -> Note:
@@ -195,3 +211,7 @@ def is_fence(line: str) -> bool:
 
 def _is_heading(line: str) -> bool:
     return line[:1] == "#" and line.lstrip("#")[:1] in ("", " ")
+
+
+def _long_words(text: str) -> set[str]:
+    return {word for word in "".join([c if c.isalnum() else " " for c in text.lower()]).split() if len(word) > 3}

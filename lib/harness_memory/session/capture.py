@@ -21,9 +21,9 @@ ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", 
 
 SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
-    **dict.fromkeys(("turn_files?", "files_total?"), "count"),
+    **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?")},
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "marks?", "units?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
     "earlier?": [("text", "count")],
     "cursor?": "any",
@@ -53,6 +53,9 @@ class Capture:
         self.answer = ""
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
         self.earlier: list[list[Any]] = []  # [answer, files changed] of earlier turns of weight
+        self.number = 0  # of the turn
+        self.units: list[str] = []  # what prompts and answers say, see `digest`
+        self.marks: list[str] = []  # one for each unit
         self.files: list[str] = []
         self.files_total = 0  # with those no longer in `files`
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]
@@ -113,6 +116,7 @@ class Capture:
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
+            self._tell("u", passage(prompt, settings.TURN_CHARS))
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
@@ -122,6 +126,7 @@ class Capture:
     def end_turn(self) -> None:
         """Keep what the turn said of its work: the last answer alone may be a "you're welcome"."""
         self.settle()
+        self.number += 1
         changed, self.turn_files = self.turn_files, 0
         if not self.answer or not (changed or len(self.answer) >= 80):  # a courtesy is shorter
             return
@@ -135,7 +140,23 @@ class Capture:
     def settle(self) -> None:
         """Redact and cut the last words read, now that they are known to be the last."""
         if self.said != self.settled:
-            self.answer, self.settled = passage(self.said, settings.DONE_CHARS), self.said
+            text = passage(self.said, settings.TURN_CHARS)
+            self.answer, self.settled = cut(text, settings.DONE_CHARS), self.said
+            self._tell("c", text)
+
+    def _tell(self, by: str, text: str) -> None:
+        """Replace what this turn's prompt or answer says; what is said again stands once."""
+        from . import digest  # which a prompt's hook does not need
+
+        told = {unit: mark for mark, unit in digest.of_text(text, by, self.number)}
+        head = "%d %s " % (self.number, by)
+        kept = [
+            (mark, unit)
+            for mark, unit in zip(self.marks, self.units)
+            if not (mark.startswith(head) or (unit in told and mark.split(" ")[1] == by))
+        ]
+        marks, texts = [mark for mark, _ in kept], [unit for _, unit in kept]
+        self.marks, self.units = digest.fitted([*marks, *told.values()], [*texts, *told])
 
     def answer_with(self, message: str) -> None:
         if message.strip():
@@ -143,7 +164,9 @@ class Capture:
             self.settle()
 
     def has_answer(self, message: str) -> bool:
-        return self.turn == ANSWERED and (message == self.said or self.answer == passage(message, settings.DONE_CHARS))
+        return self.turn == ANSWERED and (
+            message == self.said or self.answer == cut(passage(message, settings.TURN_CHARS), settings.DONE_CHARS)
+        )
 
 
 def is_prompt(text: str) -> bool:

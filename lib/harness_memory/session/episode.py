@@ -1,6 +1,6 @@
 """The episode: one session as later sessions know it (see `record` for how it comes about).
 
-Fields, in order (about 500 bytes to 4 KB of JSON):
+Fields, in order (1 to 40 KB of JSON, most of it passages):
 
     session_id               Claude's own id
     project                  {"cwd", "git_remote"}
@@ -24,6 +24,7 @@ Fields, in order (about 500 bytes to 4 KB of JSON):
     tasks                    what checkpoints said of long tasks: {"id", "title", "note", …}
     thread, parent, root     the chain of sessions it belongs to; first entry of its history
     audit_head               `<number>:<hash>` of the last audit event then, if there was one
+    passages                 [{"turn", "by": "user" | "claude", "text"}], what was said: sentences and list items
 """
 
 from __future__ import annotations
@@ -48,11 +49,19 @@ SPEC = {
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",
+    "passages?": "any",
 }
 
 
 def render(episode: dict[str, Any]) -> bytes:
-    return jsontext.pretty(episode).encode("utf-8", "replace")
+    """Indented JSON; of the passages each is a line, because to indent hundreds would cost a Stop a millisecond."""
+    rest = {key: value for key, value in episode.items() if key != "passages"}
+    text = jsontext.pretty(rest)
+    if episode.get("passages"):
+        # A quote inside a text is escaped: this cannot be one.
+        lines = jsontext.compact(episode["passages"])[1:-1].replace('}, {"turn"', '},\n    {"turn"')
+        text = '%s,\n  "passages": [\n    %s\n  ]\n}\n' % (text[: -len("\n}\n")], lines)
+    return text.encode("utf-8", "replace")
 
 
 def names(project_dir: str) -> list[str]:

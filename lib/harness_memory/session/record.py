@@ -12,10 +12,10 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, files, jsontext, settings
+from ..base import clock, files, settings
 from ..base.text import brief, cut, first_sentence
 from ..project import relative_path
-from . import capture, episode, transcript
+from . import capture, digest, episode, transcript
 from .capture import ANSWERED, FAILED
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ def update(
             vouched = (episode.load(project_dir, session.episode_name) or {}).get("audit_head") or ""
             head = trail.next_head(project_dir, vouched)
         value = updated.episode = build(session, state, context.root, context.remote, is_over, head)
-        data = _fit(value)
+        data = episode.render(value)
         meta.update(summary=value["what_was_done"], tags=value["tags"], artifacts=value["files_changed"])
         meta.update({key: value[key] for key in ("branch", "model") if value[key]})
         updated.is_changed = not files.is_same(path, data)
@@ -188,23 +188,9 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "thread": state.thread or session.id,
         "parent": meta.get("parent") or None,
         "root": state.root,
+        "passages": digest.passages(state.marks, state.units),
         **({"audit_head": head} if head else {}),
     }
-
-
-def _fit(value: dict[str, Any]) -> bytes:
-    """Render an episode, with the longest lists, then the account, shortened until it fits."""
-    lists, data = (*episode.TEXT_LISTS, "commands_failed_then_fixed"), episode.render(value)
-    while len(data) > 4096:
-        key = max(lists, key=lambda name: len(jsontext.compact(value[name])))
-        if len(value[key]) > 1:
-            del value[key][len(value[key]) // 2]
-        elif len(value["what_was_done"]) > settings.ITEM_CHARS:
-            value["what_was_done"] = cut(value["what_was_done"], len(value["what_was_done"]) * 3 // 4)
-        else:
-            break  # the rest are tasks, which no other file keeps
-        data = episode.render(value)
-    return data
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:

@@ -1,0 +1,136 @@
+"""A Markdown text as units: the sentences, list items and headings that a person reads, without code, logs and tables.
+
+Pure, and without `re`, which would cost a Stop more than all of this.
+"""
+
+from __future__ import annotations
+
+from ..base import settings
+
+TEXT, ITEM, HEAD, OPEN, DONE, ROW = "text", "item", "head", "open", "done", "row"  # what a unit stands in
+_BOXES = {"[ ]": OPEN, "[x]": DONE, "[X]": DONE, "☐": OPEN, "☑": DONE, "⬜": OPEN}
+_ENDS = ".!?…"
+_WIDE_ENDS = "。！？"  # which need no blank after them
+_CLOSERS = "\"')]*_`”’»"
+_SHORT = ("e.g", "i.e", "etc", "vs", "cf", "z.B", "d.h", "bzw", "ca", "p.ex", "approx", "No", "Nr", "Dr", "Mr", "St")
+_RULES = frozenset("-=*_|:─—═╌ \t")
+_FENCES = ("```", "~~~")
+_FAULTS = ("rror", "xception", "atal", "anic", "ailed", "fehl")  # lines of a log that say what went wrong
+
+
+class Unit:
+    """`section` is the heading above it, `lead` the line that announces its list, `at` the number of its line."""
+
+    __slots__ = ("at", "is_first", "kind", "lead", "section", "text")
+
+    def __init__(self, text: str, kind: str, section: str, lead: str, at: int, is_first: bool) -> None:
+        self.text, self.kind, self.section, self.lead = text, kind, section, lead
+        self.at, self.is_first = at, is_first
+
+
+def split(text: str) -> list[Unit]:
+    """The units of a text, in order."""
+    found: list[Unit] = []
+    section = lead = fence = ""
+    for at, raw in enumerate(text.split("\n")):
+        line = raw.strip()
+        if line[:3] in _FENCES:
+            fence = "" if fence and line.startswith(fence) else fence or line[:3]
+            continue
+        if fence or not line or _RULES.issuperset(line):
+            continue
+        line = line.lstrip("> ")
+        if line[:1] == "#" and line.lstrip("#")[:1] == " ":
+            section, lead = plain(line.lstrip("# ")), ""
+            found.append(Unit(section, HEAD, section, "", at, True))
+            continue
+        if line[:1] == "|":
+            cells = [plain(cell.strip()) for cell in line.strip("|").split("|")]
+            found.append(Unit(" | ".join(filter(None, cells)), ROW, section, lead, at, True))
+            continue
+        kind, body = _item(line)
+        if kind == TEXT and _is_log(raw, line):
+            continue
+        body = plain(body)
+        bare = line.strip("*_: ")
+        if kind == TEXT and len(bare) < 60 and line[:2] in ("**", "__") and line.rstrip(":. ")[-2:] in ("**", "__"):
+            section, lead = plain(bare), ""
+            found.append(Unit(section, HEAD, section, "", at, True))
+            continue
+        if kind == TEXT:
+            lead = body if body[-1:] in (":", "：") else ""
+        for number, sentence in enumerate(sentences(body)):
+            found.append(Unit(sentence, kind, section, "" if sentence == lead else lead, at, number == 0))
+    return found
+
+
+def _item(line: str) -> tuple[str, str]:
+    """The kind of a line, and its words without the mark of a list."""
+    kind, body = TEXT, line
+    if body[:1] in "-*•+–·" and body[1:2] == " ":
+        kind, body = ITEM, body[2:].lstrip()
+    else:
+        digits = len(body) - len(body.lstrip("0123456789"))
+        if 0 < digits <= 3 and body[digits : digits + 1] in (".", ")") and body[digits + 1 : digits + 2] == " ":
+            kind, body = ITEM, body[digits + 2 :].lstrip()
+    for box, meaning in _BOXES.items():
+        if body.startswith(box):
+            return meaning, body[len(box) :].lstrip()
+    return kind, body
+
+
+def _is_log(raw: str, line: str) -> bool:
+    """Program output or code outside a fence; a line that names an error stays, because a later error may equal it."""
+    if raw[:4] == "    " or line[:2] in ("$ ", "at ", "+ ", "- ", "│ ", "<!") or line[:1] in "{}<│├└┌":
+        return not any(fault in line for fault in _FAULTS)
+    letters = sum(map(str.isalpha, line)) + line.count(" ")
+    return letters * 10 < len(line) * 6 and len(line) > 12 and not any(fault in line for fault in _FAULTS)
+
+
+def sentences(line: str) -> list[str]:
+    """A line in sentences, each of at most the length of a passage."""
+    parts, start, at, size = [], 0, 0, len(line)
+    while at < size:
+        char = line[at]
+        at += 1
+        if char in _WIDE_ENDS or (char in _ENDS and _ends(line, start, at)):
+            while at < size and line[at] in _CLOSERS:
+                at += 1
+            parts.append(line[start:at].strip())
+            start = at
+    parts.append(line[start:].strip())
+    return [piece for part in parts if part for piece in _pieces(part)]
+
+
+def _ends(line: str, start: int, at: int) -> bool:
+    """Whether a sentence ends at a mark: a blank and no small letter follow, and it is no abbreviation."""
+    end = at
+    while line[end : end + 1] in _CLOSERS and end < len(line):
+        end += 1
+    following = line[end : end + 2]
+    if following[:1] != " " or following[1:].islower():
+        return False
+    word = line[start : at - 1].rpartition(" ")[2].lstrip("(")
+    return line[at - 1] != "." or not (word in _SHORT or (len(word) == 1 and word.isalpha()) or word.isdigit())
+
+
+def _pieces(sentence: str) -> list[str]:
+    limit, pieces = settings.PASSAGE_CHARS, []
+    while len(sentence) > limit:
+        end = max(sentence.rfind(mark, limit // 2, limit) for mark in ("; ", ", ", " "))
+        end = end + 1 if end > 0 else limit
+        pieces.append(sentence[:end].strip())
+        sentence = sentence[end:].strip()
+    return [*pieces, sentence] if sentence else pieces
+
+
+def plain(text: str) -> str:
+    """Text without the marks of Markdown, but for the backticks of names."""
+    at = text.find("](")
+    while at >= 0:
+        start, end = text.rfind("[", 0, at), text.find(")", at)
+        if start < 0 or end < 0:
+            break
+        text = text[:start] + text[start + 1 : at] + text[end + 1 :]
+        at = text.find("](", start)
+    return " ".join(text.replace("**", "").split())
