@@ -68,10 +68,9 @@ def test_a_life_of_turns_forgetting_and_pruning_leaves_what_rebuild_writes(world
     ids = []
     for number in range(4):
         said = {"what_was_done": "Part %d." % number, "task": {"id": "parts", "title": "Parts", "remaining": ["rest"]}}
-        (world.repo / ".claude").mkdir(exist_ok=True)
-        if number % 2:
-            (world.repo / ".claude" / "completion-checkpoint.json").write_text(json.dumps(said), "utf-8")
         ids.append(world.work("Ask %d" % number, "An answer of substance, number %d." % number, ("a.py",)).id[:8])
+        if number % 2:
+            assert world.memory("checkpoint", "--session", ids[-1], stdin=json.dumps(said).encode()).code == 0
     for words in (("forget", ids[1], "--yes"), ("forget", "--text", "substance, number 2", "--yes"), ("prune",)):
         assert world.memory(*words).code == 0, words
         world.assert_sound()
