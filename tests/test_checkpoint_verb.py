@@ -52,7 +52,6 @@ def inside(session: support.Session) -> dict[str, str | None]:
 def test_checkpoint_by_flags(busy: World, present: support.Session) -> None:
     words = ["--done", "Built the whole core", "--remains", "Tests", "--remains", "Docs", "--learned", "The cache lies"]
     words += ["--tag", "core", "--file", "b.py", "--outcome", "partial", "--skill", "build", "--rating", "4"]
-    words += ["--task-id", "T-1", "--task-title", "The thing", "--task-remaining", "Ship"]
     result = busy.memory("checkpoint", *words, env=inside(present))
     assert (result.code, result.stderr, len(result.stdout.splitlines())) == (0, "", 1)
     (artifact,) = busy.session_dir(present).glob("artifacts/checkpoint-*.json")
@@ -63,9 +62,6 @@ def test_checkpoint_by_flags(busy: World, present: support.Session) -> None:
     assert (value["learnings"], value["tags"]) == (["The cache lies"], ["core"])
     assert set(value["files_changed"]) == {"a.py", "b.py"}
     assert "Built the whole core" in (busy.project / "INDEX.md").read_text(encoding="utf-8")
-    (path,) = busy.project.glob("STATE/progress/*.json")
-    task = json.loads(path.read_text(encoding="utf-8"))
-    assert task["remaining"] == ["Ship"]
     meta = busy.json("show", present.id)["meta"]
     assert (meta["status"], meta["summary"]) == ("ACTIVE", "Built the whole core")
     assert busy.json("verify")["findings"] == []
@@ -113,7 +109,6 @@ REFUSED: list[tuple[tuple[str, ...], bytes, str]] = [
     *((("--done", "x", "--file", file), b"", "is not in the project") for file in FILES),
     (("--done", "x", "--session", "zzz"), b"", 'no session "zzz"'),
     (("--done", ""), b"", "empty"),
-    (("--done", "x", "--task-remaining", "y"), b"", "--task-id"),
     (("--done", "x", "--rating", "6"), b"", "--rating"),
     (("--done", "x", "--outcome", "great"), b"", "--outcome"),
     ((), b"", "not valid JSON"),

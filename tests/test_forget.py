@@ -66,9 +66,10 @@ def test_preview_changes_nothing(world: World, client: support.Client) -> None:
 
 def test_forgotten_session_goes_from_everywhere(world: World, client: support.Client) -> None:
     first = lived(world, client, ASK, ANSWER, "zanzibar.md")
-    words = ("--task-id", "trip", "--task-title", "Zanzibar", "--task-remaining", "book Zanzibar")
-    world.memory("checkpoint", "--done", "Zanzibar planned", *words, "--session", first.session.id[:8])
+    task = {"id": "trip", "title": "Zanzibar", "remaining": ["book Zanzibar"]}
+    point = json.dumps({"done": "Zanzibar planned", "task": task}).encode()
     inside = {"CLAUDE_CODE_SESSION_ID": first.session.id}
+    assert world.memory("checkpoint", stdin=point, env=inside).code == 0
     assert world.memory("rate", "deploy", "2", "--note", "Zanzibar failed", env=inside).code == 0
     first.end()
     second = lived(world, client, "Something else entirely", "A second answer that has nothing to do with it.")

@@ -28,8 +28,8 @@ def original(tmp_path_factory: pytest.TempPathFactory) -> World:
     world = World(top / "home", support.make_repo(top / "project"))
     assert world.memory("briefing", "set", stdin=b"# Forms\n").code == 0  # so that the session is told something
     session = world.work("Add a login form", "Added a login form.", ("src/login.py",), end=False)
-    words = ("--remains", "Tests", "--task-id", "login", "--task-remaining", "Reset", "--session", session.id)
-    assert world.memory("checkpoint", "--done", "Added the form", *words).code == 0
+    point = {"done": "Added the form", "remains": ["Tests"], "task": {"id": "login", "remaining": ["Reset"]}}
+    assert world.memory("checkpoint", "--session", session.id, stdin=json.dumps(point).encode()).code == 0
     return world
 
 

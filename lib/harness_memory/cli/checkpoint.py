@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import sys
 import time
 from typing import Any
 
@@ -18,7 +17,7 @@ from ..session import checkpoint as checkpoints
 from ..session import liveness, record, sessions
 from ..session.sessions import Session
 from . import arguments, resolve
-from .output import Refusal, answer, short
+from .output import Refusal, answer, read_input, short
 
 _FORMS = """\
 JSON on standard input, every key optional:
@@ -35,9 +34,6 @@ _FLAGS = {  # flag: field, metavar, help; repeatable ones hold a list
     "tag": ("tags", "T", "a word to find it by (repeatable)"),
     "file": ("files_changed", "F", "a file changed, absolute or relative to the project's root (repeatable)"),
     "skill": ("skill_used", "S", "the skill that was used"),
-    "task-id": ("task_id", "ID", "the long task this belongs to"),
-    "task-title": ("task_title", "TEXT", "its title"),
-    "task-remaining": ("task_remaining", "TEXT", 'left of the task ("none" when done; repeatable)'),
     "session": ("session", "ID", "its id or the beginning (default: the present session, else the only one running)"),
 }
 
@@ -53,13 +49,8 @@ def checkpoint(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     if config.is_off(os.environ):
         raise Refusal("%s is set to off here. Nothing was recorded." % settings.ENV_SWITCH)
-    task = {"id": args.task_id, "title": args.task_title, "remaining": args.task_remaining}
     flags = {field: getattr(args, field, None) for field in checkpoints.FIELDS}
-    flags["task"] = {key: item for key, item in task.items() if item is not None} or None
-    value: Any = {field: item for field, item in flags.items() if item is not None}
-    if args.task_remaining and not (args.task_id or args.task_title):
-        raise Refusal("--task-remaining needs --task-id (or --task-title)")
-    value = value or _from_stdin()
+    value: Any = {field: item for field, item in flags.items() if item is not None} or _from_stdin()
     point = checkpoints.normalize(value)
     if point is None:
         raise Refusal("it is empty, or not a checkpoint. Nothing was recorded.\n" + _FORMS)
@@ -77,11 +68,7 @@ def checkpoint(argv: list[str]) -> int:
 
 
 def _from_stdin() -> Any:
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("nothing to record: no flags, and standard input is a terminal.\n" + _FORMS)
-    data = sys.stdin.buffer.read(settings.CHECKPOINT_MAX_BYTES + 1)
-    if len(data) > settings.CHECKPOINT_MAX_BYTES:
-        raise Refusal("standard input is larger than %d KB. Nothing was recorded." % (len(data) >> 10))
+    data = read_input(settings.CHECKPOINT_MAX_BYTES, _FORMS)
     try:
         value = json.loads(data.decode("utf-8-sig"), strict=False)
         jsontext.pretty(value)  # refuses what could not be written

@@ -117,12 +117,9 @@ def _store(root: str) -> Check:
 
 def _failures(root: str) -> Check:
     """Recent failures, the newest first."""
-    recent = [(record, clock.parse(record.get("at")) or 0.0) for record in reversed(health.failures(root))]
-    recent = [(record, instant) for record, instant in recent if time.time() - instant < installs.RECENT_SECONDS]
-    details = [
-        "%s: %s (%s)" % (record.get("event"), line(record.get("error"))[:300], ago(instant))
-        for record, instant in recent
-    ]
+    recent = [(each, clock.parse(each.get("at")) or 0.0) for each in reversed(health.failures(root))]
+    recent = [(each, at) for each, at in recent if time.time() - at < installs.RECENT_SECONDS]
+    details = ["%s: %s (%s)" % (each.get("event"), line(each.get("error"))[:300], ago(at)) for each, at in recent]
     remedy = "read and then delete the files in %s" % short(health.failures_dir(root))
     total = count(len(recent), "failed run") if recent else "none"
     text = "%s in the last %d days" % (total, installs.RECENT_SECONDS // 86400)

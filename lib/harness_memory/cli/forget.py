@@ -19,7 +19,7 @@ from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
 from . import arguments, resolve
-from .output import Refusal, answer, complain, count, cut, line, short, some
+from .output import Refusal, answer, complain_of, count, cut, line, short, some
 from .retention import config_dir
 from .scopes import Scopes, described
 
@@ -61,8 +61,7 @@ def forget(argv: list[str]) -> int:
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
     answer(args.json, {"forgotten": args.yes and bool(things), **report, "left": left, "audit_trail": in_trail}, lines)
-    for trouble in troubles:
-        complain("%s: %s. Restore what can be read, then delete it" % (short(str(trouble.filename)), trouble.strerror))
+    complain_of(troubles, "Restore what can be read, then delete it")
     return 2 if troubles else 0 if things else 1
 
 

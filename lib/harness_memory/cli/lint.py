@@ -45,9 +45,8 @@ def compact(argv: list[str]) -> int:
     args = parser.parse_args(argv)
     scopes = Scopes(args)
     changes, archived, rows = [], [], ["Nothing is changed (--dry-run). It would be:"] * args.dry_run
-    for shelf in [
-        shelf for shelf in scopes.shelves if shelf.home and shelf.slugs() and args.scope in (None, shelf.scope)
-    ]:
+    places = [shelf for shelf in scopes.shelves if shelf.home and args.scope in (None, shelf.scope)]
+    for shelf in [shelf for shelf in places if shelf.slugs()]:
         changed, paths = linting.compact(shelf, scopes.now, is_dry_run=args.dry_run)
         changes += [{"note": shelf.scope + "/" + slug, "what": what} for slug in changed for what in changed[slug]]
         rows += ["  %s/%s %s" % (shelf.scope, slug, what) for slug in changed for what in changed[slug]]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +14,7 @@ from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
 from . import arguments, pages
-from .output import Refusal, answer, complain, count, emit_stored, listing, short
+from .output import Refusal, answer, complain, count, emit_stored, has_input, listing, short
 from .scopes import Scopes, add_scope, described
 
 
@@ -175,8 +174,7 @@ def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, do
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
     note = scopes.find(args.name, args.scope, is_readable=True)
     if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type)):
-        is_typed = sys.stdin is None or sys.stdin.isatty()
-        return _edit_text(scopes, note, args, "" if is_typed else pages.standard_input("note edit NAME"))
+        return _edit_text(scopes, note, args, pages.standard_input("note edit NAME") if has_input() else "")
     with scopes.writing(note.scope) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         for text in args.drop or ():

@@ -66,6 +66,25 @@ def complain(message: str, program: str = "harness") -> None:
     print("%s: %s" % (program, passage(message)), file=sys.stderr)
 
 
+def complain_of(errors: list[OSError], remedy: str) -> None:
+    for error in errors:
+        complain("%s: %s. %s" % (short(str(error.filename)), error.strerror, remedy))
+
+
+def has_input() -> bool:
+    return sys.stdin is not None and not sys.stdin.isatty()
+
+
+def read_input(limit: int, how: str) -> bytes:
+    """Standard input as bytes; `how` says what to do when there is none."""
+    if not has_input():
+        raise Refusal("standard input is a terminal; nothing was read. " + how)
+    data = sys.stdin.buffer.read(limit + 1)
+    if len(data) > limit:
+        raise Refusal("standard input is larger than %d KB; nothing was written" % (limit >> 10))
+    return data
+
+
 def confirm(question: str) -> bool:
     print(passage(question), end="", flush=True)
     return sys.stdin.readline().strip().lower() == "yes"

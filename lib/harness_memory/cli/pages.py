@@ -23,7 +23,7 @@ from ..memory import briefing as curated
 from ..project import Project
 from ..session import episode
 from . import arguments
-from .output import Refusal, answer, count, emit_stored, listing, local, short
+from .output import Refusal, answer, count, emit_stored, listing, local, read_input, short
 
 _SESSIONS = 30  # shown by consolidate
 _ACTIONS = {
@@ -36,9 +36,7 @@ _ACTIONS = {
 
 def standard_input(usage: str) -> str:
     """The text on standard input, without secrets."""
-    if sys.stdin is None or sys.stdin.isatty():
-        raise Refusal("the text is read from standard input: harness memory %s < FILE" % usage)
-    return _checked(sys.stdin.buffer.read(settings.CURATED_MAX_BYTES + 1))
+    return _checked(read_input(settings.CURATED_MAX_BYTES, "Give the text: harness memory %s < FILE" % usage))
 
 
 def _checked(data: bytes) -> str:

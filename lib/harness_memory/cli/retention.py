@@ -17,7 +17,7 @@ from ..memory import housekeeping, views
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
-from .output import Refusal, answer, complain, count, listing, local, short
+from .output import Refusal, answer, complain_of, count, listing, local, short
 
 _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 
@@ -131,8 +131,7 @@ def restore(argv: list[str]) -> int:
         answer(args.json, report, lines)
     else:
         listing(args, "ARCHIVE ID STARTED SESSION", [*newest], _archived, "Nothing of this project is archived.")
-    for trouble in troubles:
-        complain("%s: %s. The readable part was used" % (short(str(trouble.filename)), trouble.strerror))
+    complain_of(troubles, "The readable part was used")
     return 2 if troubles else 1 if {archives.WENT_ON, archives.FORGOTTEN}.intersection(outcome.values()) else 0
 
 

@@ -45,16 +45,13 @@ class Scopes:
 
     def matching(self, word: str, scope: str | None = None) -> list[Note]:
         """The nearest notes of that scope/name, name or file, else those whose name begins so."""
-        named, _, rest = word.partition("/")
-        if named in settings.NOTE_SCOPES and rest:
-            scope, word = named, rest
-        name = os.path.basename(word.replace("\\", "/"))[: -len(".md")] if word.endswith(".md") else word
+        named, slug = _named(word)
         nearest: dict[str, Note] = {}
         for note in read_all(self.shelves):
-            if scope in (None, note.scope):
+            if (named or scope) in (None, note.scope):
                 nearest.setdefault(note.slug, note)
         # A file made by hand may have a name that is not a slug.
-        return resolve.matches(slug_of(name), nearest.values(), lambda note: (slug_of(note.slug),))
+        return resolve.matches(slug, nearest.values(), lambda note: (slug_of(note.slug),))
 
     def find(self, word: str, scope: str | None = None, *, is_readable: bool = False) -> Note:
         """The one note a person means; the nearest scope first."""
@@ -66,8 +63,7 @@ class Scopes:
 
     def removed(self, word: str) -> Note | None:
         """The note of that name as it last was, when only former versions are left."""
-        scope, _, name = word.rpartition("/")
-        slug = slug_of(name[: -len(".md")] if name.endswith(".md") else name)
+        scope, slug = _named(word)
         for shelf in self.shelves:
             versions = [version for version in files.names(shelf.archive) if archived_slug(version) == slug]
             if versions and scope in ("", shelf.scope):
@@ -105,6 +101,14 @@ class Scopes:
             ):
                 matches.append(note)
         return sorted(matches, key=lambda note: (settings.NOTE_SCOPES.index(note.scope), index.rank(note)))
+
+
+def _named(word: str) -> tuple[str, str]:
+    """The scope, or "", and the slug of `project/cart`, `Cart`, or the path of a note's file."""
+    scope, _, rest = word.partition("/")
+    if scope not in settings.NOTE_SCOPES or not rest:
+        scope, rest = "", word
+    return scope, slug_of(os.path.basename(rest.replace("\\", "/"))[: -len(".md")] if rest.endswith(".md") else rest)
 
 
 def add_scope(parser: argparse.ArgumentParser, what: str = "only notes of this scope") -> None:

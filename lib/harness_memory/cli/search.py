@@ -20,7 +20,7 @@ from ..recall.terms import path_term, terms
 from ..session import episode
 from ..session.sessions import day_and_id
 from . import arguments
-from .output import Refusal, complain, cut, emit_json, line, short, table
+from .output import Refusal, complain_of, cut, emit_json, line, short, table
 from .scopes import Scopes
 
 _LIMIT = 10
@@ -94,8 +94,7 @@ def search(argv: list[str]) -> int:
         found = [hit for hit in _archived(scopes.project.dir, troubles) if hit.has_words(words)]
         hits = [*{hit.row["id"]: hit for hit in reversed(found)}.values()]
     code = _report(sorted(hits, key=lambda hit: (not hit.has_all, -hit.row["score"])), args)
-    for trouble in troubles:
-        complain("%s: %s. Searched its readable part." % (short(str(trouble.filename)), trouble.strerror))
+    complain_of(troubles, "Searched its readable part")
     return 2 if troubles else code
 
 

@@ -11,7 +11,6 @@ import os
 from ..base import clock, files, invocation, neutral, settings
 from ..base.text import cut, passage
 from ..memory import briefing as pages
-from ..notes import index
 from ..session import episode
 from ..session.sessions import at_marker, day_and_id, live_markers
 from .injection import Part
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
     from ..project import Project
     from ..session.capture import Capture
 
+_LESSONS = {"decisions?": ["text"], "learnings?": ["text"]}
 _TASKS = {"active_tasks": [{"id": "text", "description": "text", "started": "text", "next_steps": ["text"]}]}
 
 
@@ -47,12 +47,14 @@ def notes(
     indexes = [("project", pages.read(source))]
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
-        from ..notes import shelf
+        from ..notes import index, shelf
 
         local = [index.render_line(note) for note in shelf.holding([shelf.Shelf("local", session_dir)])]
         indexes.insert(0, ("local", pages.Curated("", local)))
     if not any(page.lines or page.problem for _, page in indexes):
         return part
+    from ..notes import index
+
     hidden: set[str] = set()
     for scope, page in indexes:
         page_part = _page_part("notes", "", page, 200, problems)
@@ -75,6 +77,8 @@ def notes(
 
 def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -> str:
     """A mark for a note that may no longer hold; only those that look like it are read."""
+    from ..notes import index
+
     day = next((part for part in reversed(line.split(" · ")) if part[:2] == "20" and len(part) == 10), "")
     since = (clock.parse(day + "T23:59:59Z") or 0.0) if day else 0.0
     times = [files.modified(os.path.join(root, path)) for path in index.files_of(line)]
@@ -89,8 +93,9 @@ def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -
 
 def by_relevance(part: Part, context: list[str]) -> Part:
     """Lines that share words with what is going on come first; else the order stays."""
-    subject = _words(" ".join(context))
-    part.lines.sort(key=lambda line: -len(subject & _words(line)))
+    if len(part.lines) > 1:
+        subject = _words(" ".join(context))
+        part.lines.sort(key=lambda line: -len(subject & _words(line)))
     return part
 
 
@@ -111,8 +116,8 @@ def running(project: Project, own_id: str) -> Part:
     """Other sessions that run in this project now, with the files that they have changed."""
     part = Part("running", "Running now beside this session (do not undo its work)", [])
     for marker in live_markers(project.dir):
-        session = at_marker(project.dir, marker)
-        if session and session.id != own_id:
+        session = at_marker(project.dir, marker) if not str(marker.get("work")).endswith("/" + own_id) else None
+        if session:
             from ..session import capture
 
             state = capture.load(session.dir)
@@ -130,8 +135,8 @@ def decisions(project: Project, own_ids: set[str]) -> Part:
     part = Part("decisions", "Decided or learned lately", [], path)
     for name, _ in _menu_entries(path)[: settings.DECISION_SESSIONS_READ]:
         day, id = day_and_id(name)
-        value = (episode.load(project.dir, name) if id not in own_ids else None) or {}
-        items = [*value.get("decisions", []), *value.get("learnings", [])]
+        value = files.load_json(episode.path_of(project.dir, name), _LESSONS) if id not in own_ids else None
+        items = [*value.get("decisions", ()), *value.get("learnings", ())] if value else []
         part.lines += [neutral.line("- [%s] %s" % (day, item)) for item in items[: settings.DECISIONS_SHOWN]]
     return part
 
