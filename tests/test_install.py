@@ -244,11 +244,33 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
         e: m for e, _, m in settingsfile.HOOKS
     }
     for event, script, _ in settingsfile.HOOKS:
-        command = 'python3 -I -S -X utf8 "${CLAUDE_PLUGIN_ROOT}/hooks/%s" || exit 0' % script
+        command = 'python3 -I -S -X utf8 "${CLAUDE_PLUGIN_ROOT}/hooks/%s" --store= || exit 0' % script
         assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5}]
     plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []
+
+
+@POSIX
+@pytest.mark.parametrize(
+    ("event", "answer"), [("PreToolUse", b'"deny"'), ("SessionStart", b"HARNESS_MEMORY_HOME in the env")]
+)
+def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Path, event: str, answer: bytes) -> None:
+    settle(home)
+    entries = settingsfile.hooks((home / ".claude" / "settings.json").read_text("utf-8"), str(support.ROOT))
+    command = next(hook.command for hook in entries if hook.event == event)
+    hostile = {
+        "HARNESS_MEMORY": "off",
+        "HARNESS_MEMORY_HOME": str(home / "evil"),
+        "CLAUDE_CONFIG_DIR": str(home / "evil"),
+    }
+    payload = support.Session(home, home).tool_call("Bash", {"command": "rm -rf ~"})
+    payload = payload if event == "PreToolUse" else support.Session(home, home).start()
+    env = support.clean_environment(home, hostile)
+    result = subprocess.run(["/bin/sh", "-c", command], input=support.encode(payload), capture_output=True, env=env)
+    assert answer in result.stdout
+    assert not (home / "evil").exists()
+    assert (home / ".claude" / "memory" / "health").exists()
 
 
 FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
@@ -260,7 +282,7 @@ def test_a_command_exits_with_0_whatever_its_path(tmp_path: Path, python: str, f
     script = tmp_path / folder / "hooks" / "stop.py"
     script.parent.mkdir(parents=True)
     script.write_text("import sys; print('ran'); sys.exit('complaint' if sys.flags.isolated else 2)")
-    command = settingsfile.hook_command(python, str(script))
+    command = settingsfile.hook_command(python, str(script), str(tmp_path / folder / "memory"))
     assert settingsfile.is_our_command(command, "/nowhere")
     for output in (b"ran\n", b""):
         result = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
@@ -272,13 +294,13 @@ def test_windows_commands_run_a_script_and_ignore_its_absence(tmp_path: Path) ->
     new = settingsfile.entries(r"C:\My Tools\hm", r"C:\Py 3\python.exe", ["C:/m"], "C:/u", windows=True)
     command = new.groups["Stop"]["hooks"][0]["command"]
     assert command.startswith('"C:/Py 3/python.exe" -I -S -X utf8 -c "import os,sys;')
-    assert command.endswith('" "C:/My Tools/hm/hooks/stop.py" harness-memory')
+    assert command.endswith('" "C:/My Tools/hm/hooks/stop.py" "--store=C:/m" harness-memory')
     assert settingsfile.is_our_command(command, "C:/elsewhere")
     assert new.rules == ["Read(//c/m/**)", 'Bash("C:/Py 3/python.exe" "C:/My Tools/hm/harness" memory *)']
     script = tmp_path / "x.py"
-    script.write_text("import sys; print(__file__, sys.flags.isolated)")
-    words = shlex.split(settingsfile.hook_command(sys.executable, str(script), windows=True))
-    for output in ("%s 1\n" % script, ""):
+    script.write_text("import sys; print(__file__, sys.flags.isolated, sys.argv[1])")
+    words = shlex.split(settingsfile.hook_command(sys.executable, str(script), "C:/m", windows=True))
+    for output in ("%s 1 --store=C:/m\n" % script, ""):
         result = subprocess.run(words, capture_output=True)
         assert (result.returncode, result.stdout.decode(), result.stderr) == (0, output, b"")
         script.unlink() if script.exists() else None

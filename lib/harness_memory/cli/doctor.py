@@ -56,7 +56,7 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     yield Check(OK, "version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
     if config.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
-        yield Check(WARN, "switch", "%s in the environment: every hook is off here" % setting, "unset it")
+        yield Check(WARN, "switch", "%s in the environment: checkpoints are refused, hooks run" % setting, "unset it")
     every = installs.find(root, directory, project.root)
     yield from _installs(root, every)
     runs = installs.last_runs(root)

@@ -8,7 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..base import config, files, invocation, settings
+from ..base import files, invocation, settings
 from ..guard import policy
 from ..setup import installation, settingsfile
 from .output import Refusal
@@ -85,10 +85,9 @@ def guard(root: str, installs: list[Install], directory: str) -> Guard:
     for each, hook in guarded:
         scripts = [path for path in _paths_in(hook.command) if path.endswith(".py")]
         able += [(each, hook)] if not each.is_disabled and all(map(os.path.isfile, scripts)) else []
-    state, why, is_lost = OFF, [], False
-    if config.is_off(os.environ):
-        why = ["%s is set to off here" % settings.ENV_SWITCH]
-    elif not installs and have_run_lately(root):
+    state, is_lost = OFF, False
+    why: list[str] = []
+    if not installs and have_run_lately(root):
         state, why = (DEGRADED, problems) if problems else (ON, ["probably as a plugin"])
     elif not hooks:
         why = ["not installed here"]

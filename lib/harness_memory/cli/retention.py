@@ -17,7 +17,7 @@ from ..memory import housekeeping, views
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
-from .output import Refusal, answer, complain_of, count, listing, local, short
+from .output import Refusal, answer, complain, complain_of, count, listing, local, short
 
 _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import recall
-from ..base import clock, config, files, invocation, settings
+from ..base import clock, config, files, invocation, process, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
@@ -32,16 +32,16 @@ def handle(run: Run) -> dict[str, Any] | None:
     is_fork = event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
     with run as session:
         # A start is a new process: a recycled pid must not pass for the one marked before.
-        process = liveness.client_process(event.client_pid)
+        client = liveness.client_process(event.client_pid)
         if session.is_new or not is_compacted:
-            run.activate(session, process)
+            run.activate(session, client)
         if session.is_new and is_fork:
             from ..session import capture
 
             state = capture.load(session.dir, is_owner=True)
             state.since = run.now
             capture.save(session.dir, state)
-        housekeeping.housekeep(run, event.session_id, process, run.now, options)
+        housekeeping.housekeep(run, event.session_id, client, run.now, options)
         if recall.is_due(run.project_dir):
             from ..base import health
             from ..recall import cache
@@ -66,7 +66,7 @@ def handle(run: Run) -> dict[str, Any] | None:
 def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch = run.store_root, run.launch
-    problems = []
+    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in process.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import degraded

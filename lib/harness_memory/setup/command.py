@@ -58,6 +58,8 @@ def _run(args: argparse.Namespace) -> int:
     python = find_python()
     if not python and not args.uninstall:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
+    if not WINDOWS and ("\\" in ROOT or "\n" in ROOT):
+        raise Refusal("%s: the path has a backslash or a line break. Move the folder and try again." % ROOT)
     cwd, home, store = arguments.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)

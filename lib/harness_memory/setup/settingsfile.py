@@ -11,6 +11,7 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 from ..base import files, invocation, settings
+from ..base.process import PIN
 from ..cli.output import Refusal
 from . import jsonedit
 from .jsonedit import Node, parse
@@ -30,10 +31,13 @@ GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 _OPTIONS = "-I -S -X utf8"
-_OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? )%s\s*$" % MARKER, re.DOTALL)
+_OUR_COMMAND = re.compile(
+    r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? (?:\"%s[^\"]*\" )?)%s\s*$" % (PIN, MARKER), re.DOTALL
+)
+_PINNED = re.compile(r"m='(?:[^']|'\"'\"')*';|\"%s[^\"]*\"" % PIN)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 _WINDOWS_LAUNCHER = (
-    "import os,sys;__file__=sys.argv[1];os.path.isfile(__file__) and "
+    "import os,sys;del sys.argv[0];__file__=sys.argv[0];os.path.isfile(__file__) and "
     "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
 )
 SCOPES = ("user", "project", "local")
@@ -55,7 +59,7 @@ def entries(
     groups = {}
     for event, script, matcher in HOOKS:
         path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
-        command = hook_command(interpreter, path, windows=windows)
+        command = hook_command(interpreter, path, stores[0], windows=windows)
         hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
@@ -64,13 +68,21 @@ def entries(
     return Entries(groups, rules, guard)
 
 
-def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
+def hook_command(interpreter: str, script: str, store: str, *, windows: bool = False) -> str:
+    """The command names the store: a project's settings may put anything into the environment of a hook."""
     if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
-        return '%s %s -c "%s" "%s" %s' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
-    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s'
-    return command % (*map(invocation.single_quotes, (interpreter, script)), _OPTIONS, MARKER)
+        words = (_WINDOWS_LAUNCHER, invocation.slashes(script), PIN + invocation.slashes(store), MARKER)
+        return '%s %s -c "%s" "%s" "%s" %s' % (python, _OPTIONS, *words)
+    command = 'p=%s; s=%s; m=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" "%s$m" 2>/dev/null; exit 0 # %s'
+    return command % (*map(invocation.single_quotes, (interpreter, script, store)), _OPTIONS, PIN, MARKER)
+
+
+def with_store(command: str, store: str) -> str:
+    """An installed command that works on another store, for a test of it."""
+    quoted = ("m=%s;" % invocation.single_quotes(store), '"%s%s"' % (PIN, store))
+    return _PINNED.sub(lambda match: quoted[match.group().startswith('"')], command)
 
 
 def read_rule(store: str, home: str) -> str:
