@@ -237,3 +237,15 @@ def test_a_checkpoint_that_was_not_understood_is_named(installed: World) -> None
     found = problems(installed)
     assert "1 checkpoint" in found["leftovers"]["text"]
     assert "malformed checkpoint" in "\n".join(found["failures"]["details"])
+
+
+@pytest.mark.parametrize("name", ["allowManagedHooksOnly", "disableAllHooks"])
+def test_a_policy_that_forbids_hooks_is_named(
+    installed: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "managed-settings.json"
+    path.write_text(json.dumps({name: True}))
+    monkeypatch.setattr(settingsfile, "MANAGED", (str(path),))
+    found = problems(installed)
+    assert "allows only managed hooks" in found["install"]["text"]
+    assert "cannot run" in installed.memory("status").stdout

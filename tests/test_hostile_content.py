@@ -63,7 +63,7 @@ def test_no_hook_passes_hostile_text_on(memory: Memory) -> None:
         for said in told(result):
             assert not acting(said), (event, acting(said))
             assert "<system-reminder>" not in said, event
-            assert said.count("<harness-memory ") == said.count("</harness-memory>") <= 1, event
+            assert said.count("<harness-memory") == said.count("</harness-memory") <= 1, event
     (memory.root / "guard.json").write_text(rules("own"), "utf-8")
     life = Life(memory.home, memory.repo, pid=os.getpid())
     stopped = life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "make deploy"}))
@@ -200,7 +200,7 @@ def test_hostile_repository_is_remembered_without_harm(
     for said in [said for result in results for said in told(result)]:
         assert not acting(said), acting(said)
         assert "<system>" not in said
-        assert said.count("</harness-memory>") <= 1
+        assert said.count("</harness-memory") <= 1
     for words in (["status"], ["show", "last", "--json"], ["audit", "show"]):
         for said in printed(cli.main, ["memory", *words], home, cwd, on_terminal=True):
             assert not acting(said), (words, acting(said))

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import support
+from commandline import World
+from life import Life
 
 from harness_memory.project import identity as project
 
@@ -208,6 +210,37 @@ def test_an_adopted_folder_joins(repo: Path, tmp_path: Path, sessions: Sessions)
     assert sessions.start(other) != mine
     assert project.adopt(str(sessions.root), sessions.see(other), LATER) == mine
     assert sessions.start(other) == sessions.start(repo) == mine
+
+
+def test_a_person_joins_a_folder_with_one_command(world: World, tmp_path: Path) -> None:
+    support.git(world.repo, "remote", "add", "origin", HTTPS)
+    world.work("Round the totals", "The totals are rounded once, at the end.", ("cart.py",))
+    other = World(world.home, stranger(tmp_path / "other"))
+    life = Life(world.home, other.repo)
+    started = life.start()
+    assert "rounded" not in started.stdout
+    assert "adopt" in started.json["systemMessage"]
+    life.turn("Weigh the parcels", "The parcels are weighed twice, on two scales.", "p.py")
+    life.end()
+    assert "systemMessage" not in Life(world.home, other.repo).start().json
+    assert other.memory("adopt", env={"CLAUDECODE": "1"}).code == 2
+    assert other.memory("adopt").code == 0
+    for each in (world, other):
+        text = each.memory("list").stdout
+        assert "rounded once" in text
+        assert "weighed twice" in text
+    assert other.memory("adopt").code == 2
+
+
+def test_a_session_acts_on_its_own_project_wherever_its_shell_went(world: World, life: Life, tmp_path: Path) -> None:
+    elsewhere = plain(tmp_path / "elsewhere", "a")
+    life.start()
+    env = {"CLAUDE_CODE_SESSION_ID": life.session.id}
+    assert world.memory("remember", "Parcels are weighed twice", env=env, cwd=elsewhere).code == 0
+    assert world.memory("task", "start", "Weigh them", env=env, cwd=elsewhere).code == 0
+    assert "weighed twice" in world.memory("list", "--notes").stdout
+    assert "Weigh them" in world.memory("task", "list").stdout
+    assert len(support.project_dirs(world.root)) == 1
 
 
 def test_a_memory_under_the_name_as_written_is_found(repo: Path, sessions: Sessions) -> None:

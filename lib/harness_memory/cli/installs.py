@@ -45,6 +45,10 @@ class Install:
             self.is_disabled = True
             self.problems.append('"disableAllHooks" is set in this file')
             self.remedy = 'remove "disableAllHooks" from the file'
+        if forbidden := settingsfile.forbidden():
+            self.is_disabled = True
+            self.problems.append(forbidden)
+            self.remedy = "ask whoever manages this computer to allow them"
         version = record.get("version", __version__)
         if version != __version__:
             self.problems.append("installed by version %s, this is %s" % (version, __version__))

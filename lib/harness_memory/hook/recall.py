@@ -54,7 +54,7 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
         files = ", ".join(record.files[: settings.RECALL_FILES_SHOWN]) + (", +%d" % more if more > 0 else "")
         part.lines += ["  files: " + neutral.line(files)] if files else []
         part.add_command("restore" if record.kind == ARCHIVED else "show", name)
-        trial = compose([part], settings.RECALL_UNITS, run.project.name)
+        trial = compose([part], settings.RECALL_UNITS, run.project.name, run.event.session_id)
         if not trial.shown or trial.shown[0][1] < len(part.lines):
             del part.lines[count:]  # only whole items
             break

@@ -161,7 +161,8 @@ def run(name: str, finish: Callable[[], None]) -> None:
         _stamp(root, name, error)
         if name == "SessionStart" and isinstance(error, OSError):  # the store may take no stamp
             what = "Harness Memory: %s: %s." % (brief(str(error.filename or root), settings.ITEM_CHARS), error.strerror)
-            message = {"systemMessage": what + " Nothing is remembered. See: harness memory doctor"}
+            what += " Nothing is remembered until that is corrected; then: harness memory backfill."
+            message = {"systemMessage": what + " See: harness memory doctor"}
             reply = jsontext.compact(message).encode("utf-8", "replace")
     leave(reply, finish)
 

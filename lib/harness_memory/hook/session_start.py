@@ -113,7 +113,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         injected.save(session.dir)
         return ""
     most = settings.INJECTION_MAX_UNITS
-    injection = compose(parts, min(cap, most), project.name, most if cap == settings.DEFAULTS["injection_units"] else 0)
+    room = most if cap == settings.DEFAULTS["injection_units"] else 0
+    injection = compose(parts, min(cap, most), project.name, event.session_id, room)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

@@ -107,6 +107,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
     if settingsfile.disables_hooks(text):
         notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
+    notes += [each for each in [settingsfile.forbidden()] if each]
     if target.scope == "project":
         notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
     notes += ["%s has your changes and stays as it is" % path for path in edited]

@@ -40,6 +40,11 @@ _WINDOWS_LAUNCHER = (
     "import os,sys;del sys.argv[0];__file__=sys.argv[0];os.path.isfile(__file__) and "
     "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
 )
+MANAGED = (  # policies of whoever manages the computer, which every other settings file yields to
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "C:/Program Files/ClaudeCode/managed-settings.json",
+)
 SCOPES = ("user", "project", "local")
 _ALLOW = ("permissions", "allow")
 
@@ -154,9 +159,20 @@ def hooks(text: str, root: str) -> list[Hook]:
     return ours
 
 
-def disables_hooks(text: str) -> bool:
-    switch = parse(text).find("disableAllHooks")
-    return switch is not None and switch.kind == "t"
+def disables_hooks(text: str, *names: str) -> bool:
+    switches = [parse(text).find(name) for name in ("disableAllHooks", *names)]
+    return any(switch is not None and switch.kind == "t" for switch in switches)
+
+
+def forbidden() -> str:
+    """Why a policy of this computer lets no hook of ours run; "" where none does."""
+    for path in MANAGED:
+        try:
+            if disables_hooks((read(path) or b"{}").decode("utf-8", "replace"), "allowManagedHooksOnly"):
+                return "%s allows only managed hooks, so Claude Code runs none of ours" % path
+        except (Refusal, jsonedit.Invalid):
+            return "%s cannot be read: it may forbid hooks" % path
+    return ""
 
 
 def merge(text: str, wanted: Entries) -> str:
