@@ -273,6 +273,19 @@ def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Pat
     assert (home / ".claude" / "memory" / "health").exists()
 
 
+@POSIX
+def test_what_a_killed_installer_left_goes_with_the_next_run(home: Path) -> None:
+    folder = home / ".claude"
+    with subprocess.Popen(["true"]) as done:
+        pass
+    left = [folder / (".settings.json.%d.1.tmp" % pid) for pid in (done.pid, os.getpid())]
+    for path in (*left, folder / ".other.tmp"):
+        path.write_text("{")
+    assert run(home).code == 0
+    assert [path.exists() for path in left] == [False, True]
+    assert (folder / ".other.tmp").exists()
+
+
 FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any, Iterator
@@ -137,3 +138,16 @@ def test_no_project_is_given_a_word_of_another(tmp_path: Path) -> None:
         assert "ocelot" in said["start"], path
         assert word in said["start"], path
         assert word in said["prompt"], path
+
+
+def test_every_promise_names_the_test_that_proves_it() -> None:
+    security = (support.ROOT / "SECURITY.md").read_text("utf-8").partition("## What is not promised")[0]
+    rows = [row.split("|") for row in security.splitlines() if row.startswith("| ")][2:]
+    promised = (support.ROOT / "RELIABILITY.md").read_text("utf-8").partition("## What is promised")[2]
+    bullets = promised.partition("If something seems wrong")[0].strip().split("\n- ")
+    assert len(rows) > 10
+    assert len(bullets) > 5
+    for proof in [*(row[3] for row in rows), *bullets]:
+        tests = re.findall(r"`((?:e2e/)?test_[a-z_]+)`", proof)
+        assert tests, proof
+        assert [name for name in tests if not (support.ROOT / "tests" / (name + ".py")).is_file()] == []

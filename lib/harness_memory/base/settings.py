@@ -126,6 +126,7 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
+VIEW_ROWS = 5000  # sessions in INDEX.md, threads in conversation_state.json: each stays below FILE_MAX_BYTES
 ACTIVE_TASKS_SHOWN = 20
 
 # Notes
