@@ -9,6 +9,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -276,14 +277,12 @@ def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Pat
 @POSIX
 def test_what_a_killed_installer_left_goes_with_the_next_run(home: Path) -> None:
     folder = home / ".claude"
-    with subprocess.Popen(["true"]) as done:
-        pass
-    left = [folder / (".settings.json.%d.1.tmp" % pid) for pid in (done.pid, os.getpid())]
-    for path in (*left, folder / ".other.tmp"):
+    paths = [folder / name for name in (".settings.json.7.1.tmp", ".settings.json.7.2.tmp", ".other.tmp")]
+    for path, age in zip(paths, (60, 0, 60)):
         path.write_text("{")
+        os.utime(str(path), (time.time() - age,) * 2)
     assert run(home).code == 0
-    assert [path.exists() for path in left] == [False, True]
-    assert (folder / ".other.tmp").exists()
+    assert [path.exists() for path in paths] == [False, True, True]
 
 
 FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]

@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
@@ -66,24 +67,15 @@ def _run(args: argparse.Namespace) -> int:
     if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
         raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
-    for name in files.names(os.path.dirname(real)) if not args.dry_run else ():  # what a killed run left
-        if name.startswith(".%s." % os.path.basename(real)) and name.endswith(settings.TEMP_SUFFIX) and _is_left(name):
-            files.remove(os.path.join(os.path.dirname(real), name))
+    folder, prefix = os.path.dirname(real), ".%s." % os.path.basename(real)
+    for left in [os.path.join(folder, name) for name in files.names(folder) if name.startswith(prefix)]:
+        if left.endswith(settings.TEMP_SUFFIX) and time.time() - files.made(left) > 10 and not args.dry_run:
+            files.remove(left)  # of a run that was killed: writing takes no second
     target = Installation(ROOT, args.scope, path, store)
     is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
     wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
-
-
-def _is_left(name: str) -> bool:
-    """Whether the writer of a temporary file, `.<file>.<pid>.<instant>.tmp`, is gone."""
-    pid = name.split(".")[-3]
-    try:
-        os.kill(int(pid), 0) if not WINDOWS else None
-    except (OSError, ValueError):
-        return pid.isdecimal()
-    return False
 
 
 def find_python() -> str:
