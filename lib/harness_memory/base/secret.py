@@ -170,8 +170,7 @@ def _hidden(text: str, kind: str, pattern: str) -> str:
         if kind in ("password", "authorization", "secret"):
             is_kept = stands_in(secret) or (kind == "authorization" and _is_code(secret))
         elif kind == "cookie":
-            values = [part.partition("=")[2] for part in secret.split(";")]
-            is_kept = not any(len(each) >= 10 and sum(c.isdigit() for c in each) > 1 for each in values)
+            is_kept = not any(_is_credential(*part.partition("=")[::2]) for part in secret.split(";"))
         elif kind == "webhook":
             is_kept = sum(c.isdigit() for c in secret) < 5
         elif pattern.startswith("://("):
@@ -182,6 +181,12 @@ def _hidden(text: str, kind: str, pattern: str) -> str:
         return match.group()[:start] + MARK + kind + "]" + match.group()[end:]
 
     return re.sub(pattern, hide, text)
+
+
+def _is_credential(name: str, value: str) -> bool:
+    """Whether a cookie opens something: `sid=abcdef123456`, but not `PART_NUMBER=ROCKET_0001`."""
+    is_session = any(word in name.lower() for word in ("sess", "sid", "token", "auth", "jwt", "sso"))
+    return _is_random(value, 16) or (is_session and len(value) >= 10 and sum(c.isdigit() for c in value) > 1)
 
 
 def named(name: str, kind: str) -> str:
@@ -221,7 +226,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] 
         if quoted and sign == " " and kind == "password" and not name.lower().endswith("pass"):
             is_odd = is_odd or (len(value) > 5 and not {" ", "="}.intersection(value) and _is_unusual(value, True))
         return (first, last, kind) if is_odd and "://" not in value else None
-    if quoted if sign == ">" else sign == "==" and not quoted:
+    if (quoted or text[last : last + 1] != "<") if sign == ">" else sign == "==" and not quoted:
         return None
     strict = stops is _ENV_STOPS or sign == ">" or (glued and (option or before in ("?", "&")))
     strict = strict or (option and last - first >= 10)
@@ -234,6 +239,7 @@ def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] 
         value = text[first : last + (not quoted and text[last : last + 1] == "(")]
         if kind in _WEAK and not _is_random(value, 20):
             is_env = strict and name.isupper() and len(value) >= 12 and _TOKEN.issuperset(value)
+            is_env = is_env and any(c.isdigit() for c in value)
             is_id = before in ("?", "&") and len(value) == 36
             if not (is_env or is_id) and (kind in ("key", "pat") or not _is_odd(value)):
                 continue
@@ -315,7 +321,9 @@ def _is_odd(value: str) -> bool:
 
 def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters of both cases, or of one in a longer value, alternate as in no name, date or path."""
-    if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value) or {"/", "."} <= {*value}:
+    if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value) or "%" in value:
+        return False
+    if {"/", "."} <= {*value}:
         return False
     digits = sum(c.isdigit() for c in value)
     runs = sum(a.isdigit() != b.isdigit() for a, b in zip(value, value[1:]))
@@ -400,7 +408,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if value.isalpha() and value.islower() and len(value) < 10:
         return False  # what code calls a password is mostly a sample
     is_word = value.replace("_", "").replace("-", "").replace(".", "" if not chosen else ".").isalpha()
-    return len(value) >= (4 if chosen else 999 if is_word and "." in value else 16 if is_word else 0)
+    return len(value) >= (4 if chosen else 999 if "[" in value or (is_word and "." in value) else 30 if is_word else 0)
 
 
 def _is_elided(value: str) -> bool:
