@@ -30,7 +30,7 @@ _HEX = b"0123456789abcdef-:.="
 _PEM_EDGE = r"-----%s [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
 _PEM_BREAK = r"(?:\\+[rn]|[\s>|#*\"'+,]){1,40}"
 _PEM = (  # a key between its edges; without the second edge, its headers and lines as far as they go
-    _PEM_EDGE % "BEGIN" + r"(?:(?:(?!-----)[\s\S]){1,20000}" + _PEM_EDGE % "END"
+    _PEM_EDGE % "BEGIN" + r"(?:(?:(?!-----)[\s\S]){20,20000}" + _PEM_EDGE % "END"
     + r"|(?:B[A-Z][A-Za-z-]{2,20}:(?:B[^\s>|#*\"'+,\\]{1,200}){0,63}?)?(?:B[A-Za-z0-9+/=]{24,})+"
     r"(?:B[A-Za-z0-9+/=]{1,23}(?=[)\]}\"'\s]{0,20}\Z))?)".replace("B", _PEM_BREAK)
 )  # fmt: skip

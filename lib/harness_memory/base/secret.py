@@ -220,11 +220,14 @@ def assignment(text: str, at: int, end: int, kind: str) -> tuple[int, int, str] 
     if not name.isascii() and not text[first:last].isascii():  # `パスワードはabc123です`
         last = first + next(number for number, c in enumerate(text[first:last]) if not c.isascii())
     if sign in ("link", " ") and not option:
+        if sign == " " and name.lower() == "pass":
+            return None  # the verb
         value = text[first:last].rstrip(".!?") if not quoted else text[first:last]
         last = first + len(value)
         is_odd = _is_odd(value) if kind not in _WEAK else _is_random(value, 20)
         if quoted and sign == " " and kind == "password" and not name.lower().endswith("pass"):
-            is_odd = is_odd or (len(value) > 5 and not {" ", "="}.intersection(value) and _is_unusual(value, True))
+            is_plain = stands_in(value) or not {" ", "="}.isdisjoint(value)
+            is_odd = is_odd or (len(value) > 5 and not is_plain and _is_unusual(value, True))
         return (first, last, kind) if is_odd and "://" not in value else None
     if (quoted or text[last : last + 1] != "<") if sign == ">" else sign == "==" and not quoted:
         return None
@@ -323,7 +326,8 @@ def _is_random(value: str, least: int) -> bool:
     """Whether digits and letters of both cases, or of one in a longer value, alternate as in no name, date or path."""
     if not least <= len(value) <= _CODE_MAX_CHARS or not _TOKEN.issuperset(value) or "%" in value:
         return False
-    if {"/", "."} <= {*value}:
+    tail = value.rpartition(".")[2] if "." in value else ""
+    if {"/", "."} <= {*value} or (len(tail) < 6 and tail.isalpha()):  # a path, a file
         return False
     digits = sum(c.isdigit() for c in value)
     runs = sum(a.isdigit() != b.isdigit() for a, b in zip(value, value[1:]))
@@ -405,7 +409,7 @@ def is_secret(value: str, *, quoted: bool, strict: bool, kind: str) -> bool:
     if " " in value:  # text for a reader: "Invalid token", "Enter a password"
         words = _words(value)
         return bool(words) and not value[0].isupper() and {"password", "token", "secret", "key"}.isdisjoint(words)
-    if value.isalpha() and value.islower() and len(value) < 10:
+    if value.isalpha() and (value.islower() or value.isupper()) and len(value) < 10:
         return False  # what code calls a password is mostly a sample
     is_word = value.replace("_", "").replace("-", "").replace(".", "" if not chosen else ".").isalpha()
     return len(value) >= (4 if chosen else 999 if "[" in value or (is_word and "." in value) else 30 if is_word else 0)
