@@ -21,7 +21,18 @@ HOME, CWD, TREE = "/home/dev", "/home/dev/app", "/opt/harness-memory"
 STOPPED = (rules.ASK, rules.DENY)
 SECTIONS = (
     *("recursive_delete", "other_deletes", "disks_and_system", "quoting", "structure", "wrappers", "interpreters"),
-    *("data_is_data", "git", "services", "keys", "protected_writes", "detours", "by_other_means", "tool_calls"),
+    *(
+        "false_alarms",
+        "slipped",
+        "data_is_data",
+        "git",
+        "services",
+        "keys",
+        "protected_writes",
+        "detours",
+        "by_other_means",
+        "tool_calls",
+    ),
 )
 
 

@@ -38,7 +38,7 @@ def test_the_quick_check_never_passes_what_the_reader_stops() -> None:
     heads += ["%s %s" % (program, verb) for program, verbs in quick._VERBS.items() for verb in sorted(verbs)]
     commands = [head + tail for head in [*heads, *sorted(quick._PROGRAMS)] for tail in TAILS]
     passed = [command for command in commands if quick.is_harmless(command)]
-    assert len(passed) > 500
+    assert len(passed) > 400
     policy, scope, env = Policy(), tables.question("Bash", {}).scope(), tables.environment()
     stopped = [
         (command, finding)

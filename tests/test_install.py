@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -170,7 +171,7 @@ def test_the_guard_is_added_and_left_out_by_one_word(target: Target, shape: str)
     before = put(target, SHAPES[shape])
     old = do_install(target, wanted(guard=False))
     new = do_install(target)
-    assert new == old.replace(b'"Skill"', b'"*"')
+    assert re.sub(rb',\s*"onFailure": "block"', b"", new) == old.replace(b'"Skill"', b'"*"')
     assert do_install(target, wanted(guard=False)) == old
     do_uninstall(target)
     assert get(target) == before
@@ -241,12 +242,14 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     text = settingsfile.merge("{}\n", wanted(tree))
     assert (support.ROOT / "settings.example.json").read_text(encoding="utf-8") == text
     hooks = json.loads((support.HOOKS / "hooks.json").read_text(encoding="utf-8"))["hooks"]
+    assert hooks.pop("PostToolUseFailure")[0]["matcher"] == "Bash", "only clients that know a plugin's events read it"
     assert {event: groups[0].get("matcher") for event, groups in hooks.items()} == {
         e: m for e, _, m in settingsfile.HOOKS
     }
     for event, script, _ in settingsfile.HOOKS:
         command = 'python3 -I -S -X utf8 "${CLAUDE_PLUGIN_ROOT}/hooks/%s" --store= || exit 0' % script
-        assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5}]
+        failing = {"onFailure": "block"} if event == settingsfile.GUARD_EVENT else {}
+        assert hooks[event][0]["hooks"] == [{"type": "command", "command": command, "timeout": 5, **failing}]
     plugin = json.loads((support.ROOT / ".claude-plugin" / "plugin.json").read_text(encoding="utf-8"))
     assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []
@@ -380,7 +383,7 @@ def test_install_proves_that_the_hooks_run_and_uninstall_leaves_nothing(tree: Pa
         assert "  %-17s ok, " % event in result.stdout
     assert "  guard             ok, " in result.stdout
     assert list(tree.glob("lib/harness_memory/hook/__pycache__/runner.*.pyc"))
-    assert os.listdir(str(home / ".claude" / "memory")) == ["installs.json"]
+    assert sorted(os.listdir(str(home / ".claude" / "memory"))) == [".gitignore", "installs.json"]
     again = start(tree, home)
     assert (again.returncode, again.stdout.splitlines()[0]) == (0, "Already up to date: %s" % path)
     gone = start(tree, home, "--uninstall")

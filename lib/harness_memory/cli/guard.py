@@ -11,7 +11,7 @@ from typing import Any
 
 from ..audit import trail
 from ..base import invocation, settings
-from ..guard import allowance, calls, decision, judge, policy, tools
+from ..guard import allowance, decision, expand, judge, policy, programs, tools
 from ..guard import rules as tiers
 from ..guard.policy import Policy
 from ..guard.question import Environment, Question, Quiet, findings, repository
@@ -133,14 +133,15 @@ def _facts(question: Question) -> dict[str, Any]:
         facts.update(verdict=_VERDICTS[best.tier], rule=best.rule, tier=best.tier, about=best.detail)
         facts.update(reason=reason or None, remedy=remedy or None)
         facts["unattended"] = _VERDICTS[here.unattended] if best.tier == tiers.ASK else None
-        facts["told"] = decision.sentence(best, here) if best.tier in (tiers.ASK, tiers.DENY) else None
+        if best.tier in (tiers.ASK, tiers.DENY):
+            facts["told"] = decision.sentence(best, here) + decision.advice(question)
     steps, unread = _steps(question, here)
     call = {"tool": question.tool, "input": question.given, "cwd": question.cwd, "project": question.project}
     return {**facts, **call, "steps": steps, "unread": unread, "problems": here.problems}
 
 
 def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
-    return {"rule": rule, "tier": here.tier(rule), "about": about}
+    return {"rule": rule.rstrip("?"), "tier": here.tier(rule.rstrip("?")), "about": about}
 
 
 def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list[str]]:
@@ -157,7 +158,7 @@ def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list
     if len(text) > judge.MAX_COMMAND_CHARS:
         return [], ["longer than %d characters" % judge.MAX_COMMAND_CHARS]
     try:
-        trace = calls.trace(text, scope.cwd, scope.home, scope.project, question.env)
+        trace = expand.trace(text, scope.cwd, scope.home, scope.project, question.env)
         for call, broken in judge.by_call(trace, scope, question.env, here):
             stdin = "the text '%s'" % plain(call.stdin) if isinstance(call.stdin, str) else ""
             if call.stdin and not stdin:
@@ -224,9 +225,7 @@ def rules(argv: list[str]) -> int:
         default = tiers.RULES[name][0] if name in tiers.RULES else None
         rule.update({"default": default, "whose": whose, "from": path or None})
         own = [each["match"] for each in here.custom if each["id"] == name]
-        keys = ("program", "words", "flags", "unless")
-        # None for rules that look at more than words.
-        matches = [dict(zip(keys, row[1:])) for row in tiers.COMMANDS if row[0] == name]
+        matches = [dict(zip(("program", "words"), row)) for row in programs.rows_for(name)]
         listed.append({**rule, "match": own[0]} if own else {**rule, "matches": matches})
     paths = {key: here.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
     values = {"protected_branches": list(here.protected), **paths, "unattended": here.unattended}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 
 from ..base import files, jsontext, neutral, settings
-from ..base.text import cut
+from ..base.text import cut, hexdigest
 from . import rules
 from .policy import Policy, load
 
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
 
 EVENT = "PreToolUse"
 _EVENTS = {rules.DENY: "tool_blocked", rules.ASK: "confirm_prompted", rules.LOG: "tool_noted"}
+
+
+# A person who has seen the change once need not be asked about the next one to the same file.
+_ONCE = frozenset(("path.ci", "path.startup", "path.git-hooks", "self.project-settings", "self.settings"))
 
 
 class Verdict:
@@ -33,9 +38,12 @@ def verdict(found: list[tuple[str, str, str]], policy: Policy) -> Verdict | None
     """The firmest of the findings; the first among equals."""
     best: Verdict | None = None
     for rule, detail, about in found:
-        tier = policy.tier(rule)
+        name = rule.rstrip("?")
+        tier = policy.tier(name)
+        if name != rule and tier == rules.DENY:  # what a script may do is not certain
+            tier = rules.ASK
         if tier != rules.OFF and (best is None or rules.TIERS.index(tier) > rules.TIERS.index(best.tier)):
-            best = Verdict(rule, tier, detail, about)
+            best = Verdict(name, tier, detail, about)
     return best
 
 
@@ -45,11 +53,13 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
     best = verdict(found, policy)
     if best is None:
         return b""
+    if best.tier == rules.ASK and best.rule in _ONCE:
+        best = verdict([each for each in found if not _was_confirmed(question, each)], policy)
+        best = best or Verdict(found[0][0], rules.LOG, found[0][1], found[0][2])
     if best.tier != rules.LOG and is_allowed_once(question):
         best.tier = rules.LOG
     tier = best.tier
-    attended = is_attended(question.env, question.payload)
-    if tier == rules.ASK and not attended:
+    if tier == rules.ASK and not is_attended(question.env, question.payload):
         tier = policy.unattended
     recorded = record(question, best, tier, policy)
     if tier == rules.LOG:
@@ -57,19 +67,54 @@ def decide(question: Question, policy: Any, found: list[tuple[str, str, str]]) -
     text = sentence(best, policy)
     if tier != best.tier:
         text += " No user can confirm it in this session, so it is not done."
+    text += advice(question)
     if not recorded:
         text += " (The audit trail could not be written: harness memory doctor.)"
     return reply(tier, text)
 
 
+def _was_confirmed(question: Question, finding: tuple[str, str, str]) -> bool:
+    """Whether this session was asked about this file before, and the file has changed since: the answer was yes."""
+    rule, _, about = finding
+    path = os.path.join(question.cwd, os.path.expanduser(about))
+    if rule not in _ONCE or not about:
+        return False
+    key = "\n".join([str(question.payload.get("session_id")), rule, os.path.realpath(path)])
+    mark = os.path.join(question.root, settings.GUARD_DIR, "asked", hexdigest(key)[:32])
+    asked = files.modified(mark)
+    if asked and files.modified(path) >= asked and time.time() - asked < settings.DAY_SECONDS:
+        return True
+    try:
+        files.touch(mark)
+        folder = os.path.dirname(mark)
+        for name in files.names(folder):
+            if time.time() - files.modified(os.path.join(folder, name)) > settings.DAY_SECONDS:
+                files.remove(os.path.join(folder, name))
+    except OSError:
+        pass  # then it asks again
+    return False
+
+
 def sentence(best: Verdict, policy: Policy) -> str:
-    """What Claude and the user read."""
+    """What Claude and the user read: the offending part, the rule, why, and what to do instead."""
     reason, remedy = policy.text(best.rule)
-    detail = " ".join(best.detail.split())
-    if len(detail) > settings.GUARD_DETAIL_CHARS:
-        detail = detail[: settings.GUARD_DETAIL_CHARS] + "…"
+    detail, about = " ".join(best.detail.split()), " ".join(best.about.split())
+    most = settings.GUARD_DETAIL_CHARS
+    if len(detail) > most:
+        at = detail.find(about[:most]) if about and about != detail else -1
+        start = max(0, min(at - most // 3, len(detail) - most)) if at > most // 2 else 0
+        detail = ("…" if start else "") + detail[start : start + most] + "…" * (start + most < len(detail))
     text = "Harness guard [%s]: `%s` %s." % (best.rule, detail.replace("`", "'"), reason)
     return text + (" Instead: " + remedy if remedy else "")
+
+
+def advice(question: Question) -> str:
+    command = question.given.get("command")
+    call = command if isinstance(command, str) else ""
+    call = "'%s'" % call.replace("'", "'\\''") if 0 < len(call) < 200 and "\n" not in call else "'…'"
+    if not isinstance(command, str):
+        call = "--tool %s --input '…'" % question.tool
+    return " Do not work around this. The user can let it pass once: harness guard allow-once " + call
 
 
 def reply(tier: str, text: str) -> bytes:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from . import paths
+from .expand import CONTAINER
 from .outputs import find_parts, narrows
 from .shell import GLOBS, STAR, UNKNOWN, plain
-from .wrappers import CONTAINER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .calls import Call
+    from .expand import Call, Trace
     from .paths import Scope
 
 MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
@@ -23,24 +23,18 @@ _ROOTS = frozenset(
     /usr/lib /usr/sbin /usr/share /usr/local /var/lib /var/log /var/www /usr/local/bin /usr/local/lib /usr/include
     /etc/ssl /nix /nix/store /snap
     """.split()
-)
-_ROOTS_SPACED = ("/c/program files", "/c/program files (x86)", "/c/programdata")
+) | {"/c/program files", "/c/program files (x86)", "/c/programdata"}
 _DISPOSABLE = frozenset(
     """
     node_modules dist build out target __pycache__ .venv venv env .tox .nox .pytest_cache .mypy_cache .ruff_cache
     .cache .parcel-cache .next .nuxt .output .turbo .svelte-kit .gradle coverage .coverage htmlcov .nyc_output tmp
-    temp .tmp .temp logs log bin obj .terraform .serverless .eggs .hypothesis cmake-build-debug cmake-build-release
-    deriveddata pods vendor bower_components .angular .vite .docusaurus _build .ipynb_checkpoints .dart_tool
-    storybook-static .expo .webpack lib-cov test-results playwright-report .sass-cache .vercel .netlify .wrangler
-    .yarn_cache .npm .eslintcache elm-stuff __snapshots__ release debug .idea .vs .swc .rollup.cache .stryker-tmp
-    generated gen _site public/build
+    temp .tmp .temp logs log bin obj .terraform .serverless .eggs .hypothesis deriveddata pods vendor bower_components
+    .angular .vite .docusaurus _build .ipynb_checkpoints .dart_tool storybook-static .expo .webpack lib-cov
+    test-results playwright-report .sass-cache .vercel .netlify .wrangler .yarn_cache .npm .eslintcache elm-stuff
+    __snapshots__ release debug .idea .vs .swc .rollup.cache .stryker-tmp generated gen _site
     """.split()
 )
-_DISPOSABLE_ENDINGS = tuple(
-    """
-    .egg-info .dist-info .tmp .temp .bak .log .pyc _cache -cache .cache .old .orig ~
-    """.split()
-)
+_DISPOSABLE_ENDINGS = tuple(".egg-info .dist-info .tmp .temp .bak .log .pyc _cache -cache .cache .old .orig ~".split())
 _HOME_CACHES = tuple(
     """
     ~/.cache ~/.npm ~/library/caches ~/.cargo/registry ~/.gradle/caches ~/.m2/repository ~/.local/share/trash
@@ -57,132 +51,106 @@ _MAIN_FOLDERS = frozenset(
 _WORK_FOLDERS = ("/workspace/", "/workspaces/", "/testbed/", "/app/", "/repo/", "/code/", "/project/")  # of containers
 _GRAVE = ("delete.project", "delete.home", "delete.system")
 _FREE_SYSTEM = ("/var/lib/apt/lists", "/var/cache", "/opt/homebrew/var/cache")
+_GIT_PARTS = frozenset("head packed-refs config logs modules worktrees info".split())
 
 
-def check(call: Call, scope: Scope, made: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """The findings against a call that deletes."""
-    name = call.program
-    if "--help" in call.args:
+    name, given, args = call.program, call.given, call.args
+    words = given.operands
+    lower = [arg.lower() for arg in args]
+    is_deep = True
+    if "--help" in lower or "-whatif" in lower:
         return
     if name in ("find", "fd", "fdfind"):
-        if "-delete" in call.args or _executes_deletion(call.args):
-            starts, names, narrowed = find_parts(call)
-            yield from _found(starts, names, narrowed, call, scope, made)
+        yield from _found(call, scope, found)
         return
-    if name in ("rsync", "tar", "zip", "7z"):
-        yield from _archived(call, scope)
-        if name == "rsync":
-            yield from _synchronised(call, scope, made)
-        return
-    if name == "truncate":
-        yield from _files([arg for arg in call.args if arg[:1] != "-"], call, scope)
-        return
-    operands, recursive = _operands(call)
-    yield from _targets(operands, call, scope, made) if recursive else _files(operands, call, scope)
-
-
-_MOVES = frozenset("--remove-files --remove-source-files --move -sdel -m -rm -mr".split())
-
-
-def _archived(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    """Archives and copies that take their originals away."""
-    flags = _MOVES if call.program == "zip" else [flag for flag in _MOVES if len(flag) > 4]
-    if any(arg in flags for arg in call.args):
-        for word in [arg for arg in call.args if arg[:1] != "-"]:
-            rule = moved_rule(word, call, scope)
+    if name in ("rsync", "tar", "zip", "7z", "mv"):
+        takes = given.has("--remove-files,--remove-source-files,--move,-sdel") or (
+            name == "zip" and "-m" in given.flags
+        )
+        takes = takes or name == "mv"
+        is_mirror = name == "rsync" and any(flag.startswith("--del") for flag in given.flags)
+        words = [word for word in words[: -1 if name == "mv" else None] if takes and _is_place(word, call, scope)]
+        words += given.operands[-1:] if is_mirror and not given.has("-n,--dry-run,--list-only") else []
+        words = given.operands[:-1] if name == "mv" and given.operands[-1:] == ["/dev/null"] else words
+    else:
+        if name in _WINDOWS:
+            words = [arg for arg in words if len(arg) != 2 or arg[:1] != "/"]
+        for each in call.sources() if not words and name in ("remove-item", "ri") else ():
+            words += each.given.operands  # gci ~ | Remove-Item -Recurse
+        is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
+        is_deep = is_deep or any(arg in ("/s", "/q") or arg[:3] == "-re" for arg in lower)
+    distinct = list(dict.fromkeys(words))
+    if len(distinct) > MAX_TARGETS and is_deep:
+        yield "delete.unknown", "%d targets" % len(distinct)
+    for number, word in enumerate(distinct):
+        if number < MAX_TARGETS or (not is_deep and (STAR in word or ".git" in word or word[:1] == "/")):
+            rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
             if rule:
                 yield rule, plain(word)
 
 
-def _synchronised(call: Call, scope: Scope, made: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    letters = "".join([arg for arg in call.args if arg[:1] == "-" and arg[1:2] != "-"])
-    if "n" in letters or "--dry-run" in call.args or "--list-only" in call.args:
-        return
-    if any(arg.startswith("--delete") or arg == "--del" for arg in call.args):
-        for target in [arg for arg in call.args if arg[:1] != "-"][-1:]:
-            if ":" in target and target[1:2] != ":":
-                yield "delete.outside", plain(target)
-            else:
-                yield from _targets([target], call, scope, made)
+_WINDOWS = ("rd", "rmdir", "del", "erase", "deltree")
 
 
-def _executes_deletion(args: list[str]) -> bool:
-    return any(
-        flag in ("-exec", "-execdir", "-x", "-X") and name.rpartition("/")[2] in ("rm", "shred", "unlink")
-        for flag, name in zip(args, args[1:])
+def _is_place(word: str, call: Call, scope: Scope) -> bool:
+    """The whole home or a root of the system, which are lost where they are moved to."""
+    path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
+    return path in _ROOTS or paths.home_relative(path, scope) == "~"
+
+
+def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
+    """`find … -delete`, or with `rm`; without names the target is all below the start."""
+    runs_rm = any(
+        flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(call.args, call.args[1:])
     )
-
-
-def _operands(call: Call) -> tuple[list[str], bool]:
-    args = call.args
-    if call.program in ("rd", "rmdir", "del", "erase", "deltree") and any(arg.lower() in ("/s", "/q") for arg in args):
-        return [arg for arg in args if arg[:1] != "/" or len(arg) > 2], True
-    if call.program in ("remove-item", "ri"):
-        flags = [arg.lower() for arg in args if arg[:1] == "-"]
-        return [arg for arg in args if arg[:1] != "-"], any(flag.startswith("-r") for flag in flags)
-    operands = []
-    recursive = call.program in ("rimraf", "del-cli")
-    is_literal = False
-    for arg in args:
-        if is_literal or arg[:1] != "-" or arg == "-":
-            operands.append(arg)
-        elif arg == "--":
-            is_literal = True
-        elif arg in ("--recursive", "--no-preserve-root") or (arg[1:2] != "-" and ("r" in arg or "R" in arg)):
-            recursive = True
-    return operands, recursive
-
-
-def _found(
-    starts: list[str], names: list[str], narrowed: bool, call: Call, scope: Scope, made: set[tuple[str, str]]
-) -> Iterator[tuple[str, str]]:
-    for start in starts:
-        if names or narrowed:
-            # Some files below the start: the place must be wrong, not the extent.
-            path = paths.absolute(start, call.cwd, scope)
-            rule = _worth(path, scope, call)
-            if rule in ("delete.system", "delete.home") and not paths.is_temporary(path, scope):
-                yield "delete.outside", plain(start)
-        else:
-            yield from _targets([start.rstrip("/") + "/" + STAR], call, scope, made)
-
-
-def _targets(words: list[str], call: Call, scope: Scope, made: set[tuple[str, str]]) -> Iterator[tuple[str, str]]:
-    distinct = list(dict.fromkeys(words))
-    if len(distinct) > MAX_TARGETS:
-        yield "delete.unknown", "%d targets" % len(distinct)
-    for word in distinct[:MAX_TARGETS]:
-        rule = target_rule(word, call, scope, made)
+    starts, names, narrowed = find_parts(call)
+    is_some = bool(names or narrowed)
+    for start in starts if "-delete" in call.args or (runs_rm and is_some) else ():
+        place = paths.absolute(start, call.cwd, scope)
+        rule = target_rule(start.rstrip("/") + "/" + STAR, call, scope, found) if not is_some else ""
+        if is_some and _worth(place, scope, call) in ("delete.system", "delete.home"):
+            rule = "delete.outside"  # some files below the start: the place must be wrong
         if rule:
-            yield rule, plain(word)
+            yield rule, plain(start)
 
 
-def _files(words: list[str], call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    for number, word in enumerate(dict.fromkeys(words)):
-        if number > MAX_TARGETS and STAR not in word and ".git" not in word and word[:1] != "/":
-            continue
-        path = paths.absolute(word, call.cwd, scope)
-        if word[-1:] == STAR and word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
-            yield "delete.unknown", plain(word)
-        elif path.startswith("/dev/") and call.program == "shred":
-            yield "disk.overwrite", plain(word)
-        elif paths.is_git_internal(path) and "/.git/" in path and not path.endswith("/.git"):
-            yield "delete.git", plain(word)
+def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
+    """Single files: only all of a place that matters, or a part of git's own."""
+    path = paths.absolute(word, call.cwd, scope)
+    if word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
+        return "" if _is_made(word, call, found) else "delete.unknown"
+    if call.program == "shred":
+        return "disk.overwrite" if path.startswith("/dev/") else "delete.unknown"
+    return _git_rule(path, call, scope)
 
 
-def target_rule(word: str, call: Call, scope: Scope, made: set[tuple[str, str]]) -> str:
+def _is_made(word: str, call: Call, found: Trace) -> bool:
+    """Whether the script itself has made the target, or a folder above it."""
+    from .words import joined
+
+    path = joined(call.cwd, word.rstrip("/" + STAR) if word.endswith(STAR) else word.rstrip("/"))
+    return any(path == made or path.startswith(made.rstrip("/") + "/") for made in found.made)
+
+
+def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
-    if not word or len(word) > paths.MAX_PATH_CHARS:
+    if not word or len(word) > paths.MAX_PATH_CHARS or _is_made(word, call, found):
         return ""
-    if (call.cwd, word.rstrip("/")) in made or (call.cwd, word) in made:
-        return ""
-    key = (word, call.where, call.cwd)
-    if key not in scope.judged:
-        scope.judged[key] = _tree_rule(word, call, scope)
-    return scope.judged[key]
+    if ":" in word[2:] and call.program == "rsync":
+        return "delete.outside"
+    rules = []
+    for cwd in (call.cwd, call.elsewhere) if call.elsewhere else (call.cwd,):
+        key = (word, call.where + str(call.mounts[:1]), cwd)
+        if key not in scope.judged:
+            scope.judged[key] = _tree_rule(word, call, cwd, scope)
+        rules.append(scope.judged[key])
+    is_worse = rules[0] in ("", "delete.inside", "delete.outside") and rules[-1] in (*_GRAVE, "delete.git")
+    return "delete.unknown" if is_worse else rules[0]
 
 
-def _tree_rule(word: str, call: Call, scope: Scope) -> str:
+def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
     # `dir/*`, `dir/*/`, `dir/*.*` and `dir/.*` stand for all of dir.
     base, is_all = word.rstrip("/") if STAR in word else word, False
     while _is_any(base.rpartition("/")[2]):
@@ -190,7 +158,12 @@ def _tree_rule(word: str, call: Call, scope: Scope) -> str:
         base, is_all = (head or ("/" if slash else ".")), True
     if base in (".*",) or base.endswith("/.*"):
         base, is_all = base[:-2] or ".", True
-    path = paths.absolute(base, call.cwd, scope)
+    path = paths.absolute(base, cwd, scope)
+    for inside, outside in call.mounts:
+        if paths.is_within(path, inside):
+            path = paths.absolute(outside.rstrip("/") + path[len(inside.rstrip("/")) :] or "/", scope.cwd, scope)
+            rule = _worth(path, scope, None)
+            return rule if rule in _GRAVE or rule == "delete.git" else ""
     if UNKNOWN in path:
         return _unknown(path, scope, call)
     if is_all and path in scope.temps:
@@ -199,7 +172,7 @@ def _tree_rule(word: str, call: Call, scope: Scope) -> str:
     folder, _, name = path.rpartition("/")
     if folder in _projects(scope) and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
         return "delete.git"
-    real = next((each for each in paths.variants(base, call.cwd, scope) if each != path and not GLOBS & set(each)), "")
+    real = next((each for each in paths.variants(base, cwd, scope) if each != path and not GLOBS & set(each)), "")
     return rule or (_worth(real, scope, call) if real else "") or _mild(path, scope)
 
 
@@ -209,74 +182,87 @@ def _is_any(name: str) -> bool:
 
 def _unknown(path: str, scope: Scope, call: Call) -> str:
     head, _, rest = path.partition(UNKNOWN)
+    folder, _, stem = head.rpartition("/")
     name = path.rstrip("/").rpartition("/")[2]
-    if is_disposable(name.replace(UNKNOWN, "")) and UNKNOWN not in name:
+    if call.where == CONTAINER or (UNKNOWN not in name and is_disposable(name)):
         return ""
-    folder = head.rpartition("/")[0] if head else ""
-    if head and ".." not in rest and folder not in ("", "/"):
-        if paths.is_temporary(head.rstrip("/") if head.endswith("/") else head, scope) or any(
-            "/" + piece + "/" in head
-            for piece in ("tmp", "temp", "build", "dist", "node_modules", ".cache", "target", "__pycache__")
-        ):
-            return ""
-        stem = head.rpartition("/")[2]
-        if stem and not _worth(folder, scope, call).startswith("delete.s") and paths.is_inside(folder, scope.project):
-            return "delete.inside"  # `build-$VERSION`: some sibling of a known name
-        if call.where == CONTAINER:
-            return ""
-    return "" if call.where == CONTAINER and head else "delete.unknown"
+    if folder in ("", "/") or ".." in rest:
+        return "delete.unknown"
+    if paths.is_temporary(head.rstrip("/"), scope) or any(is_disposable(piece) for piece in folder.split("/")[2:]):
+        return ""
+    # `build-$VERSION`: some sibling of a known name
+    return "delete.inside" if stem and paths.is_within(folder, scope.places[1]) else "delete.unknown"
 
 
-def _worth(path: str, scope: Scope, call: Call) -> str:
+def is_grave(word: str, call: Call, scope: Scope) -> bool:
+    path = paths.absolute(word.rstrip(STAR) or ".", call.cwd, scope)
+    return UNKNOWN not in path and _worth(path, scope, call) in _GRAVE
+
+
+def _git_rule(path: str, call: Call | None, scope: Scope) -> str:
+    """A repository's whole history, or a part of git's own files."""
+    if call is not None and (call.where == CONTAINER or paths.is_temporary(path, scope)):
+        return ""
+    if path.endswith("/.git"):
+        return "delete.git"
+    inner = path.partition("/.git/")[2].split("/")
+    if inner == ["objects"] or inner == ["refs"] or inner == ["refs", "heads"]:
+        return "delete.git"
+    return "delete.git-part" if inner[0] in _GIT_PARTS or inner[0] in ("objects", "refs") else ""
+
+
+def _worth(path: str, scope: Scope, call: Call | None) -> str:
     """The rule for the places that must not go, and those outside that should not."""
     local = paths.home_relative(path, scope)
     project = scope.places[1]
-    is_disposable_name = is_disposable(path.rpartition("/")[2])
-    if call.where == CONTAINER:
+    if call is not None and call.where == CONTAINER:
         is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(_FREE_SYSTEM)
         return "delete.outside" if path in _ROOTS or is_data else ""
     if local in ("~", "~/"):
         return "delete.home"
-    if path in _ROOTS or path in _ROOTS_SPACED or path in ("", "//"):
+    if path in _ROOTS or path in ("", "//"):
         return "delete.system"
-    if any(paths.is_inside(place, path) for place in _projects(scope)):
+    if any(paths.is_within(place, path) for place in _projects(scope)):
         return "delete.project"
     if any(home.startswith(path.rstrip("/") + "/") for home in scope.homes):
         return "delete.home"
     if path in scope.temps:
         return "delete.outside"
-    if paths.is_git_internal(path):
-        return "delete.git"
+    rule = _git_rule(path, call, scope)
+    if rule:
+        return rule
     if local[:2] == "~/" and local[2:] in _MAIN_FOLDERS:
         return "delete.home"
     # A session in `/` does not make the system part of the project.
-    if (project not in _ROOTS and paths.is_inside(path, scope.project)) or paths.is_temporary(path, scope):
+    if (project not in _ROOTS and paths.is_within(path, project)) or paths.is_temporary(path, scope):
         return ""
     if path.startswith(_FREE_SYSTEM):
         return ""
     if paths.is_system(path):
-        return "delete.system"
-    if local.startswith(_HOME_CACHES):
+        return (
+            "delete.system" if path.count("/") < 4 or path.startswith(("/bin", "/lib", "/boot")) else "delete.outside"
+        )
+    if local.startswith(_HOME_CACHES) or path.startswith(_WORK_FOLDERS):
         return ""
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return "disk.overwrite"
-    if path.startswith(_WORK_FOLDERS):
-        return ""
-    return "" if is_disposable_name and path.count("/") > 2 else "delete.outside"
+    return "" if is_disposable(path.rpartition("/")[2]) and path.count("/") > 2 else "delete.outside"
 
 
 def _projects(scope: Scope) -> tuple[str, ...]:
     """The project; and the present folder, unless it is a folder of that like any other."""
+    from .question import exists
+
     here, project = scope.places
-    is_all_projects = project in _ROOTS or any(paths.is_inside(home, project) for home in scope.homes)
-    if is_all_projects or not paths.is_inside(here, project) or paths.is_repository(scope.cwd):
+    is_all_projects = project in _ROOTS or any(paths.is_within(home, project) for home in scope.homes)
+    if is_all_projects or not paths.is_within(here, project) or exists(scope.cwd.rstrip("/") + "/.git"):
         return project, here
     return (project,)
 
 
 def _mild(path: str, scope: Scope) -> str:
     name = path.rpartition("/")[2]
-    if paths.is_temporary(path, scope) or is_disposable(name) or not paths.is_inside(path, scope.project):
+    if paths.is_temporary(path, scope) or is_disposable(name) or not paths.is_within(path, scope.places[1]):
         return ""
     return "delete.inside"
 
@@ -288,12 +274,3 @@ def is_disposable(name: str) -> bool:
         or name.endswith(_DISPOSABLE_ENDINGS)
         or name.startswith(("cmake-build", "tmp.", "tmp-", "temp-", ".tmp"))
     )
-
-
-def moved_rule(word: str, call: Call, scope: Scope) -> str:
-    """Moving away the whole of a place is losing it."""
-    path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
-    rule = _worth(path, scope, call)
-    if rule == "delete.system":
-        return rule if path in _ROOTS else ""
-    return rule if rule in ("delete.home", "delete.project", "delete.git") else ""

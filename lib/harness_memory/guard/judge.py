@@ -1,436 +1,549 @@
-"""The verdict on a tool call: what rule stands against it, how firmly, and what it is about.
+"""The verdict on a command: which rules stand against each call it would make, and about what.
 
-    command text → calls (`calls`) → findings (rule id, detail) of each → the firmest
+    text → calls (`expand`) → findings (rule, detail, about) of each: effects of its row, deletes, git, secrets, sends
 
-What no rule speaks of is never loaded: families of rules are imported when a call names one of their programs.
+A rule that ends in `?` is about a line of a script, which may never run: it is asked about at most.
 """
 
 from __future__ import annotations
 
-from . import calls, paths
+from . import expand, outputs, paths, programs
+from .expand import CONTAINER, SCRIPT, SHELLS
 from .quick import HINTS
 from .shell import TILDE, UNKNOWN, Unreadable, plain
-from .words import joined
-from .wrappers import CONTAINER, GUESSED
+from .words import globbed, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .calls import Call, Trace
+    from .expand import Call, Trace
     from .paths import Scope
     from .question import Environment
 
     Finding = tuple[str, str, str]
+    Found = Iterator[tuple[str, str]]
 
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
-MAX_TEXTS = 20  # of one body, for a shell; the others are judged coarsely
+MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
 BODY_STEPS = 25  # what the code in a command counts for
-
-# Which family judges a program. Those of COMMANDS in `rules` are all the others.
-_DELETES = frozenset(
+SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
+_GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
+_TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
+_RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
+_DELETERS = frozenset(
+    "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
+) | frozenset("find fd rsync tar zip 7z mv".split())
+_FORMATS = {
+    **dict.fromkeys("mkfs mke2fs mkswap newfs blkdiscard".split(), ""),
+    "wipefs": "-a",
+    "badblocks": "-w",
+    "format": ":",
+}
+_WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
+_DEVICES = frozenset(
+    "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split()
+)
+_DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
+_DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
+_SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
+# In a script that is only read: too common, or too unsure without its variables, to ask about.
+_MINOR = frozenset(
     """
-    rm unlink shred srm rimraf del-cli rd rmdir del erase remove-item ri find fd rsync truncate tar zip 7z
+    delete.unknown delete.outside delete.inside guard.unreadable service.delete path.env-write git.discard-file
+    git.branch-delete docker.prune system.services
     """.split()
 )
-QUIET = frozenset(
-    """
-    ls cat echo cd pwd grep rg head tail wc sort uniq mkdir touch which type true false test [ [[ printf sed awk cut
-    tr tee cp mv diff git npm node python python3 pip pytest cargo go make jq export source . sleep date env export
-    set read date basename dirname uname whoami id hostname df du free ps top ln file stat xargs ruff mypy eslint
-    tsc npx yarn pnpm prettier black uv poetry
-    """.split()
-)
-_GIT_QUIET = frozenset(
-    """
-    status log diff show add commit fetch pull merge rev-parse ls-files remote tag blame describe init clone
-    """.split()
-)
-_OUTWARD = frozenset(
-    """
-    publish unpublish deprecate dist-tag owner access team token yank pip
-    """.split()
-)
+_ACCESS = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, "t": paths.WRITE, "d": paths.DELETE}
+_CHANGES = frozenset("w d m t o a n".split())
+_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
+_COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
+_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "bypassPermissions")
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
-    """All findings against a command, in its order: (rule, the call it is about, the path or part of it)."""
-    if "\0" in text or "\ufeff" in text:  # shells drop the one, and editors do not show the other
-        text = text.replace("\0", "").replace("\ufeff", "")
+    """All findings against a command, in its order."""
+    text = text.replace("\0", "").replace("\ufeff", "")  # shells drop the one, and editors do not show the other
+    if "(){" in "".join(text[:2000].split()) and _is_bomb("".join(text[:2000].split())):
+        return [("system.fork-bomb", text[:80], "")]
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
     try:
-        found = calls.trace(text, scope.cwd, scope.home, scope.project, env)
+        found = expand.trace(text, scope.cwd, scope.home, scope.project, env)
     except Unreadable:
-        return _coarse(text, scope)
+        return coarse(text, scope)
     return of_trace(found, scope, env, policy)
+
+
+def _is_bomb(tight: str) -> bool:
+    """`f(){ f|f& };f`: a function that starts itself twice, in the background."""
+    name = tight.partition("(){")[0].rpartition(";")[2].rpartition("&")[2].replace("function", "")
+    body = tight.partition("(){")[2].partition("}")[0]
+    return (
+        bool(name)
+        and body.count(name) > 1
+        and ("|" + name in body or name + "&" in body or body == name + ";" + name + ";")
+    )
 
 
 def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
     result: list[Finding] = []
     for call, against in by_call(found, scope, env, policy):
-        if against:
-            line = call.line()
-            result.extend((rule, line, about) for rule, about in against)
+        result.extend((rule, call.line(), about) for rule, about in against)
     for text in found.unread:
-        result.extend(_coarse(text, scope))
+        result.extend(coarse(text, scope))
     return result
 
 
 def by_call(found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[Call, list[tuple[str, str]]]]:
     """Each call of a trace, with the rules against it and what they are about."""
-    text = _text_of(found)
-    hinted = _is_hinted(text) or bool(scope.zero or scope.confirm or scope.no_delete)
-    is_near = _has_pattern(text) or any(name in text for name in paths.own_names(scope))
+    judge = _Judge(found, scope, env, policy)
     for call in found.calls:
-        if found.links:
-            scope.links = {} if call.program == "ln" else found.links
         try:
-            against = list(dict.fromkeys(_of_call(call, found, scope, env, policy, hinted, is_near)))
+            against = list(dict.fromkeys(judge.of_call(call)))
         except Unreadable:
             yield call, [("guard.failed", "more paths than can be judged")]
             return
-        yield call, _firm(against) if against and GUESSED in call.via else against
+        yield call, _of_script(against) if SCRIPT in call.via else against
 
 
-def _firm(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """What holds even of a call that is only guessed."""
-    from .rules import DENY, RULES
-
-    return [(rule, about) for rule, about in against if RULES.get(rule, (DENY,))[0] == DENY]
+def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(rule.rstrip("?") + "?", about) for rule, about in against if rule.rstrip("?") not in _MINOR]
 
 
-def _text_of(found: Trace) -> str:
-    texts = [" ".join([*call.args, call.cwd]) for call in found.calls]
-    texts += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
-    return " ".join(texts).lower()
+class _Judge:
+    """What all calls of a trace are judged by."""
 
+    __slots__ = ("env", "found", "hinted", "is_near", "policy", "readers", "scope", "sourced")
 
-def _is_hinted(text: str) -> bool:
-    """Whether any word could name a secret: most scripts have none, and are done with paths here."""
-    return _has_pattern(text) or any(hint in text for hint in HINTS)
+    def __init__(self, found: Trace, scope: Scope, env: Environment, policy: Any) -> None:
+        self.found, self.scope, self.env, self.policy = found, scope, env, policy
+        words = [
+            word for call in found.calls for word in (*call.args, call.cwd, *(each for _, each in call.redirections))
+        ]
+        words += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
+        text = " ".join(words).lower()
+        is_open = any(mark in text for mark in "\ue001\ue002\ue003") or not {TILDE, TILDE + "/", "/"}.isdisjoint(words)
+        self.hinted = is_open or bool(scope.zero or scope.confirm or scope.no_delete) or any(h in text for h in HINTS)
+        self.is_near = is_open or any(name in text for name in paths.own_names(scope))
+        self.sourced = False  # a file of secrets is in the environment
+        self.readers = {id(each): call for call in found.calls for each in call.sources()}
 
+    def of_call(self, call: Call) -> Found:
+        name = call.program
+        yield from self.effects(call)
+        if name in _DELETERS:
+            from . import deletes
 
-def _has_pattern(text: str) -> bool:
-    return any(mark in text for mark in "\ue001\ue002\ue003")
+            yield from deletes.check(call, self.scope, self.found)
+        elif name in _SPECIAL:
+            yield from _SPECIAL[name](self, call)
+        if name in _RUNS or joined(call.cwd, call.word) in self.found.fetched:
+            yield from self.run_from_elsewhere(call)
+        if name in SENDERS:
+            yield from self.sends(call)
+        if call.row is not None:
+            yield from self.bodies(call)
+        yield from self.accessed(call)
+        if self.policy.custom:
+            yield from self.policy.custom_findings(call, self.scope)
 
+    def rule(self, word: str, call: Call, access: str = paths.READ) -> str:
+        return paths.rule_for(word, access, call.cwd, self.scope)
 
-def _of_call(
-    call: Call, found: Trace, scope: Scope, env: Environment, policy: Any, hinted: bool, is_near: bool
-) -> Iterator[tuple[str, str]]:
-    name = call.program
-    if "-" in name and any(arg.lower() == "-whatif" for arg in call.args):
-        return  # a cmdlet that only shows what it would do
-    if name not in QUIET:
-        yield from _special(call, found, scope, policy)
-        yield from _tabled(call, found)
-    elif name == "git":
-        yield from _git(call, scope, policy)
-    elif name in (
-        "mv",
-        "python",
-        "python3",
-        "node",
-        "source",
-        ".",
-        "awk",
-        "npm",
-        "yarn",
-        "pnpm",
-        "cargo",
-        "uv",
-        "poetry",
-        "export",
-        "env",
-    ):
-        yield from _special(call, found, scope, policy)
-        if name not in ("mv", "source", ".", "awk") and not _OUTWARD.isdisjoint(call.args):
-            yield from _tabled(call, found)
-    if name not in ("echo", "printf") and (call.args or call.stdin):
-        yield from _bodies(call, found, scope, env, policy)
-    if (
-        hinted
-        or call.redirections
-        or (name == "grep" and not {TILDE, TILDE + "/", "/"}.isdisjoint(call.args))
-        or name in ("cp", "mv", "tee", "sed", "ln", "dd", "install", "truncate", "rsync", "rm", "chmod", "chown")
-    ):
-        yield from _paths(call, found, scope)
-    elif call.args and name not in ("echo", "printf", "cd", "git"):
-        yield from _links(call, scope)
-    if is_near:
-        from . import ours
+    # Effects -------------------------------------------------------------------------------------
 
-        yield from ours.check(call, scope)
-    if policy.custom:
-        yield from policy.custom_findings(call, scope)
+    def effects(self, call: Call) -> Found:
+        row, name = call.row, call.program
+        if row is None:
+            if call.where != CONTAINER and programs.unknown_effect(call.word, call.args):
+                yield "service.delete", call.line()
+            elif name.startswith(UNKNOWN):  # with the flags of `rm`, and a target that must not go
+                flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-"])
+                from . import deletes
 
-
-def _special(call: Call, found: Trace, scope: Scope, policy: Any) -> Iterator[tuple[str, str]]:
-    name = call.program
-    if name in _DELETES:
-        from . import deletes
-
-        yield from deletes.check(call, scope, found.made)
-    elif name == "mv":
-        from . import deletes
-
-        operands = [arg for arg in call.args if arg[:1] != "-"]
-        for word in operands[:-1]:
-            rule = (
-                deletes.target_rule(word, call, scope, found.made)
-                if operands[-1] == "/dev/null"
-                else deletes.moved_rule(word, call, scope)
-            )
-            if rule:
-                yield rule, plain(word)
-    elif name == "git":
-        yield from _git(call, scope, policy)
-    else:
-        from . import programs
-
-        if name in programs.PROGRAMS or name.startswith(("mkfs", "python")) or call.word in found.fetched:
-            yield from programs.check(call, scope, found)
-        if name in programs.SENDERS:
-            yield from programs.downloads(call)
-    if name.startswith(UNKNOWN):
-        flags = "".join([arg for arg in call.args if arg[:1] == "-" and arg[1:2] != "-"])
-        if "r" in flags and "f" in flags:
-            yield "delete.unknown", call.line()
-
-
-def _git(call: Call, scope: Scope, policy: Any) -> Iterator[tuple[str, str]]:
-    if call.args and call.args[0] in _GIT_QUIET:
-        return
-    from . import gitrules
-
-    verb, args, directory = gitrules.split(call.args)
-    if verb in gitrules.VERBS:
-        branch = policy.branch(joined(call.cwd, directory) if directory else call.cwd) if verb == "push" else ""
-        yield from gitrules.check(call, scope, policy.protected, branch)
-        if verb == "rm" and "--cached" not in args:
+                is_rm = "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi")
+                if is_rm and any(deletes.is_grave(word, call, self.scope) for word in call.args):
+                    yield "delete.unknown", call.line()
             return
+        rule = programs.effect_of(name, row, call.given) if row.effects else ""
+        if name == "dropdb" and rule:
+            from .code import is_scratch
 
+            rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
+        if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
+            yield rule, call.line()
 
-def _tabled(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
-    if call.args and call.args[0] in ("--version", "--help", "version", "help"):
-        return
-    from . import rules
+    def git(self, call: Call) -> Found:
+        verb, _ = call.verb()
+        if verb not in _GIT_VERBS and not self.hinted:
+            return
+        from . import gitrules
 
-    rule = rules.matched(call.program, call.args)
-    if not rule and call.program in rules.UNKNOWN_TARGETS and any(UNKNOWN in arg for arg in call.args):
-        if any(
-            each.program == call.program and "ps" in each.args and any("name=" in arg for arg in each.args)
-            for each in found.calls
+        directory, branch = call.given.value("D"), call.branch
+        if verb == "push" and not branch:
+            branch = self.policy.branch(joined(call.cwd, directory) if directory else call.cwd)
+        rule = gitrules.rule_for(call, self.policy.protected, branch)
+        if rule:
+            yield rule, call.line()
+        for word in gitrules.shown(call) if self.hinted else ():
+            if self.rule(word, call) in (paths.SECRET, paths.ENV):
+                yield self.rule(word, call), plain(word)
+
+    def github(self, call: Call) -> Found:
+        if call.given.operands[:1] == ["api"]:
+            method = call.given.value("M").upper()
+            if "force=true" in call.args:
+                yield "git.force-push", call.line()
+            elif method == "DELETE" or (method in ("PUT", "PATCH") and "/protection" in "".join(call.args)):
+                yield "repo.delete", call.line()
+
+    def permissions(self, call: Call) -> Found:
+        given = call.given
+        is_deep = given.has("-R,--recursive,/T")
+        has_mode = not any(flag.startswith("--reference") for flag in given.flags)
+        mode = given.operands[0] if has_mode and given.operands else ""
+        is_wide = call.program == "chmod" and mode in _WIDE_MODES
+        for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000]:
+            path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
+            if call.where == CONTAINER or paths.is_temporary(path, self.scope):
+                continue
+            is_root = path.count("/") == 1 or paths.home_relative(path, self.scope) == "~"
+            is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
+            if is_system and (is_deep or is_wide):
+                yield "system.permissions", call.line()
+            elif is_deep and is_wide and mode.strip("0"):
+                yield "system.world-writable", call.line()
+
+    def kills(self, call: Call) -> Found:
+        args = [arg for arg in call.args if arg not in ("-s", "-n", "--")]
+        signal = args[0].upper().replace("SIG", "").lstrip("-") if len(args) > 1 else "9"
+        is_first = args[-1:] == ["1"] and signal in ("9", "15", "KILL", "TERM", "1")
+        is_all = call.program == "kill" and (is_first or (len(args) > 1 and args[-1] == "-1"))
+        is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args)
+        if call.program == "killall5" or is_all or is_any:
+            yield "system.kill-all", call.line()
+
+    def formats(self, call: Call) -> Found:
+        """File systems made on a disk; images and temporary files are free."""
+        words = [word for word in call.given.operands if "/" in word or ":" in word]
+        is_file = words and (words[0].endswith((".img", ".raw", ".iso", ".qcow2")) or words[0].startswith("/tmp/"))
+        is_meant = _FORMATS[call.program] in "".join(call.args).replace("--all", "-a")
+        if words and not is_file and is_meant and not call.given.has("-n,--no-act,--help"):
+            yield "disk.overwrite", call.line()
+
+    def mounts(self, call: Call) -> Found:
+        from .follow import mount
+
+        for _, kind, value in call.given.values:
+            outside = mount(value)[1] if kind == "B" else ""
+            path = paths.absolute(outside, call.cwd, self.scope) if outside else ""
+            if path == "/" or (path and paths.home_relative(path, self.scope) == "~"):
+                yield "docker.mount", call.line()
+            elif path and self.rule(outside, call) == paths.SECRET:
+                yield paths.SENSITIVE, plain(outside)
+
+    # Code from elsewhere, and data that leaves ------------------------------------------------------
+
+    def run_from_elsewhere(self, call: Call) -> Found:
+        """What the network sent, or a decoder made, is run."""
+        words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-")]
+        piped = call.sources() if _reads_program(call) else []
+        made = [each for arg in call.args for each in self.found.made_by(arg)]
+        is_fetched = any(joined(call.cwd, word) in self.found.fetched for word in words)
+        if is_fetched or any(outputs.fetches(each) for each in (*made, *piped)):
+            yield "remote.pipe-to-shell", call.line()
+        elif any(outputs.decodes(each) for each in (*made, *piped)) or (
+            call.program in SHELLS and call.stdin == UNKNOWN and _reads_program(call)
         ):
+            yield "code.hidden", call.line()
+
+    def sends(self, call: Call) -> Found:
+        given, name = call.given, call.program
+        if any("169.254.169.254" in arg or "metadata.google.internal" in arg for arg in call.args):
+            yield "exfil.metadata", call.line()
+        is_local = any(_is_local(arg.partition("://")[2] or arg) for arg in call.args)
+        method = (given.value("M") or "".join(given.operands[:1])).upper()
+        is_data = any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)
+        if method == "DELETE" and not is_local:
+            yield "cloud.delete", call.line()
+        elif (method == "DELETE" and is_data) or any(each in arg for arg in call.args for each in _DESTROYING_URLS):
+            yield "db.destroy", call.line()
+        if is_local:
             return
-        rule = rules.matched(rules.UNKNOWN_TARGETS[call.program], call.args)
-    if rule == "db.destroy" and call.program == "dropdb":
-        from .bodies import is_scratch
+        if given.has("-e,-c,--exec,--sh-exec") and name in _TALKERS[:3]:
+            yield "remote.shell", call.line()
+        sent = [value for _, kind, value in given.values if kind in ("b", "r")]
+        sources = [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
+        sources += call.sources() if sent or name in _TALKERS else []
+        if any(each.program in SHELLS for each in sources) and name in _TALKERS:
+            yield "remote.shell", call.line()
+        if any(outputs.shows_environment(each) for each in sources):
+            yield "exfil.environment", call.line()
+        elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
+            yield "exfil.tree", call.line()
+        files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+        files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
+        for word, each in files:
+            if self.rule(word, each) in (paths.SECRET, paths.ENV):
+                yield "exfil.secret", plain(word)
 
-        rule = rule if not any(is_scratch(arg) for arg in call.args if arg[:1] != "-") else ""
-    if rule and not (call.where == CONTAINER and rule.startswith("system.")):
-        yield rule, call.line()
+    # Code in a command ------------------------------------------------------------------------------
 
-
-def _bodies(call: Call, found: Trace, scope: Scope, env: Environment, policy: Any) -> Iterator[tuple[str, str]]:
-    name = call.program.rstrip("0123456789.")
-    if name in ("sed", "gsed"):
-        if not any(_may_run(arg) for arg in call.args):
+    def bodies(self, call: Call) -> Found:
+        from_row = set(call.row.operands) | set(call.row.values.values()) if call.row else set()
+        if not from_row & {"c", "f", "f?", "q", "q*"}:
             return
-    elif name not in _SPEAKERS and call.program not in _SPEAKERS:
-        return
-    from . import bodies
+        from . import code
 
-    if call.program in bodies.DATABASES:
-        for text in bodies.database_texts(call):
-            if bodies.is_destructive(call, text):
-                yield "db.destroy", text[:120]
-        return
-    if name in ("sed", "gsed"):
-        texts = [text for arg in call.args for text in bodies.sed_texts(arg)]
-        yield from _started(texts, call, found, scope, env, policy)
-        return
-    body = bodies.body_of(call) if bodies.language(call.program) else ""
-    if not body:
-        return
-    found.budget.step(BODY_STEPS)
-    from . import deletes
+        if "q" in from_row or "q*" in from_row:
+            yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
+            return
+        body = code.body_of(call)
+        text = "" if body else self.script_on_disk(call)
+        if not body and not text:
+            return
+        self.found.budget.step(BODY_STEPS)
+        made = code.calls_of(body or text, call.program)
+        against = list(code.check(body or text, call, self.scope, made, self.found))
+        for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
+            try:
+                inner = expand.trace(
+                    command, call.cwd, self.scope.home, self.scope.project, self.env, within=self.found
+                )
+                against += [(rule, about) for rule, about, _ in of_trace(inner, self.scope, self.env, self.policy)]
+            except Unreadable:
+                against += [(rule, about) for rule, about, _ in coarse(command, self.scope)]
+        if text:  # of a file on disk, the paths that it opens are its own affair
+            against = _of_script([each for each in against if each[0][:5] != "path."])
+        yield from against
 
-    def judge_tree(word: str, caller: Call) -> str:
-        return deletes.target_rule(word, caller, scope, found.made)
-
-    made = bodies.calls_of(body, bodies.language(call.program))
-    yield from bodies.check(body, call, scope, judge_tree, made)
-    yield from _started(bodies.shell_texts(body, bodies.language(call.program), made), call, found, scope, env, policy)
-
-
-def _started(
-    texts: list[str], call: Call, found: Trace, scope: Scope, env: Environment, policy: Any
-) -> Iterator[tuple[str, str]]:
-    """The findings against shell text that a body hands to a shell."""
-    distinct = list(dict.fromkeys(texts))
-    for text in distinct[MAX_TEXTS : 10 * MAX_TEXTS]:
-        yield from ((rule, about) for rule, about, _ in _coarse(text, scope))
-    for text in distinct[:MAX_TEXTS]:
-        try:
-            inner = calls.trace(text, call.cwd, scope.home, scope.project, env, within=found)
-        except Unreadable:
-            yield from ((rule, about) for rule, about, _ in _coarse(text, scope))
-            continue
-        yield from ((rule, about) for rule, about, _ in of_trace(inner, scope, env, policy))
-
-
-def _may_run(script: str) -> bool:
-    """Whether a sed script may hold the command or flag `e`."""
-    flags = script[-3:].rpartition("/")[2]
-    return "e" in flags or script[-2:] in ("|e", "#e") or "e " in script[:12] or ";e " in script
-
-
-_SPEAKERS = frozenset(
-    """
-    python ipython pypy py node nodejs deno bun perl ruby php lua rscript osascript awk gawk mawk vim vi nvim ex
-    emacs psql mysql mariadb sqlite sqlite3 duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql bq mycli
-    pgcli usql sqlplus hive beeline presto trino impala-shell cqlsh turso wrangler wp d1 mongo mongosh osql isql
-    tsql litecli mssql-cli spanner-cli
-    """.split()
-)
-
-
-# Paths ---------------------------------------------------------------------------------------------
-
-
-def _paths(call: Call, found: Trace, scope: Scope) -> Iterator[tuple[str, str]]:
-    if (call.program in _FOLLOWED and not call.redirections) or "--help" in call.args:
-        return
-    from . import operands
-
-    is_sent = call.is_kept and any(_sends(each) for each in found.calls)
-    hints: list[str] | None = None
-    for number, (access, word) in enumerate(operands.accesses(call)):
-        if number > MAX_OPERANDS:
-            hints = _hints(call.args) if hints is None else hints
-            if not any(hint in word.lower() for hint in hints):
-                continue
-        if word in _DEVICES or word.startswith("/dev/fd/"):
-            continue
-        if access == paths.WRITE:
-            from . import programs
-
-            path = paths.absolute(word, call.cwd, scope)
-            if path.startswith("/dev/") and programs.is_disk(path):
-                yield "disk.overwrite", plain(word)
-                continue
-            if programs.is_core(path) and call.where != CONTAINER:
-                yield "path.system-core", plain(word)
-                continue
-        rule = path_rule(access, word, call, scope, is_kept=call.is_kept and not is_sent)
-        if rule:
-            yield rule, plain(word)
-
-
-def _hints(words: list[str]) -> list[str]:
-    """The hints at a secret that stand anywhere in them."""
-    text = " ".join(words).lower()
-    return [hint for hint in HINTS if hint in text]
-
-
-def _sends(call: Call) -> bool:
-    """Whether what a variable holds may leave by this call: `curl`, or `echo $x`, with x from who knows where."""
-    from .programs import SENDERS
-
-    is_told = call.program in ("echo", "printf", "print") and not call.is_kept and UNKNOWN in call.args
-    return is_told or call.program in SENDERS
-
-
-_DEVICES = frozenset(
-    """
-    /dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -
-    """.split()
-)
-# The inner call is judged instead.
-_FOLLOWED = frozenset(
-    """
-    sudo doas env nice nohup time timeout command builtin exec busybox xargs parallel watch eval ssh npx bunx uvx
-    """.split()
-)
-
-
-def path_rule(access: str, word: str, call: Call, scope: Scope, *, is_kept: bool = False) -> str:
-    """The rule against one access of a call, after what the kind of access excuses."""
-    if access in ("use", "guess", "list", "mount"):
-        rule = paths.rule_for(word, paths.READ, call.cwd, scope)
-        if access == "list":
+    def script_on_disk(self, call: Call) -> str:
+        """The text of `python x.py`, if it is small and there."""
+        names = [word for word in call.given.operands[:1] if word.endswith(_SCRIPT_SUFFIXES)]
+        if call.where or not names:
             return ""
-        if access == "use":
-            return rule if rule == paths.SECRET and call.program in ("source", ".") else ""
-        if access == "mount":
-            return paths.SENSITIVE if rule == paths.SECRET else ""
-        return rule if rule != paths.SENSITIVE and is_sure(word, rule) else ""
-    if access == "names":
-        rule = paths.rule_for(word, paths.READ, call.cwd, scope)
-        return "" if rule == paths.ENV else rule
-    if access == "whole":
-        path = paths.absolute(word, call.cwd, scope)
-        return paths.SENSITIVE if path == "/" or paths.home_relative(path, scope) == "~" else ""
-    if access in ("into", "alias"):
-        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
-        if word.endswith("/") or access == "alias":
-            rule = rule or ("self.project-settings" if _is_config(word, call, scope) else "")
-        return rule if rule.startswith("self.") or (rule == paths.STARTUP and access == "into") else ""
-    if access == "mode":
-        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
-        return rule if rule.startswith(("self.", "path.system")) else ""
-    if access == "add":
-        return paths.SENSITIVE if paths.rule_for(word, paths.READ, call.cwd, scope) in (paths.SECRET, paths.ENV) else ""
-    if access == "copy":
-        rule = paths.rule_for(word, paths.WRITE, call.cwd, scope)
-        return "" if rule == paths.ENV else rule
-    rule = paths.rule_for(word, access, call.cwd, scope)
-    if rule == paths.ENV:
-        if access == paths.READ:
-            return "" if is_kept else rule
-        return "path.env-write"
-    if rule == paths.SECRET and access == paths.DELETE and word.endswith((".pem", ".key", ".p12")) and "/" not in word:
-        return ""
-    if call.where == CONTAINER and rule == paths.SYSTEM:
-        return ""
-    return rule
+        from .follow import read_small
 
+        return read_small(joined(call.cwd, names[0]), self.found)
 
-def _is_config(word: str, call: Call, scope: Scope) -> bool:
-    return paths.is_config(paths.absolute(word, call.cwd, scope), scope)
+    # Paths ------------------------------------------------------------------------------------------
 
+    def accessed(self, call: Call) -> Found:
+        """What the call reads and writes."""
+        for operator, word in call.redirections:
+            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not _is_local(word[9:]):
+                yield "remote.shell", call.line()
+            else:
+                yield from self.one("r" if operator == "<" else "w", word, call)
+        if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args[-3:]]:
+            return
+        kinds = list(call.accesses())
+        if not (self.hinted or self.is_near or any(kind in _CHANGES for kind, _ in kinds)):
+            kinds = [each for each in kinds[:20] if each[0] == "r" and self.is_link(each[1], call)]
+        is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
+        is_search = call.given.has("--hidden,-r,-R,--recursive") and call.program in ("grep", "rg", "ag")
+        for number, (kind, word) in enumerate(kinds):
+            if number > MAX_OPERANDS and not any(hint in word.lower() for hint in HINTS):
+                continue
+            if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
+                continue  # cp .env.example .env
+            if kind == "r" and is_search and word.rstrip("/") in (TILDE, ""):
+                yield paths.SENSITIVE, plain(word)
+            yield from self.one(kind, word, call)
+        if call.program in _COPIERS and not call.where and not call.given.has("-n,--dry-run"):
+            yield from self.unpacked(call, kinds)
 
-def is_sure(word: str, rule: str) -> bool:
-    """Whether a word of a program we know nothing of is a path at all: `.data.key` is as likely a field."""
-    lower = plain(word).lower()
-    if rule == paths.SECRET and lower.rpartition("/")[2].startswith(
-        ("id_", ".netrc", ".git-cred", ".pypirc", ".pgpass", "credentials.json")
-    ):
-        return True
-    if rule == paths.ENV:
-        return lower.rpartition("/")[2].startswith(".env")
-    return "/" in word or "\\" in word or word[:1] == TILDE
+    def one(self, kind: str, word: str, call: Call) -> Found:
+        if not word or word in _DEVICES or word.startswith("/dev/fd/"):
+            return
+        if kind == "i":  # a pattern of names: !x leaves out
+            word, kind = globbed(word), "r" if word[:1] != "!" else ""
+        if kind == "h" and word[:5].lower() == "file:":
+            kind = "r"
+        if kind == "u" and call.program in ("source", "."):
+            self.sourced = self.sourced or self.rule(word, call) == paths.ENV
+        if kind in ("?", "q"):
+            yield from self.guess(word, call)
+        elif kind in ("m", "n", "o"):
+            rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
+            if (
+                rule.startswith("self.")
+                or (kind == "m" and rule[:11] == "path.system")
+                or (kind == "o" and rule == paths.SECRET)
+            ):
+                yield rule, plain(word)
+        elif kind in _ACCESS:
+            rule = self.rule(word, call, _ACCESS[kind])
+            is_inside = call.where == CONTAINER and rule.startswith(("path.system", "path.startup"))
+            if rule and not is_inside and not self.is_excused(rule, kind, call):
+                yield rule, plain(word)
 
+    def is_excused(self, rule: str, kind: str, call: Call) -> bool:
+        """What is kept in a variable, linked or counted is not shown; deleting a file of secrets shows nothing."""
+        if kind == "d":
+            return rule in (paths.SENSITIVE, paths.ENV, "path.env-write")
+        if rule not in (paths.ENV, paths.SENSITIVE):
+            return False
+        if call.is_kept:
+            return not any(each.program in SENDERS for each in self.found.calls)
+        is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
+        reader = self.readers.get(id(call))
+        return is_quiet or kind == "a" or shows_names(call) or (reader is not None and shows_names(reader))
 
-def _links(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    """Words that say nothing may still be links to something."""
-    if UNKNOWN in call.cwd:
-        return
-    base = scope.home + call.cwd[1:] if call.cwd[:1] == TILDE else call.cwd
-    for word in call.args[:20]:
-        if word[:1] == "-" or len(word) > 300 or " " in word or "\n" in word or "=" in word or UNKNOWN in word:
-            continue
-        if not paths.has_link(word if word[:1] == "/" else base + "/" + word):
-            continue
-        rule = path_rule(paths.READ, word, call, scope)
+    def guess(self, word: str, call: Call) -> Found:
+        """A word that may be a path: read, and written where that is ours."""
+        if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
+            return
+        is_known = call.row is not None and "q*" not in call.row.operands
+        is_cloned = call.program == "git" and "clone" in call.args
+        for piece in [word, *word.replace("@", "=").split("=")[1:]]:
+            if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
+                continue
+            if not is_known and self.rule(piece, call) == paths.SECRET:
+                yield paths.SECRET, plain(piece)
+            is_written = self.is_near and not call.where and (call.row is None or is_cloned)
+            if is_written and self.rule(piece, call, paths.WRITE).startswith("self."):
+                yield "self.touch", plain(piece)
+
+    def unpacked(self, call: Call, kinds: list[tuple[str, str]]) -> Found:
+        """Files that come to lie in the home or the client's folder: settings replaced by a copy or an archive."""
+        is_archive = call.program == "unzip" or (call.program == "tar" and "x" in "".join(call.args[:1]))
+        targets = [word for kind, word in kinds if kind in ("w", "t") or (kind == "D" and is_archive)]
+        sources = [word for kind, word in kinds if kind in ("r", "o", "a")] if not is_archive else ["./"]
+        if call.program in ("curl", "wget"):
+            from .follow import fetched_files
+
+            sources, targets = fetched_files(call), [word for kind, word in kinds if kind == "t"] or ["."]
+        for target in targets or (["."] if is_archive else []):
+            path = paths.absolute(target, call.cwd, self.scope)
+            for source in sources:
+                name = source.rstrip("/").rpartition("/")[2].lower()
+                is_all = source.endswith(("/", "/.", "/\ue001")) or name == ".claude"
+                if is_all and path in (*self.scope.homes, *self.scope.config):
+                    yield "self.settings", plain(target)
+                rule = paths.own_rule(path if is_all else path + "/" + name, paths.WRITE, self.scope)
+                if rule:
+                    yield rule, plain(target)
+
+    def is_link(self, word: str, call: Call) -> bool:
+        """Whether a word that says nothing may be a link to something."""
+        if UNKNOWN in call.cwd or call.where or len(word) > 300 or UNKNOWN in word or "\n" in word:
+            return False
+        return paths.has_link(joined(call.cwd, word).replace(TILDE, self.scope.home, 1))
+
+    # Ourselves --------------------------------------------------------------------------------------
+
+    def environment(self, call: Call) -> Found:
+        if self.sourced and outputs.shows_environment(call) and id(call) not in self.readers:
+            yield "secret.show", call.line()
+        if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
+            yield "self.uninstall", call.line()
+
+    def scripts(self, call: Call) -> Found:
+        """`python3 harness guard …`, `python -m twine upload`, `php artisan db:wipe`: the script is the program."""
+        words = [value for _, kind, value in call.given.values if kind == "P"] or call.given.operands[:1]
+        if words:
+            args = call.args[call.args.index(words[0]) + 1 :] if words[0] in call.args else []
+            inner = expand.Call(words[0], args, call.cwd)
+            if inner.program in _SPECIAL:
+                yield from _SPECIAL[inner.program](self, inner)
+            elif inner.row is not None and inner.row.effects:
+                yield from self.effects(inner)
+
+    def ourselves(self, call: Call) -> Found:
+        from .ours import rule_for
+
+        rule = rule_for(call.program, call.args)
         if rule:
-            yield rule, plain(word)
+            yield rule, call.line()
+
+    def client(self, call: Call) -> Found:
+        text = " ".join(call.args)
+        is_out = call.args[:1] == ["plugin"] and call.args[1:2] in (["disable"], ["uninstall"]) and "harness" in text
+        if is_out or "disableAllHooks" in text or any(word in text for word in _UNGUARDED):
+            yield "self.uninstall", call.line()
 
 
-def _coarse(text: str, scope: Scope) -> list[Finding]:
-    from .unread import coarse
+_SPECIAL: dict[str, Any] = {
+    "git": _Judge.git,
+    "gh": _Judge.github,
+    "claude": _Judge.client,
+    **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
+    **dict.fromkeys(("kill", "killall", "pkill", "killall5"), _Judge.kills),
+    **dict.fromkeys(_FORMATS, _Judge.formats),
+    **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
+    **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
+    **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
+    **dict.fromkeys(("harness", "harness.py", "install.py"), _Judge.ourselves),
+}
 
-    return coarse(text, scope)
+
+def shows_names(call: Call) -> bool:
+    """Whether only names of variables, or a count, come out: `cut -d= -f1 .env`."""
+    text = " ".join(call.args).replace("'", "").replace("-d =", "-d=").replace("-F =", "-F=").replace("-f 1", "-f1")
+    if call.program == "cut":
+        return "-d=" in text and "-f1" in text
+    if call.program == "sed":
+        return "=.*/" in text and "-n" not in call.args
+    if call.program in ("awk", "gawk"):
+        return "-F=" in text and "$1" in text and "$2" not in text and "$0" not in text
+    is_part = any(arg in ("-o", "-oE", "-Eo", "-oP", "-Po") for arg in call.args)
+    return call.program in ("wc", "xargs") or (call.program in ("grep", "egrep", "rg") and is_part and "=." not in text)
+
+
+def _is_local(text: str) -> bool:
+    return text.lstrip("/").startswith(("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal"))
+
+
+def _reads_program(call: Call) -> bool:
+    """Whether an interpreter takes its program, not just its data, from standard input."""
+    if call.program in SHELLS and any(arg[:1] == "-" and arg[1:2] != "-" and "c" in arg for arg in call.args):
+        return "xargs" in call.via and any(UNKNOWN in arg for arg in call.args)
+    if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r", "-n"}.isdisjoint(call.args):
+        return False
+    operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
+    return not operands or operands[0] in ("-", "/dev/stdin") or "-s" in call.args
+
+
+def coarse(text: str, scope: Scope) -> list[Finding]:
+    """For text that no shell would take, or too long a one: each piece is read alone, for what is grave in it."""
+    for char in ";&|(){}`":
+        text = text.replace(char, "\n")
+    pieces = dict.fromkeys(plain(text).replace("\\", "").replace("'", "").replace('"', "").split("\n"))
+    if len(pieces) > 20_000:
+        return [("guard.unreadable", "a script of %d commands" % len(pieces), "")]
+    for piece in pieces:
+        words = piece.split()
+        while words and (words[0] in ("sudo", "then", "do", "else", "exec", "env", "time") or "=" in words[0]):
+            words = words[1:]
+        if (len(words) > 1 and _is_loss(words)) or any(_reaches(word.lower(), scope) for word in words):
+            return [("guard.unreadable", " ".join(words[:40]), "")]
+    return []
+
+
+def _is_loss(words: list[str]) -> bool:
+    call = expand.Call(words[0], words[1:60], "/")
+    flags = "".join([word for word in words[1:] if word[:1] == "-"])
+    if call.program in ("rm", "chmod", "chown") or "$" in words[0]:
+        return "r" in flags.lower() and (call.program == "rm" or "R" in flags or "f" in flags)
+    if call.program in ("dd", "find"):
+        return "-delete" in words or "-exec" in words or any(word.startswith("of=") for word in words)
+    is_forced = call.program == "git" and not {"-f", "--force", "--mirror"}.isdisjoint(words)
+    rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
+    return bool(rule) or is_forced or call.program in (*_FORMATS, "shred")
+
+
+def _reaches(word: str, scope: Scope) -> bool:
+    """Whether a word is the path of a secret, or of ourselves."""
+    if len(word) > 300 or "/" not in word or not any(hint in word for hint in HINTS):
+        return False
+    for path in word.replace("<", ">").replace("=", ">").replace("$home", "~").split(">"):
+        path = TILDE + path[1:] if path[:1] == "~" else path
+        if path and len(scope.judged) < paths.MAX_JUDGED - 2:
+            own = paths.rule_for(path, paths.WRITE, scope.cwd, scope)
+            if own.startswith("self.") or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET:
+                return True
+    return False

@@ -1,125 +1,72 @@
-"""What is ours (the store, the code, the client's settings), reached by programs with unknown arguments.
-
-Reading it is free. Every program but the readers below is taken to write what it names, and where it stands.
-"""
+"""Our own command line: what it may not be told to do, and what it may do without a question."""
 
 from __future__ import annotations
 
-from . import gitrules, paths
-from .operands import option_values, pieces
-from .wrappers import SHELLS
+from . import shell
+from .words import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from .question import Question
 
-    from .calls import Call
-    from .paths import Scope
-
-MAX_WORDS = 60
-PROJECT_SETTINGS = "self.project-settings"
-
-_READERS = SHELLS | frozenset(
-    """
-    cat tac less more head tail bat batcat nl od hexdump strings grep egrep fgrep zgrep rg ag ack ls ll exa eza lsd
-    tree stat file wc diff cmp comm jq gojq yq sed gsed awk gawk mawk perl ruby node nodejs deno bun php lua python
-    py pypy ipython pytest ruff mypy find fd du df cut tr column paste sort md5sum sha1sum sha256sum sha512sum
-    shasum cksum readlink realpath basename dirname test [ [[ echo printf : true false cd pushd popd pwd export
-    declare local readonly typeset set unset source . eval exec sudo doas env nice nohup time timeout command
-    builtin busybox xargs parallel watch ssh harness install.py harness.py claude which type get-content gc
-    get-childitem gci select-string sls test-path date sleep read alias jobs wait kill ps id return exit trap shift
-    for case case-word xxd base64 uniq strace ltrace npx bunx uvx npm yarn pnpm uv poetry tmux screen curl man
-    """.split()
-)
-# `operands` knows what these write.
-_KNOWN = frozenset(
-    """
-    cp mv ln tee sponge rm unlink shred srm del erase remove-item ri dd truncate install rsync scp ditto copy xcopy
-    robocopy copy-item move-item mi rename-item chmod chown chgrp chattr setfacl icacls set-content sc add-content ac
-    out-file clear-content clc new-item ni tee-object
-    """.split()
-)
-_NO_OUTPUT = frozenset("grep egrep fgrep zgrep rg ag ack ls ll exa eza jq find ssh set ps tree".split())  # their -o
-_OUTPUTS = ("-o", "--output", "--trace", "--trace-ascii", "--dump-header", "--cookie-jar", "--output-file")
-_FIND_OUTPUTS = ("-fprint", "-fprint0", "-fprintf", "-fls")
-_GIT_READS = frozenset(
-    """
-    status log diff show ls-files ls-tree ls-remote rev-parse rev-list blame annotate grep cat-file describe shortlog
-    reflog add commit fetch push tag remote branch config help version check-ignore diff-tree name-rev for-each-ref
-    """.split()
-)
-_UNPACKERS = frozenset("patch tar gtar bsdtar unzip 7z 7za cpio mount bindfs".split())
+# Verbs that only read, or record what this session says, each with those of its own verbs ("" for none) that do.
+# None deletes, loosens, or leaves the project.
+_FREE = {
+    **dict.fromkeys("status list show search related transcript why stats open signals doctor verify".split(), ""),
+    **dict.fromkeys("checkpoint remember rate consolidate lint rules".split(), ""),
+    "note": "add show list",
+    "briefing": "show set history",
+    "profile": "list show set",
+    "audit": "show verify stats",
+    "thread": "list",
+    "task": "start checkpoint done list",
+    "review": "list show",
+}
+_RISKY = frozenset("--project --all-projects --yes --force --delete --remove --enforce --output -o --fix".split())
 
 
-def check(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    name = call.program.rstrip("0123456789.") or call.program
-    if call.where or not name or name in _KNOWN:
-        return
-    words, is_writer = _words(name, call)
-    for word in words[:MAX_WORDS]:
-        for path in paths.variants(word, call.cwd, scope, paths.WRITE):
-            rule = paths.is_own(path, scope)
-            if not rule and paths.is_config(path, scope):
-                rule = _in_config(name, path, words, scope)
-            if rule:
-                yield rule, word
-    if is_writer:
-        here = paths.absolute(".", call.cwd, scope)
-        rule = paths.is_own(here, scope)
-        if paths.is_config(here, scope) and not option_values(call.args, ("-C", "-d", "--directory")):
-            rule = _in_config(name, here, words, scope)
-        if rule:
-            yield rule, call.line()
+def rule_for(name: str, args: list[str]) -> str:
+    """The rule against a call of ours."""
+    is_help = not {"--help", "-h"}.isdisjoint(args[: args.index("--")] if "--" in args else args)
+    if args[:2] == ["guard", "allow-once"]:
+        return "self.allow"
+    if name == "install.py":
+        return "self.uninstall" if {"--uninstall", "--purge", "--no-guard"} & set(args) else ""
+    verb, rest = args[1:2], args[2:]
+    if args[:1] != ["memory"] or is_help:
+        return ""
+    if verb == ["forget"] and {"--yes", shell.UNKNOWN} & set(rest):
+        return "self.forget"
+    if verb in (["prune"], ["archive"]) and "--dry-run" not in rest:
+        return "self.forget"
+    if verb == ["note"] and rest[:1] not in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"]):
+        return "self.forget" if {"remove", shell.UNKNOWN} & set(rest) else ""
+    return "self.other-memory" if "--project" in rest or any(arg.startswith("--project=") for arg in rest) else ""
 
 
-def _in_config(name: str, folder: str, words: list[str], scope: Scope) -> str:
-    """A write into the client's directory: to its settings by name, or to an unknown file."""
-    if name in _UNPACKERS or (name == "git" and not {"apply", "am"}.isdisjoint(words)):
-        return PROJECT_SETTINGS
-    names = [word.rstrip("/").rpartition("/")[2].lower() for word in words]
-    return next((rule for each in names for rule in [paths.is_own(folder + "/" + each, scope)] if rule), "")
-
-
-def _words(name: str, call: Call) -> tuple[list[str], bool]:
-    """The words that may be written, and whether the program writes at all."""
-    args = call.args
-    if name == "git":
-        verb, _, _ = gitrules.split(args)
-        if verb in _GIT_READS or not verb:
-            return option_values(args, ("--output",)), False
-    elif name in ("tar", "gtar", "bsdtar"):
-        return _archived(args)
-    elif name == "zip":
-        return [arg for arg in args if arg[:1] != "-"][:1], False
-    elif name == "curl":
-        return _fetched(args), "-O" in args or "--remote-name" in args
-    elif name in ("uniq", "xxd") and len([arg for arg in args if arg[:1] != "-"]) > 1:
-        return args[-1:], False
-    elif name in ("awk", "gawk") and "inplace" in args:
-        return args, False
-    elif name == "find":
-        return option_values(args, _FIND_OUTPUTS), False
-    elif name in _READERS:
-        return ([] if name in _NO_OUTPUT else option_values(args, _OUTPUTS)), False
-    return [word for arg in args for word in _pieces(arg)], True
-
-
-def _pieces(arg: str) -> list[str]:
-    return [arg.partition("?")[0].rpartition("/")[2]] if "://" in arg else pieces(arg)
-
-
-def _fetched(args: list[str]) -> list[str]:
-    written = option_values(args, (*_OUTPUTS, "-D", "-c", "--output-dir"))
-    return written + [word for arg in args if "://" in arg for word in _pieces(arg) if "-O" in args]
-
-
-def _archived(args: list[str]) -> tuple[list[str], bool]:
-    """tar writes the archive, or below `-C`; what it packs it only reads."""
-    letters = args[0] if args and args[0][:2] != "--" else ""
-    letters += "".join([arg for arg in args[1:] if arg[:1] == "-" and arg[1:2] != "-"])
-    if "x" in letters.replace("--exclude", "") or "--extract" in args or "--get" in args:
-        return option_values(args, ("-C", "--directory", "--one-top-level")), True
-    if "t" in letters.partition("f")[0]:
-        return [], False
-    archive = args[1:2] if args and args[0].endswith("f") else []
-    return archive + option_values(args, ("-f", "--file")), False
+def is_free(question: Question) -> bool:
+    """Whether a command is exactly one call of ours with a free verb: no operator, expansion or redirection."""
+    command = question.given.get("command")
+    if question.tool != "Bash" or not isinstance(command, str) or len(command) > 20_000 or "harness" not in command:
+        return False
+    try:
+        tree = shell.read(command)
+    except shell.Unreadable:
+        return False
+    if tree[0] != "cmd" or tree[1] or tree[3] or not all(isinstance(word, str) for word in tree[2]):
+        return False
+    words = list(tree[2])
+    if any(marker in word for word in words for marker in shell.MARKERS):
+        return False
+    is_installed = words[0][:1] == "/" and not words[0].startswith(question.project.rstrip("/") + "/")
+    if name_of(words[0]).rstrip("0123456789.") == "python" and ("/" not in words[0] or is_installed) and len(words) > 1:
+        words = words[1:]
+        if words[0] != question.tree + "/harness":
+            return False
+    elif words[0] not in ("harness", question.tree + "/harness", question.tree + "/bin/harness"):
+        return False
+    if words[1:2] != ["memory"] or len(words) < 3 or words[2] not in _FREE:
+        return False
+    verbs = _FREE[words[2]].split()
+    flags = {word.partition("=")[0] for word in words[3:]}
+    return (not verbs or (len(words) > 3 and words[3] in verbs)) and _RISKY.isdisjoint(flags)

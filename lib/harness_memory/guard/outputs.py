@@ -2,46 +2,64 @@
 
 from __future__ import annotations
 
+from ..base.process import system
 from . import shell
-from .shell import QUESTION, STAR, UNKNOWN
+from .shell import QUESTION, STAR, TILDE, UNKNOWN
 from .words import MAX_VALUES, globbed, joined, listed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from .calls import Call, Trace
+    from .expand import Call, Trace
 
-LISTS_NAMES = frozenset(("find", "fd", "fdfind"))
 MAX_SAID_CHARS = 1 << 16
-
-_DECODES = frozenset(("base64", "gbase64", "base32", "xxd", "openssl", "rev", "tac"))
+FETCHERS = frozenset("curl wget fetch aria2c http https xh nc ncat lynx iwr irm invoke-webrequest".split())
+PACKERS = frozenset("tar gtar bsdtar zip 7z cpio pax".split())
+_LISTS_NAMES = ("find", "fd", "fdfind")
+_PASS_ON = frozenset("grep egrep rg sort head tail uniq awk sed cut tr xargs tac".split())
+_NARROW = frozenset("grep egrep rg head tail awk sed".split())
+_DECODES = ("-d", "-D", "--decode", "-di")
 
 
 def fetches(call: Call) -> bool:
-    return call.program in (
-        "curl",
-        "wget",
-        "fetch",
-        "aria2c",
-        "http",
-        "https",
-        "nc",
-        "ncat",
-        "lynx",
-        "scp",
-        "iwr",
-        "irm",
-    )
+    return call.program in FETCHERS and "--version" not in call.args and "--help" not in call.args
 
 
 def decodes(call: Call) -> bool:
     """Whether a call turns text that cannot be read into text that can."""
     if call.program in ("base64", "gbase64", "base32"):
-        return any(arg in ("-d", "-D", "--decode", "-di") for arg in call.args)
+        return any(arg in _DECODES for arg in call.args)
     if call.program in ("openssl", "xxd"):
         return "-d" in call.args or any(arg.startswith("-r") for arg in call.args)
     return call.program in ("uudecode", "rev", "gunzip", "zcat", "bzcat", "xzcat", "unxz")
+
+
+def shows_environment(call: Call) -> bool:
+    if call.program in ("env", "printenv"):
+        return not [arg for arg in call.args if arg not in ("-0", "--null")]
+    return (call.program == "set" and not call.args) or (call.program in ("export", "declare") and call.args == ["-p"])
+
+
+def is_telling(call: Call) -> bool:
+    """Whether it matters later that a text came from this call."""
+    return fetches(call) or decodes(call) or shows_environment(call) or call.program in PACKERS
+
+
+def is_missing(path: str, found: Trace) -> bool:
+    """Whether a folder that can be seen lacks this one, which nothing here makes either."""
+    full = found.home + path[1:] if path[:1] == TILDE else path
+    if UNKNOWN in full or not full.startswith("/") or any(full.startswith(made) for made in found.made):
+        return False
+    try:
+        system.lstat(full.rpartition("/")[0] or "/")
+    except (OSError, ValueError):
+        return False
+    try:
+        system.lstat(full)
+    except (OSError, ValueError):
+        return True
+    return False
 
 
 def said(call: Call, found: Trace) -> str | None:
@@ -65,9 +83,12 @@ def said(call: Call, found: Trace) -> str | None:
     if name == "pwd":
         return call.cwd
     if name == "mktemp":
-        return _made_by_mktemp(args, found)
+        made = joined(found.env.get("TMPDIR") or "/tmp", "mktemp.made")
+        made = made if not args or "/" not in args[-1] else shell.plain(args[-1])
+        found.made.add(made)
+        return made
     if name in ("whoami", "logname"):
-        return found.user or UNKNOWN
+        return found.env.get("USER") or found.env.get("LOGNAME") or UNKNOWN
     if name == "dirname" and len(args) == 1:
         return args[0].rstrip("/").rpartition("/")[0] or ("/" if args[0].startswith("/") else ".")
     if name == "basename" and args:
@@ -76,14 +97,7 @@ def said(call: Call, found: Trace) -> str | None:
         return joined(call.cwd, args[-1]) if call.cwd and UNKNOWN not in args[-1] else None
     if name == "git" and "rev-parse" in args and "--show-toplevel" in args:
         return found.project or None
-    if name in _DECODES and isinstance(call.stdin, str) and UNKNOWN not in call.stdin:
-        return _decoded(name, args, call.stdin)
     return None
-
-
-def _made_by_mktemp(args: list[str], found: Trace) -> str:
-    base = found.env.get("TMPDIR") or "/tmp"
-    return joined(base, "mktemp.made") if not args or "/" not in args[-1] else shell.plain(args[-1])
 
 
 def printed(args: list[str]) -> str:
@@ -91,35 +105,16 @@ def printed(args: list[str]) -> str:
     if sum([len(arg) for arg in args]) > MAX_SAID_CHARS:
         return UNKNOWN
     form = shell.unescaped(args[0]) if args else ""
-    if "%" not in form:
-        return form
     text = ""
     rest = args[1:]
-    while True:
+    while "%" in form:
         pieces = form.split("%")
         text += pieces[0]
         for piece in pieces[1:]:
             text += (rest.pop(0) if rest else "") + piece[1:] if piece[:1] in ("s", "b", "q", "d") else "%" + piece
         if not rest or "%s" not in form:
             return text
-
-
-def _decoded(name: str, args: list[str], text: str) -> str | None:
-    import binascii
-
-    flags = [arg for arg in args if arg.startswith("-")]
-    try:
-        if name in ("base64", "gbase64") and any(flag in ("-d", "-D", "--decode", "-di") for flag in flags):
-            return binascii.a2b_base64(text).decode("utf-8", "replace")
-        if name == "openssl" and "base64" in args + flags and "-d" in flags:
-            return binascii.a2b_base64(text).decode("utf-8", "replace")
-        if name == "xxd" and "-r" in "".join(flags) and "p" in "".join(flags):
-            return binascii.unhexlify("".join(text.split())).decode("utf-8", "replace")
-    except ValueError:
-        return None
-    if name == "rev":
-        return "\n".join([line[::-1] for line in text.split("\n")])
-    return None
+    return form
 
 
 def found_by(call: Call) -> list[str]:
@@ -143,8 +138,7 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
             starts.append(args[at])
         at += 1
     names = []
-    narrowed = False
-    negated = False
+    narrowed = negated = False
     while at < len(args):
         flag = args[at]
         if flag in ("-name", "-iname") and at + 1 < len(args):
@@ -158,16 +152,7 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
             if last and not is_left_out and flag.endswith("path"):
                 names.append(globbed(last))
             at += 1
-        elif flag in (
-            "-mtime",
-            "-atime",
-            "-ctime",
-            "-mmin",
-            "-amin",
-            "-newer",
-            "-empty",
-            "-inum",
-        ):
+        elif flag in ("-mtime", "-atime", "-ctime", "-mmin", "-amin", "-newer", "-empty", "-inum"):
             narrowed = True
         elif flag == "-size":
             narrowed = narrowed or args[at + 1 : at + 2] != ["+0"]
@@ -188,27 +173,29 @@ def fed_words(stdin: Any, *, lines: bool = False) -> list[str]:
     """The arguments that a program reads from its standard input."""
     if isinstance(stdin, str):
         return listed([word for word in (stdin.split("\n") if lines else stdin.split()) if word])
-    if stdin:
-        for call in reversed(stdin):
-            if call.program in LISTS_NAMES:
-                return found_by(call)
-            if call.program == "ls":
-                return [arg for arg in call.args if arg[:1] != "-"] or [UNKNOWN]
-            if call.program == "git" and "ls-files" in call.args:
-                return ["./" + UNKNOWN]
-            if call.program not in (
-                "grep",
-                "egrep",
-                "rg",
-                "sort",
-                "head",
-                "tail",
-                "uniq",
-                "awk",
-                "sed",
-                "cut",
-                "tr",
-                "xargs",
-            ):
-                break
+    narrowed = False
+    for call in reversed(stdin or ()):
+        words = _listed_by(call)
+        if words:
+            return [word.replace(STAR, UNKNOWN) for word in words] if narrowed else words
+        if call.program not in _PASS_ON:
+            break
+        narrowed = narrowed or (call.program in _NARROW and "-v" not in call.args)
     return [UNKNOWN]
+
+
+def _listed_by(call: Call) -> list[str]:
+    """The files of a listing: all of the project is `./*`."""
+    if call.program in _LISTS_NAMES:
+        return found_by(call)
+    operands = [arg for arg in call.args if arg[:1] != "-"]
+    if call.program == "ls":
+        patterns = [arg for arg in operands if STAR in arg or "." in arg.rpartition("/")[2][1:]]
+        return patterns or [(operands[0].rstrip("/") if operands else ".") + "/" + STAR]
+    if call.program == "git" and operands[:1] in (["ls-files"], ["ls-tree"]):
+        is_other = not {"-o", "--others", "-d", "--deleted", "-i", "--ignored"}.isdisjoint(call.args)
+        narrow = [arg for arg in operands[1:] if arg not in ("HEAD", ".")]
+        return ["./" + (UNKNOWN if is_other or narrow else STAR)]
+    if call.program == "git" and operands[:1] in (["diff"], ["status"]):
+        return ["./" + UNKNOWN]
+    return []

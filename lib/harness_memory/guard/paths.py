@@ -8,110 +8,101 @@ from __future__ import annotations
 
 from ..base.process import system
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
-from .words import folded, joined
+from .words import folded, globbed, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from .question import Environment
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones
 MAX_JUDGED = 300  # of one question
-MAX_COMPLETED = 60  # of one pattern
+READ, WRITE, DELETE = "read", "write", "delete"
+SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "path.startup"
 
-READ = "read"
-WRITE = "write"
-DELETE = "delete"
-
-SECRET = "path.secret"
-ENV = "path.env"
-SENSITIVE = "path.sensitive"
-STARTUP = "path.startup"
-SYSTEM = "path.system"
-GIT_INTERNALS = "path.git-hooks"
-CI = "path.ci"
-NO_DELETE = "path.no-delete"
-AUDIT = "self.audit"
-MEMORY = "self.memory"
-GUARD = "self.guard"
-SETTINGS = "self.settings"
-
-_SECRET_DIRS = frozenset(
-    """
-    .ssh .gnupg .aws .azure .password-store .1password .bitwarden .electrum
-    """.split()
-)
+# Stores of keys: below the home, in the system, by name wherever they lie. Certain enough to deny.
+_SECRET_DIRS = frozenset(".ssh .gnupg .password-store .1password .bitwarden .electrum".split())
 _SECRET_HOME = tuple(
-    ".config/gcloud/|.kube/|.docker/config.json|.npmrc|.yarnrc.yml|.config/git/credentials|.config/gh/|.config/hub|.config/op/"
-    "|.cargo/credentials|.gem/credentials|.m2/settings|.gradle/gradle.properties|.composer/auth.json|.config/composer/auth.json"
-    "|.terraform.d/|.terraformrc|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
-    "|.config/bravesoftware|.config/microsoft-edge|library/application support/google/chrome"
-    "|library/application support/firefox|library/application support/bravesoftware|library/cookies|library/safari"
-    "|library/application support/chromium|library/application support/microsoft edge|snap/firefox|snap/chromium"
+    ".aws/credentials|.aws/sso/cache|.aws/cli/cache|.azure/|.config/gcloud/|.kube/|.docker/config.json|.npmrc|.yarnrc.yml"
+    "|.config/git/credentials|.config/gh/hosts|.config/hub|.config/op/|.cargo/credentials|.gem/credentials"
+    "|.m2/settings|.gradle/gradle.properties|.composer/auth.json|.config/composer/auth.json|.terraform.d/credentials"
+    "|.terraformrc|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
+    "|.config/bravesoftware|.config/microsoft-edge|library/application support/google/chrome|library/cookies"
+    "|library/application support/firefox|library/application support/bravesoftware|library/safari|snap/firefox"
+    "|library/application support/chromium|library/application support/microsoft edge|snap/chromium"
     "|appdata/local/google/chrome|appdata/roaming/mozilla|appdata/local/microsoft/edge|appdata/roaming/microsoft/credentials"
     "|appdata/local/microsoft/credentials|appdata/roaming/microsoft/protect|appdata/roaming/npm/.npmrc|.config/rclone/"
     "|.claude/.credentials.json|.codex/auth.json|.gemini/oauth_creds.json|.config/github-copilot/|.config/doctl/"
     "|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc|.local/share/kwalletd|.oci/"
     "|.databrickscfg|.snowsql/|.snowflake/|.dbt/profiles.yml|.config/ngrok|.ngrok2/|.bitcoin/|.ethereum/|.vault-token"
-    "|.config/pypoetry/auth.toml|.config/glab-cli/|.config/containers/auth.json|.nuget/nuget/nuget.config|.bundle/config|.age/"
-    "|.config/bitwarden|.config/stripe/|.config/netlify/|.config/configstore/|.wrangler/|.config/.wrangler/|.supabase/access-token".split(
+    "|.config/pypoetry/auth.toml|.config/glab-cli/|.config/containers/auth.json|.nuget/nuget/nuget.config|.bundle/config"
+    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/|.config/.wrangler/|.supabase/access-token".split(
         "|"
     )
 )
 _SECRET_NAMES = frozenset(
     """
     id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk .netrc _netrc .pgpass .my.cnf .mylogin.cnf
-    .git-credentials .pypirc .htpasswd .vault-token .vault_pass .vault_password .dockercfg .s3cfg .boto
-    credentials.json master.key kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml secret.key
-    credentials.toml .credentials.json oauth_creds.json private.key private_key gcp-key.json login.keychain-db
-    logins.json key4.db wallet.dat
-    """.split()
-)
-_SECRET_SUFFIXES = tuple(
-    """
-    .pem .key .p12 .pfx .jks .keystore .kdbx .ppk .pkcs12 .p8 .keytab .kubeconfig
+    .git-credentials .pypirc .vault-token .vault_pass .dockercfg .s3cfg .boto .credentials.json oauth_creds.json
+    login.keychain-db logins.json key4.db wallet.dat
     """.split()
 )
 _SECRET_SYSTEM = tuple(
     """
-    /etc/shadow /etc/gshadow /etc/sudoers /etc/krb5.keytab /etc/kubernetes/admin.conf /etc/rancher/k3s/k3s.yaml
-    /run/secrets/ /var/run/secrets/ /dev/mem /dev/kmem /proc/kcore /etc/ssl/private/ /etc/security/opasswd
-    /library/keychains/ /system/library/keychains/ /c/windows/system32/config/sam
+    /etc/shadow /etc/gshadow /etc/krb5.keytab /etc/kubernetes/admin.conf /etc/rancher/k3s/k3s.yaml /run/secrets/
+    /var/run/secrets/ /dev/mem /dev/kmem /proc/kcore /etc/ssl/private/ /etc/security/opasswd /library/keychains/
+    /system/library/keychains/ /c/windows/system32/config/sam
     """.split()
 )
+_NO_KEYS = frozenset(
+    "config known_hosts known_hosts.old authorized_keys allowed_signers environment rc config.d".split()
+)
+# What may hold keys: worth a question.
 _SENSITIVE_NAMES = frozenset(
     """
     .bash_history .zsh_history .python_history .mysql_history .psql_history .node_repl_history .sqlite_history
-    .rediscli_history .lesshst fish_history consolehost_history.txt terraform.tfstate terraform.tfvars .claude.json
+    .rediscli_history fish_history consolehost_history.txt .claude.json credentials.json credentials.toml master.key
+    kubeconfig secrets.yml secrets.yaml secrets.json secrets.toml secret.key private.key private_key gcp-key.json
+    .htpasswd .vault_password secret.yaml secret.yml secrets.env
     """.split()
 )
-_SENSITIVE_SUFFIXES = (".tfstate", ".tfstate.backup", ".auto.tfvars")
+_SENSITIVE_SUFFIXES = tuple(
+    """
+    .pem .key .p12 .pfx .jks .keystore .kdbx .ppk .pkcs12 .p8 .keytab .kubeconfig .tfstate .tfstate.backup .tfvars
+    -credentials.json
+    """.split()
+)
 _HARMLESS_ENV = frozenset(
-    """
-    example sample template tmpl tpl dist default defaults schema examples samples ts js py md d
-    """.split()
+    "example sample template tmpl tpl dist default defaults schema examples samples test testing ts js py md d".split()
 )
-_HARMLESS_PEM = ("cert", "chain", "public", "pub", "ca-", "ca.", "cacert", "bundle", "csr", "root", "dhparam")
+_HARMLESS_KEY = ("cert", "chain", "public", "pub", "ca-", "ca.", "cacert", "bundle", "csr", "root", "dhparam")
 _FIXTURES = frozenset(
-    """
-    test tests testdata test-data fixtures testing spec __tests__ node_modules site-packages vendor
-    """.split()
+    "test tests testdata test-data fixtures testing spec __tests__ node_modules site-packages vendor examples".split()
 )
 _STARTUP = frozenset(
     """
     ~/.bashrc ~/.bash_profile ~/.bash_login ~/.bash_logout ~/.bash_aliases ~/.profile ~/.zshrc ~/.zshenv ~/.zprofile
     ~/.zlogin ~/.zlogout ~/.config/fish/config.fish ~/.xprofile ~/.xinitrc ~/.xsession ~/.pam_environment ~/.cshrc
-    ~/.tcshrc ~/.kshrc ~/.inputrc ~/.ssh/rc
+    ~/.tcshrc ~/.kshrc ~/.inputrc ~/.ssh/rc ~/.ssh/authorized_keys ~/.ssh/config /etc/profile /etc/bash.bashrc
+    /etc/zshrc
     """.split()
 )
 _STARTUP_DIRS = ("~/.config/fish/conf.d/", "~/.config/autostart/", "~/library/launchagents/", "~/.config/systemd/user/")
-_SYSTEM_DIRS = frozenset(
+_SYSTEM_DIRS = frozenset("etc usr bin sbin lib lib32 lib64 libx32 boot sys proc system library".split())
+_SYSTEM_PREFIXES = ("/c/windows", "/c/program files", "/var/spool/cron", "/var/lib/dpkg", "/var/lib/rpm")
+_CORE_FILES = tuple(
     """
-    etc usr bin sbin lib lib32 lib64 libx32 boot sys proc system library
+    /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /boot/ /etc/ld.so.preload /etc/pam.d/
+    /proc/sysrq-trigger /proc/sys/ /sys/ /etc/crontab /etc/cron
     """.split()
 )
-_SYSTEM_PREFIXES = ("/c/windows", "/c/program files", "/var/spool/cron", "/var/lib/dpkg", "/var/lib/rpm")
+_DISKS = tuple(
+    """
+    /dev/sd /dev/nvme /dev/hd /dev/vd /dev/xvd /dev/mmcblk /dev/disk /dev/rdisk /dev/dm- /dev/md /dev/mapper/
+    /dev/mem /dev/kmem /dev/port /dev/root /dev/block
+    """.split()
+)
 _FREE_PREFIXES = ("/usr/local/", "/usr/src/", "/library/caches/", "/proc/self/fd/", "/etc/hosts.d/")
 _CI_NAMES = frozenset(
     """
@@ -120,77 +111,34 @@ _CI_NAMES = frozenset(
     """.split()
 )
 _CI_DIRS = ("/.github/workflows/", "/.github/actions/", "/.circleci/", "/.buildkite/", "/.woodpecker/", "/.gitlab/ci/")
-_NO_DELETE = frozenset(
+_NO_DELETE = frozenset("claude.md license license.md license.txt .gitignore .gitattributes agents.md".split())
+_SAMPLES = tuple(
     """
-    claude.md license license.md license.txt .gitignore .gitattributes agents.md
+    id_rsa id_ed25519 .ssh .aws .gnupg .kube .docker .netrc .npmrc .pypirc .git-credentials .pgpass .env .env.local
+    credentials config.json server.key key.pem shadow hosts.yml gcloud .config .vault-token .bash_history
     """.split()
-)
-_GIT_RUNS = ("hooks", "config", "objects", "refs", "head", "index", "packed-refs")
-_GIT_SAFE = tuple(
-    """
-    .lock .sample /rebase-merge /rebase-apply /merge_head /cherry_pick_head /orig_head /gc.log /fetch_head
-    """.split()
-)
-_SAMPLES = (
-    *sorted(_SECRET_DIRS),
-    *sorted(_SECRET_NAMES),
-    ".env",
-    ".env.local",
-    ".env.production",
-    ".kube",
-    ".docker",
-    "config.json",
-    "credentials",
-    ".npmrc",
-    "server.key",
-    "key.pem",
-    "shadow",
-    "hosts.yml",
-    "gcloud",
-    "known_hosts",
-    ".config",
-    "audit.jsonl",
 )
 _OWN_SAMPLES = ("settings.json", "settings.local.json", "guard.json", "audit.jsonl")
-_TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl")
 
 
 class Scope:
     """Where a call is made: the directories that rules speak of, in the form that paths are compared in."""
-
-    __slots__ = (
-        "config",
-        "confirm",
-        "cwd",
-        "home",
-        "homes",
-        "judged",
-        "links",
-        "no_delete",
-        "places",
-        "project",
-        "root",
-        "temps",
-        "tree",
-        "user",
-        "zero",
-    )
 
     def __init__(self, *, home: str, project: str, cwd: str, root: str, tree: str, env: Environment) -> None:
         self.home = home
         self.project = project or cwd
         self.cwd = cwd
         self.user = (env.get("USER") or env.get("LOGNAME") or home.rpartition("/")[2]).lower()
-        self.homes = tuple(dict.fromkeys([_form(home), _form(_real(home))]))
-        self.root = [_form(root), _form(_real(root))] if root else []
-        self.tree = [_form(tree), _form(_real(tree))] if tree else []
+        self.homes = tuple(dict.fromkeys([form(home), form(_real(home))]))
+        self.root = [form(root), form(_real(root))] if root else []
+        self.tree = [form(tree), form(_real(tree))] if tree else []
         config = env.get("CLAUDE_CONFIG_DIR") or home + "/.claude"
-        self.config = [_form(config), _form(_real(config))]
+        self.config = [form(config), form(_real(config))]
         temps = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders", "/c/temp", "/c/tmp", "/c/windows/temp"]
-        self.temps = temps + [_form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
-        self.places = (_form(cwd), _form(self.project))
+        self.temps = temps + [form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
+        self.places = (form(cwd), form(self.project))
+        self.memory: str | None = None  # the folder of this project's memory, once it is asked for
         self.judged: dict[tuple[str, str, str], str] = {}
-        self.links: dict[str, str] = {}  # that the script itself has made
         self.zero: list[str] = []
         self.confirm: list[str] = []
         self.no_delete: list[str] = []
@@ -207,20 +155,13 @@ def absolute(word: str, cwd: str, scope: Scope) -> str:
             path = TILDE + path[len(variable) :]
             break
     if path[:1] == TILDE and path[1:2] not in ("", "/", "\\"):
-        path = _other_home(path[1:], scope)
-    return _form(joined(_form(cwd, scope), _form(path, scope)), scope)
+        name, slash, rest = path[1:].replace("\\", "/").partition("/")
+        own = TILDE if name.lower() == scope.user else "/root" if name == "root" else "/home/" + name
+        path = (scope.cwd if name == "+" else UNKNOWN if name == "-" else own) + slash + rest
+    return form(joined(form(cwd, scope), form(path, scope)), scope)
 
 
-def _other_home(path: str, scope: Scope) -> str:
-    name, slash, rest = path.replace("\\", "/").partition("/")
-    if name in ("+", "-"):
-        return (scope.cwd if name == "+" else UNKNOWN) + slash + rest
-    if name.lower() == scope.user:
-        return TILDE + slash + rest
-    return ("/root" if name == "root" else "/home/" + name) + slash + rest
-
-
-def _form(path: str, scope: Scope | None = None) -> str:
+def form(path: str, scope: Scope | None = None) -> str:
     if "\\" in path:
         path = path.replace("\\", "/")
     if path[1:2] == ":" and path[:1].isalpha():
@@ -235,10 +176,8 @@ def _form(path: str, scope: Scope | None = None) -> str:
     if scope is not None:
         if path[:1] == TILDE:
             path = scope.homes[0] + path[1:]
-        while path.startswith(("/proc/self/root", "/proc/1/root", "/proc/thread-self/root")):
+        while path.startswith(("/proc/self/root", "/proc/1/root")):
             path = path[path.index("/root") + 5 :] or "/"
-        if path.startswith("/proc/self/cwd"):
-            path = _form(scope.cwd) + path[14:]
     return path
 
 
@@ -273,14 +212,6 @@ def _real(path: str) -> str:
     return done or path
 
 
-def is_repository(path: str) -> bool:
-    try:
-        system.lstat(path.rstrip("/") + "/.git")
-    except (OSError, ValueError):
-        return False
-    return True
-
-
 def has_link(path: str) -> bool:
     """Whether a link stands anywhere on the way."""
     return _real(path) != folded(path)
@@ -291,11 +222,11 @@ def home_relative(path: str, scope: Scope) -> str:
     for home in scope.homes:
         if path == home or path.startswith(home + "/"):
             return "~" + path[len(home) :]
-    pieces = path.split("/", 4)
+    pieces = path.split("/")
     if path.startswith(("/home/", "/users/")) and len(pieces) > 2 and pieces[2] not in ("", "shared"):
         return "/".join(["~", *pieces[3:]])
     if path.startswith("/c/users/") and len(pieces) > 3 and pieces[3] not in ("", "public"):
-        return "/".join(["~", *path.split("/")[4:]])
+        return "/".join(["~", *pieces[4:]])
     if path == "/root" or path.startswith("/root/"):
         return "~" + path[5:]
     return path
@@ -304,89 +235,51 @@ def home_relative(path: str, scope: Scope) -> str:
 def is_temporary(path: str, scope: Scope) -> bool:
     """Below a folder for temporary files, unless that holds the home or the project."""
     for temp in scope.temps:
-        if path == temp or path.startswith(temp.rstrip("/") + "/"):
-            return not any(_is_within(path, place) for place in (*scope.homes, scope.places[1]))
+        if is_within(path, temp):
+            return not any(is_within(path, place) for place in (*scope.homes, scope.places[1]))
     return False
 
 
-def _is_within(path: str, place: str) -> bool:
+def is_within(path: str, place: str) -> bool:
     return path == place or path.startswith(place.rstrip("/") + "/")
-
-
-def is_inside(path: str, place: str) -> bool:
-    return _is_within(path, _form(place))
 
 
 def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[str]:
     """The paths that a word may stand for: as written, as patterns may complete it, as links lead it."""
     path = absolute(word, cwd, scope)
-    if not any(marker in path for marker in GLOBS):
-        yield path
-    else:
-        yield from _completed(path, access)
-    if UNKNOWN not in path and not any(marker in path for marker in GLOBS):
+    yield path
+    if not GLOBS.isdisjoint(path):
+        # The first name that matters for each piece that is a pattern; `*` alone aims at nothing.
+        pieces = path.split("/")
+        names = [next((n for n in _samples(piece, access) if matches(piece, n)), piece) for piece in pieces]
+        if names != pieces:
+            yield "/".join(names)
+    elif UNKNOWN not in path:
         # Links are followed from the words as written: file systems may know upper and lower case.
         exact = joined(joined(scope.cwd, cwd), word.replace(TILDE, scope.home, 1) if word[:1] == TILDE else word)
         real = _real(exact)
         if real != exact:
-            yield _form(real, scope)
-    for link, target in scope.links.items():
-        place = _form(link, scope)
-        if path.startswith(place + "/") or (path == place and access != DELETE):
-            yield _form(target + path[len(place) :], scope)
+            yield form(real, scope)
 
 
-def _completed(path: str, access: str) -> list[str]:
-    found = [""]
-    rest: list[str] = [""]  # pieces that can be but one thing
-    for piece in path.split("/")[1:]:
-        choices = []
-        if len(found) < MAX_COMPLETED and any(marker in piece for marker in GLOBS):
-            head = piece[0] if piece[0] not in GLOBS else ""
-            samples = [sample for sample in _samples(piece, access) if sample.startswith(head)]
-            choices = [sample for sample in samples if matches(piece, sample)]
-        if choices:
-            known = "/".join(rest)
-            found = [before + known + "/" + choice for before in found for choice in (piece, *choices)][:MAX_COMPLETED]
-            rest = [""]
-        else:
-            rest.append(piece)
-    return [before + "/".join(rest) for before in found]
-
-
-def _samples(piece: str, access: str) -> Iterable[str]:
+def _samples(piece: str, access: str) -> tuple[str, ...]:
     """The names that a pattern may be meant to complete to."""
-    if access == DELETE:  # what is in the folder goes; that is judged as such
-        return _OWN_SAMPLES
+    if GLOBS.isdisjoint(piece) or access == DELETE:  # what is in the folder goes; that is judged as such
+        return ()
     own = _OWN_SAMPLES if access == WRITE else ()
-    is_hidden = piece[:1] == "." and (len(piece) == 2 or QUESTION in piece or BRACKET in piece)
-    if not is_hidden and _literal_chars(piece) < 2:
+    if len([char for char in piece if char not in GLOBS and char != "]"]) < 2 and piece[:1] != ".":
         return own
     if piece[:1] == STAR:  # `*.yml` does not aim at secrets.yml, `*.pem` aims at keys
-        return (*own, *(name for name in _SAMPLES if name.endswith(_SECRET_SUFFIXES)))
-    if piece.startswith(".git") and piece[4:5] != "-":
-        return (*own, *(name for name in _SAMPLES if name != ".git-credentials"))
-    return (*own, *_SAMPLES)
-
-
-def _literal_chars(piece: str) -> int:
-    """How much of a pattern is spelled out; a class of one, `[e]`, is."""
-    count = at = 0
-    while at < len(piece):
-        end = piece.find("]", at) if piece[at] == BRACKET else -1
-        count += piece[at] not in GLOBS or end == at + 2
-        at = end + 1 if end > 0 else at + 1
-    return count
+        return (*own, "server.key", "key.pem", "id_rsa") if piece[-4:] in (".key", ".pem", "_rsa") else own
+    return own if piece.startswith(".git") else (*own, *_SAMPLES)
 
 
 def matches(pattern: str, name: str) -> bool:
     """Whether the shell could complete `pattern`, with its markers, to `name`."""
     if pattern[:1] in GLOBS and name[:1] == ".":
         return False
-    at = 0
-    index = 0
+    at = index = mark = 0
     star = -1
-    mark = 0
     while index < len(name):
         char = pattern[at : at + 1]
         if char == STAR:
@@ -441,132 +334,125 @@ def _rule(path: str, access: str, scope: Scope) -> str:
     name = path.rpartition("/")[2]
     local = home_relative(path, scope)
     rule = _secret(path, name, local, scope)
+    if rule == SENSITIVE and access != READ:
+        rule = ""
     if rule and not (local == path and is_temporary(path, scope)):
-        return rule
-    if any(_fits(pattern, path, local, name) for pattern in scope.zero):
+        return rule if access == READ or rule != ENV else "path.env-write"
+    if any(fits(pattern, path, scope) for pattern in scope.zero):
         return SECRET
     if access == READ:
-        return ""
-    return _own(path, access, scope) or _guarded(path, name, local, access, scope)
+        return _other_memory(path, scope)
+    return own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
 
 
 def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     pieces = path.split("/")
-    if name.endswith(".pub") or name.startswith("known_hosts") or name == "allowed_signers":
+    if name.endswith((".pub", ".example", ".sample", ".template", ".dist", ".tmpl")):
         return ""
-    if not _SECRET_DIRS.isdisjoint(pieces[1:]):
-        return SECRET
-    if name.endswith(_TEMPLATES):
-        return ""
+    secret_dirs = [at for at, piece in enumerate(pieces) if piece in _SECRET_DIRS]
+    if secret_dirs:
+        inner = pieces[secret_dirs[0] + 1 : secret_dirs[0] + 2]
+        return "" if inner and (inner[0] in _NO_KEYS or inner[0].startswith("known_hosts")) else SECRET
     if name in _SECRET_NAMES or (
         name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
     ):
-        return SECRET
+        return "" if _is_fixture(path, scope) else SECRET
     if local[:2] == "~/" and (local[2:] + "/").startswith(_SECRET_HOME):
+        return SECRET
+    if local in ("~/.aws", "~/.kube", "~/.azure", "~/.config/gcloud"):
         return SECRET
     if path.startswith(_SECRET_SYSTEM) or (path.startswith("/etc/ssh/ssh_host_") and name.endswith("_key")):
         return SECRET
     if pieces[1:2] == ["proc"] and pieces[-1] in ("environ", "mem") and len(pieces) > 3:
-        return SECRET
-    if name.endswith(_SECRET_SUFFIXES):
-        is_public = name.endswith((".pem", ".key")) and any(part in name for part in _HARMLESS_PEM)
-        if is_public or _is_fixture(path, scope):
-            return ""
-        return "" if len(name) < 5 or path.startswith("/etc/ssl/certs/") else SECRET
-    if name.endswith(".json") and name.startswith(
-        ("service-account", "service_account", "serviceaccount", "client_secret")
-    ):
-        return SECRET
-    if name.endswith("-credentials.json") or (
-        "serviceaccount" in name.replace("-", "").replace("_", "") and name.endswith(".json")
-    ):
-        return SECRET
+        return SENSITIVE if pieces[2] != "self" else ""
     if is_env(name):
         return "" if _is_fixture(path, scope) else ENV
-    if name in _SENSITIVE_NAMES or name.endswith(_SENSITIVE_SUFFIXES):
-        return SENSITIVE
-    return ""
+    return SENSITIVE if _is_sensitive(path, name) and not _is_fixture(path, scope) else ""
+
+
+def _is_sensitive(path: str, name: str) -> bool:
+    if name in _SENSITIVE_NAMES or path.startswith("/etc/sudoers"):
+        return True
+    if name.endswith(_SENSITIVE_SUFFIXES):
+        is_public = name.endswith((".pem", ".key")) and any(part in name for part in _HARMLESS_KEY)
+        return not (is_public or len(name) < 5 or path.startswith("/etc/ssl/certs/"))
+    plain = name.replace("-", "").replace("_", "")
+    return name.endswith(".json") and (plain.startswith("clientsecret") or "serviceaccount" in plain)
 
 
 def _is_fixture(path: str, scope: Scope) -> bool:
     """Made for tests, or part of a package: by the folders below the project, wherever that lies itself."""
     project = scope.places[1]
-    inner = path[len(project) :] if _is_within(path, project) else path
-    return not _FIXTURES.isdisjoint(inner.split("/")[:-1])
+    return is_within(path, project) and not _FIXTURES.isdisjoint(path[len(project) :].split("/")[:-1])
 
 
 def is_env(name: str) -> bool:
-    """`.env` and its kin; examples and templates are for everyone."""
-    if not (
-        name in (".env", ".envrc", ".flaskenv") or name.startswith(".env.") or (name.endswith(".env") and len(name) > 4)
-    ):
+    """`.env` and its kin; examples, templates and tests are for everyone."""
+    if not (name in (".env", ".flaskenv") or name.startswith(".env.") or (name.endswith(".env") and len(name) > 4)):
         return False
     return _HARMLESS_ENV.isdisjoint(name.replace("-", ".").replace("_", ".").split("."))
 
 
-def _own(path: str, access: str, scope: Scope) -> str:
+def own_rule(path: str, access: str, scope: Scope) -> str:
+    """The rule for changing what is ours: the store, the installed code, the client's settings."""
     for root in scope.root:
-        if _is_within(path, root):
-            return AUDIT if "/security" in path[len(root) :] else MEMORY
-        if access == DELETE and _is_within(root, path):
-            return MEMORY
+        if is_within(path, root):
+            return "self.audit" if "/security" in path[len(root) :] else "self.memory"
+        if access == DELETE and is_within(root, path):
+            return "self.memory"
     for config in scope.config:
         if path in (config + "/settings.json", config + "/settings.local.json"):
-            return SETTINGS
+            return "self.guard" if access == DELETE else "self.settings"
     if path.endswith(("/.claude/settings.json", "/.claude/settings.local.json", "/.claude/guard.json")):
         return "self.project-settings"
-    if path.endswith(("/managed-settings.json",)):
-        return SETTINGS
+    if path.endswith("/managed-settings.json"):
+        return "self.settings"
     for tree in scope.tree:
-        if _is_within(path, tree) and not _is_within(_form(scope.project), tree):
-            return GUARD
+        if is_within(path, tree) and not is_within(scope.places[1], tree):
+            return "self.guard"
     return ""
 
 
-def is_own(path: str, scope: Scope) -> str:
-    """The rule for changing what is ours: the store, the installed code, the client's settings."""
-    return _own(path, WRITE, scope)
+def _other_memory(path: str, scope: Scope) -> str:
+    """Another project's folder of the store: one that has sessions, and is not this project's."""
+    for root in scope.root:
+        name = path[len(root) + 1 :].partition("/")[0] if path.startswith(root + "/") else ""
+        if name and name[-13:-12] == "-" and len(name) > 13:
+            if scope.memory is None:
+                from ..project import identity
 
-
-def is_config(path: str, scope: Scope) -> bool:
-    """The client's directory itself."""
-    return path.rstrip("/") in scope.config
+                scope.memory = form(identity.locate(scope.root[0], scope.project, scope.cwd).dir)
+            if name != scope.memory.rpartition("/")[2]:
+                return "self.other-memory"
+    return ""
 
 
 def own_names(scope: Scope) -> list[str]:
     """One of these is a part of every path that is ours."""
-    roots = [root for root in scope.root if not any(_is_within(root, config) for config in scope.config)]
+    roots = [root for root in scope.root if not any(is_within(root, config) for config in scope.config)]
     return [place.rstrip("/").rpartition("/")[2] for place in (*roots, *scope.tree, *scope.config)] + [".claude"]
 
 
 def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str:
-    if (
-        local in _STARTUP
-        or local.startswith(_STARTUP_DIRS)
-        or path in ("/etc/profile", "/etc/bash.bashrc", "/etc/zshrc")
-    ):
+    if local in _STARTUP or path in _STARTUP or local.startswith(_STARTUP_DIRS):
         return STARTUP
     if local in ("~/.gitconfig", "~/.config/git/config"):
-        return GIT_INTERNALS
+        return "path.git-hooks"
+    if path.startswith(_DISKS):
+        return "disk.overwrite"
+    if path.startswith(_CORE_FILES):
+        return "path.system-core"
     if is_system(path) and not is_temporary(path, scope):
-        return SYSTEM
-    if "/.git/" in path and path.partition("/.git/")[2].split("/")[0] in _GIT_RUNS:
-        return "" if path.endswith((".sample", ".lock")) else GIT_INTERNALS
+        return "path.system"
+    inner = path.partition("/.git/")[2]
+    if inner and (inner.startswith("hooks/") or inner in ("config", "hooks")):
+        return "" if path.endswith((".sample", ".lock")) else "path.git-hooks"
     if name in _CI_NAMES or any(each in path for each in _CI_DIRS):
-        return CI
-    if any(_fits(pattern, path, local, name) for pattern in scope.confirm):
+        return "path.ci"
+    if any(fits(pattern, path, scope) for pattern in scope.confirm):
         return "path.confirm-write"
-    if (
-        access == DELETE
-        and any(_is_within(path, config) for config in scope.config)
-        and "/" not in path.partition("/.claude/")[2]
-    ):
-        return NO_DELETE
-    if access == DELETE and (
-        name in _NO_DELETE or any(_fits(pattern, path, local, name) for pattern in scope.no_delete)
-    ):
-        return NO_DELETE
-    return ""
+    kept = name in _NO_DELETE or any(fits(pattern, path, scope) for pattern in scope.no_delete)
+    return "path.no-delete" if access == DELETE and kept else ""
 
 
 def is_system(path: str) -> bool:
@@ -576,27 +462,12 @@ def is_system(path: str) -> bool:
     return (len(pieces) > 1 and pieces[1] in _SYSTEM_DIRS and pieces[0] == "") or path.startswith(_SYSTEM_PREFIXES)
 
 
-def is_git_internal(path: str) -> bool:
-    """A part of a repository that cannot be lost without loss."""
-    if path.endswith("/.git"):
-        return True
-    _, found, rest = path.partition("/.git/")
-    return bool(found) and not any(safe in "/" + rest for safe in _GIT_SAFE)
-
-
 def fits(pattern: str, path: str, scope: Scope) -> bool:
-    return _fits(pattern, path, home_relative(path, scope), path.rpartition("/")[2])
-
-
-def _fits(pattern: str, path: str, local: str, name: str) -> bool:
     """A pattern of a person's own: a name, a path, or either with `*`, `?` and `**`."""
-    given = pattern.lower().replace("\\", "/")
-    marked = given.replace("*", STAR).replace("?", QUESTION).replace("[", BRACKET)
-    if "/" not in given.rstrip("/"):
-        return matches(marked.rstrip("/"), name) or name == given or "/" + given.strip("/") + "/" in path + "/"
-    for form in (path, local):
-        if matches(marked.rstrip("/"), form) or form.startswith(given.rstrip("*").rstrip("/") + "/"):
-            return True
-        if given[:1] not in ("/", "~") and matches(STAR + "/" + marked.rstrip("/"), form):
-            return True
-    return False
+    given = globbed(pattern.lower().replace("\\", "/").rstrip("/"))
+    if "/" not in given:
+        return any(matches(given, piece) or piece == given for piece in path.split("/"))
+    forms = (path, home_relative(path, scope))
+    heads = (given,) if given[:1] in ("/", "~") else (given, STAR + "/" + given)
+    stem = given.rstrip(STAR).rstrip("/") + "/"
+    return any(matches(head, each) or each.startswith(stem) or "/" + stem in each for each in forms for head in heads)

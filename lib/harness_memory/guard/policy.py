@@ -1,47 +1,50 @@
 """The rules that hold here: the defaults, then the person's `guard.json` in the store, then the project's.
 
     {
+      "guard": "normal",                                        relaxed | normal | strict
       "tiers": {"git.clean": "log", "publish": "off"},          off | log | ask | deny
       "rules": [{"id": "deploy", "tier": "ask", "reason": "deploys", "remedy": "Ask the team.",
                  "match": {"program": "make", "words": "deploy", "flags": "", "unless": "--dry-run"}},
                 {"id": "vendored", "tier": "deny", "reason": "is not ours to edit", "remedy": "",
-                 "match": {"path": "third_party/**", "access": "write"}}],
+                 "match": {"path": "third_party/**", "access": "write"}},
+                {"id": "lock", "tier": "ask", "reason": "changes the lock file", "match": {"command": "npm install*"}}],
       "protected_branches": ["main", "release"],
       "zero_access": ["*.secret"], "confirm_write": ["package-lock.json"], "no_delete": ["docs/"],
       "unattended": "deny"                                      what `ask` becomes where no user can answer: deny | ask
     }
 
-The project's file, `.claude/guard.json`, may only make things firmer. A file that cannot be used changes nothing, and
-is reported as a problem.
+The project's file, `.claude/guard.json`, may only make things firmer, and speaks under its own name. A file that cannot
+be used changes nothing, and is reported as a problem.
 """
 
 from __future__ import annotations
 
 from ..base import files as store
 from ..base import jsontext, settings
-from . import paths, rules
+from . import match, paths, programs, rules
+from .gitrules import PROTECTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from typing import Any
 
-    from .calls import Call
+    from .expand import Call
     from .paths import Scope
 
-_KEYS = ("schema", "tiers", "rules", "protected_branches", "zero_access", "confirm_write", "no_delete", "unattended")
-_MATCH_KEYS = ("program", "words", "flags", "unless", "path", "access", "tool")
 _LISTS = ("protected_branches", "zero_access", "confirm_write", "no_delete")
+_KEYS = ("schema", "guard", "tiers", "rules", *_LISTS, "unattended")
+_MATCH_KEYS = ("program", "words", "flags", "unless", "path", "access", "command")
+OF_PROJECT = "rule of this repository"
 
 
 class Policy:
     """The rules in force."""
 
-    __slots__ = ("custom", "lists", "problems", "protected", "texts", "tiers", "unattended")
+    __slots__ = ("custom", "lists", "problems", "profile", "protected", "texts", "tiers", "unattended")
 
     def __init__(self) -> None:
-        from .gitrules import PROTECTED
-
+        self.profile = "normal"
         self.tiers: dict[str, str] = {}
         self.texts: dict[str, tuple[str, str]] = {}
         self.custom: list[dict[str, Any]] = []
@@ -51,14 +54,12 @@ class Policy:
         self.problems: list[str] = []
 
     def tier(self, rule: str) -> str:
-        return self.tiers.get(rule) or rules.RULES.get(rule, (rules.ASK, "", ""))[0]
+        own = self.tiers.get(rule)
+        return own or (rules.tier_in(self.profile, rule) if rule in rules.RULES else rules.ASK)
 
     def text(self, rule: str) -> tuple[str, str]:
         """Reason and remedy."""
-        if rule in self.texts:
-            return self.texts[rule]
-        _, reason, remedy = rules.RULES.get(rule, ("", "is against the rule " + rule, ""))
-        return reason, remedy
+        return self.texts.get(rule) or rules.RULES.get(rule, ("", "is against the rule " + rule, ""))[1:]
 
     def branch(self, cwd: str) -> str:
         return branch(cwd)
@@ -70,26 +71,26 @@ class Policy:
         scope.no_delete = self.lists.get("no_delete", [])
 
     def custom_findings(self, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
+        """The rules of people that fit a call."""
+        accesses = list(call.accesses())
+        accesses += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
+        for kind, word in accesses:
+            access = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write"}.get(kind, "read")
+            if word and kind not in ("g", "G", "c", "s", "S", "-"):
+                yield from ((rule, word) for rule in self.path_findings(access, word, call.cwd, scope))
         for rule in self.custom:
-            match = rule["match"]
-            if match.get("path"):
-                yield from self._custom_paths(rule, call, scope)
-            elif match.get("program") and _fits_call(match, call):
+            wanted = rule["match"]
+            if (wanted.get("command") and match.fits_command(match.words_of(call), wanted["command"])) or (
+                wanted.get("program") and _fits_call(wanted, call)
+            ):
                 yield rule["id"], call.line()
 
-    def _custom_paths(self, rule: dict[str, Any], call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-        from . import operands
-
-        for access, word in operands.accesses(call):
-            if self.fits_path(rule, access, word, call.cwd, scope):
-                yield rule["id"], word
-
-    def fits_path(self, rule: dict[str, Any], access: str, word: str, cwd: str, scope: Scope) -> bool:
-        wanted = rule["match"].get("access", "any")
-        kind = access if access in (paths.WRITE, paths.DELETE) else paths.READ
-        if wanted not in ("any", kind):
-            return False
-        return any(paths.fits(rule["match"]["path"], path, scope) for path in paths.variants(word, cwd, scope))
+    def path_findings(self, access: str, word: str, cwd: str, scope: Scope) -> Iterator[str]:
+        for rule in self.custom:
+            wanted = rule["match"]
+            is_meant = wanted.get("path") and wanted.get("access", "any") in ("any", access)
+            if is_meant and any(paths.fits(wanted["path"], path, scope) for path in paths.variants(word, cwd, scope)):
+                yield rule["id"]
 
     def take(self, path: str, *, only_tighten: bool) -> None:
         """Take over a rule file, if there is one."""
@@ -102,64 +103,69 @@ class Policy:
 
     def apply(self, given: Any, where: str, *, only_tighten: bool) -> None:
         """Take over what a file says; what is wrong with it is kept in `problems`."""
+
+        def problem(text: str, *values: object) -> None:
+            self.problems.append(where + ": " + text % values)
+
         if not isinstance(given, dict):
-            self.problems.append("%s: expected an object; the default rules hold" % where)
+            problem("expected an object; the default rules hold")
             return
-        for key in given:
-            if key not in _KEYS:
-                self.problems.append('%s: unknown key "%s" (known: %s)' % (where, str(key)[:40], ", ".join(_KEYS)))
-        self._apply_rules(given.get("rules", []), where)
-        self._apply_tiers(given.get("tiers", {}), where, only_tighten)
+        unknown = len([key for key in given if key not in _KEYS])
+        if unknown:
+            problem("%d unknown key%s (known: %s)", unknown, "s" * (unknown > 1), ", ".join(_KEYS))
+        profile = given.get("guard", self.profile)
+        if profile not in rules.PROFILES:
+            problem('"guard" must be one of %s', ", ".join(rules.PROFILES))
+        elif not only_tighten or profile == "strict":
+            self.profile = profile
+        self._apply_rules(given.get("rules", []), problem, only_tighten)
+        self._apply_tiers(given.get("tiers", {}), problem, only_tighten)
         for key in _LISTS:
-            self._apply_list(key, given.get(key, []), where, only_tighten)
+            values = given.get(key, [])
+            if not isinstance(values, list) or not all(isinstance(item, str) and item for item in values):
+                problem('"%s" must be a list of texts', key)
+            elif key != "protected_branches":
+                self.lists.setdefault(key, []).extend(values)
+            elif values:
+                self.protected = (*self.protected, *values) if only_tighten else tuple(values)
         unattended = given.get("unattended", self.unattended)
         if unattended not in (rules.DENY, rules.ASK):
-            self.problems.append('%s: "unattended" must be "deny" or "ask"' % where)
+            problem('"unattended" must be "deny" or "ask"')
         elif not only_tighten:
             self.unattended = unattended
 
-    def _apply_tiers(self, given: Any, where: str, only_tighten: bool) -> None:
+    def _apply_tiers(self, given: Any, problem: Any, only_tighten: bool) -> None:
         if not isinstance(given, dict):
-            self.problems.append('%s: "tiers" must be an object of rule id and tier' % where)
+            problem('"tiers" must be an object of rule id and tier')
             return
         for rule, tier in given.items():
             if rule not in rules.RULES and rule not in self.texts:
-                self.problems.append('%s: unknown rule "%s". See: harness guard rules' % (where, str(rule)[:60]))
+                problem("a tier for an unknown rule. See: harness guard rules")
             elif tier not in rules.TIERS:
-                self.problems.append('%s: the tier of "%s" must be one of %s' % (where, rule, ", ".join(rules.TIERS)))
+                problem('the tier of "%s" must be one of %s', rule, ", ".join(rules.TIERS))
             elif only_tighten and rules.TIERS.index(tier) < rules.TIERS.index(self.tier(rule)):
-                self.problems.append(
-                    '%s: a project may not loosen "%s"; that is for your own %s' % (where, rule, settings.GUARD_FILE)
-                )
+                problem('a project may not loosen "%s"; that is for your own %s', rule, settings.GUARD_FILE)
             else:
                 self.tiers[rule] = tier
 
-    def _apply_rules(self, given: Any, where: str) -> None:
+    def _apply_rules(self, given: Any, problem: Any, only_tighten: bool) -> None:
         if not isinstance(given, list):
-            self.problems.append('%s: "rules" must be a list' % where)
+            problem('"rules" must be a list')
             return
         for number, rule in enumerate(given, 1):
-            problem = _rule_problem(rule)
-            if problem:
-                self.problems.append("%s: rule %d: %s" % (where, number, problem))
-                continue
-            if rule["id"] in rules.RULES or rule["id"] in self.texts:
-                self.problems.append(
-                    '%s: rule %d: the id "%s" is taken; change its tier under "tiers"' % (where, number, rule["id"])
-                )
+            wrong = _rule_problem(rule)
+            if not wrong and (rule["id"] in rules.RULES or rule["id"] in self.texts):
+                wrong = 'its id is taken; change that rule under "tiers"'
+            if wrong:
+                problem("rule %d: %s", number, wrong)
                 continue
             self.custom.append(rule)
             self.tiers[rule["id"]] = rule["tier"]
-            self.texts[rule["id"]] = (str(rule["reason"]), str(rule.get("remedy", "")))
-
-    def _apply_list(self, key: str, given: Any, where: str, only_tighten: bool) -> None:
-        if not isinstance(given, list) or not all(isinstance(item, str) and item for item in given):
-            self.problems.append('%s: "%s" must be a list of texts' % (where, key))
-        elif key == "protected_branches":
-            if given:
-                self.protected = (*self.protected, *given) if only_tighten else tuple(given)
-        else:
-            self.lists.setdefault(key, []).extend(given)
+            reason, remedy = str(rule["reason"]), str(rule.get("remedy", ""))
+            if only_tighten:  # in the repository's words, not in ours
+                reason = 'is stopped by a %s: "%s"' % (OF_PROJECT, reason[:200])
+                remedy = 'The repository says: "%s"' % remedy[:200] if remedy else ""
+            self.texts[rule["id"]] = (reason, remedy)
 
 
 def branch(cwd: str) -> str:
@@ -192,15 +198,21 @@ def _rule_problem(rule: Any) -> str:
         return '"tier" must be one of %s' % ", ".join(rules.TIERS)
     if not isinstance(rule.get("reason"), str) or not rule["reason"]:
         return 'has no "reason"'
-    match = rule.get("match")
-    if not isinstance(match, dict) or not (match.get("program") or match.get("path")):
-        return '"match" must be an object with "program" or "path"'
-    for key, value in match.items():
-        if key not in _MATCH_KEYS or not isinstance(value, str):
-            return '"match" may hold %s, each a text' % ", ".join(_MATCH_KEYS)
+    wanted = rule.get("match")
+    if not isinstance(wanted, dict) or not (wanted.get("program") or wanted.get("path") or wanted.get("command")):
+        return '"match" must be an object with "program", "command" or "path"'
+    if any(key not in _MATCH_KEYS or not isinstance(value, str) for key, value in wanted.items()):
+        return '"match" may hold %s, each a text' % ", ".join(_MATCH_KEYS)
     return ""
 
 
-def _fits_call(match: dict[str, str], call: Call) -> bool:
-    row = ("", "", match.get("words", ""), match.get("flags", ""), match.get("unless", ""))
-    return call.program in match["program"].replace("|", " ").split() and rules.fits(row, call.args)
+def _fits_call(wanted: dict[str, str], call: Call) -> bool:
+    if call.program not in wanted["program"].replace("|", " ").split():
+        return False
+    words = [operand.lower() for operand in call.given.operands]
+    for verb in wanted.get("words", "").split():
+        if not any(programs.is_one(verb.replace("|", ","), word) for word in words[:8]):
+            return False
+    flags, excuses = wanted.get("flags", "").split(), wanted.get("unless", "").split()
+    has_flag = not flags or any(flag in call.given.flags for flag in flags)
+    return has_flag and not any(excuse in call.given.flags or excuse in words for excuse in excuses)

@@ -1,467 +1,568 @@
-"""Single programs whose arguments decide: disks, permissions, processes, downloads that run, ourselves."""
+"""What the guard knows of each program: one row a program, in ROWS.
+
+    names | options and operands | effect | effect …
+
+Options: `-o=K` takes a value of kind K, `-n=` a value that says nothing, `-i:w` makes every operand of kind w; `1dash`:
+words such as `-chdir` are one option. Operands: one kind each, `r*` any number. The kinds:
+
+    r w d   a path that is read, written, deleted         l   only its name, size or hash is shown
+    u       a path that the tool uses and does not show   m   its mode or owner changes
+    o a     moved away, linked to                         n   made, if it is missing
+    t       a folder that is written into                 D   where the program goes first
+    x       the rest is a command                         s S text for a shell, S: with all the rest
+    c f     code, a file of code                          g G text; G: instead of the first operand g?
+    b q     data that is sent, statements                 k=K a key and a value of kind K
+
+Effects: `rule verb verb +flag,flag !excuse,excuse ~program`. The verbs are the first operands, in order, values of
+options set aside; `a,b` is either, `a*` begins so, `@` a word that destroys (DESTROYS) among the first four; `??`: an
+operand is unknown. Instead of a rule: `run`, `in` (a container) or `at` (another machine): after these verbs, and one
+operand for each `-`, stands a command. `--help` and dry runs excuse all.
+"""
 
 from __future__ import annotations
 
-from . import paths
-from .outputs import decodes, fetches
 from .shell import UNKNOWN
-from .wrappers import SHELLS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from .calls import Call, Trace
-    from .paths import Scope
+ROWS = """
+cat tac nl less more bat batcat most view zcat bzcat xzcat glow mdcat ccat pygmentize rev fold fmt pr expand hd | r*
+head tail | -n= -c= --lines= --bytes= r*
+od xxd hexdump strings | -n= -N= -s= -l= -t= -A= -c= r*
+base64 gbase64 base32 | -w= --wrap= -i=r -o=w r*
+sort | -k= -t= -o=w -T= -S= --output=w --parallel= r*
+uniq | -f= -s= -w= r w
+cut | -d= -f= -c= -b= --delimiter= --fields= r*
+tr | g*
+paste column join comm | -d= -t= -s= -c= -o= -1= -2= -j= r*
+diff cmp colordiff delta | -U= -C= -I= -x= --exclude= -W= r*
+wc du stat file md5sum sha1sum sha256sum sha512sum shasum cksum b2sum md5 realpath readlink tree ls ll exa eza lsd dir
+  get-childitem gci | -d= -L= -I= -c= -f= --exclude= --format= --printf= --block-size= --max-depth= --level= -a: l*
+grep egrep fgrep zgrep rg ag ack ugrep pcregrep ripgrep select-string sls | -e=G -f=G -A= -B= -C= -m= -d= -g=i -t= -T=
+  --glob=i --iglob=i --type= --include=i --exclude= --exclude-dir= --color= --regexp=G --max-count= --context= --sort=
+  --colors= --engine= --max-depth= -j= --after-context= --before-context= -q:l -c:l -l:l -L:l --quiet:l --silent:l
+  --count:l --files-with-matches:l --files-without-match:l --files:l g? r*
+sed gsed | -e=G -f=f --expression=G -l= -i:w --in-place:w g? r*
+awk gawk mawk nawk | -F= -v= -f=f c r*
+jq gojq yq fx dasel | --arg=+ --argjson=+ --slurpfile=+ --rawfile=+ -f=G --from-file=G --indent= -L= -i:w --in-place:w
+  g? r*
+sd ast-grep sg | -p= -r= -l= -U: g g w*
+perl | -e=c -E=c -ne=c -pe=c -lne=c -ane=c -le=c -we=c -pi= -i:w -M= -I= f? r*
+ruby | -e=c -ne=c -I= -r= f? r*
+python python2 pypy py ipython | -c=c -m=P -W= -X= f -*
+node nodejs deno bun tsx ts-node | -e=c --eval=c -p=c -pe=c --print=c -r= --require= --env-file=u --import= --loader= f
+  -* | run x | publish publish
+php | -r=c -d= -c= f -*
+lua rscript osascript emacs | -e=c --eval=c -l= f? -*
+vim vi nvim ex nano pico emacsclient code cursor subl | -c=v --cmd=v -u= -S=f -o: r*
+tee sponge | w*
+cp gcp copy xcopy copy-item ditto robocopy | -t=t --target-directory=t -S= --suffix= r* w
+install | -t=t -m= -o= -g= --mode= --owner= --group= -d: r* w
+mv gmv move move-item mi rename-item ren | -t=t --target-directory=t -S= o* w
+ln | -t=t -S= a* w
+rsync | -e=s --rsh=s --rsync-path=s --exclude= --include= --filter= --exclude-from=r --files-from=r --password-file=u
+  -f= --bwlimit= --chmod= --chown= --port= --timeout= --max-size= --out-format= --log-file=w --backup-dir=w r* w
+scp sftp | -i=u -F=u -P= -o= -l= -c= -S=s -J= r* w
+dd | if=r of=w bs= count= -*
+truncate | -s= --size= -r= --reference= w*
+touch mkdir mkfifo | -m= -d= -t= -r= --mode= n*
+rm unlink srm trash trash-put gio rimraf del-cli rd rmdir del erase deltree remove-item ri | d*
+shred | -n= -s= --iterations= --size= d*
+split csplit | -b= -l= -n= -a= --bytes= --lines= r -
+chmod chown chgrp chattr setfacl icacls takeown | --reference= -m= -x= g m*
+tar gtar bsdtar | -f=u --file=u -C=D --directory=D --exclude= -X=r --exclude-from=r -T=r --files-from=r -I=s
+  --use-compress-program=s --to-command=s --checkpoint-action=s --strip-components= --transform= --one-top-level=w
+  --owner= --group= --mtime= --newer= r*
+zip 7z 7za 7zz | -x=X -i= -TT=s -P= -p= w r*
+unzip bsdunzip unrar | -d=t -x=X -P= u -*
+gzip gunzip bzip2 bunzip2 xz unxz zstd pigz | -S= -T= -o=w -c:r -k:r o*
+find fd fdfind | -*
+xargs parallel | -*
+echo printf : true false exit return break continue shift let expr seq sleep wait jobs disown bg fg logger say
+  notify-send tput clear man help info tldr whatis apropos which whereis type command-v basename dirname test [ [[ ((
+  case wall umask ulimit getopts date cal uptime uname hostname whoami id groups ps top htop free df lsof ss netstat
+  lsblk nproc arch locale env-var mktemp | g*
+cd chdir set-location popd dirs | g*
+pushd | g*
+source . | u g*
+eval | S
+exec nice nohup time setsid ionice chrt taskset stdbuf builtin busybox toybox unshare pkexec caffeinate rlwrap unbuffer
+  winpty noglob nocorrect strace ltrace nsenter systemd-run torsocks proxychains proxychains4 sshpass entr xvfb-run
+  chronic ts dotenv env-cmd coproc firejail | -a= -n= -c= -p= -o= -e= -f= -i= -s= -t= -u= -w= -E= --adjustment=
+  --format= --output= x
+command | -v:N -V:N x
+sudo doas run0 | -u= -g= -h= -p= -C= -r= -t= -T= -U= -D=D --user= --group= --chdir=D --host= --prompt= = x
+env | -u= --unset= -C=D --chdir=D -S=S --split-string=S = x
+timeout gtimeout chroot gosu su-exec setarch | -s= -k= --signal= --kill-after= --userspec= - x
+flock | -w= --timeout= -E= -c=s - x
+su runuser | -c=s --command=s --session-command=s -s= -u= --user= -l: - x
+script | -c=s --command=s w
+nix-shell | --run=s --command=s -p= -*
+watch | -n= --interval= S
+hyperfine concurrently run-p run-s npm-run-all watchexec | -p=s --prepare=s -c=s --cleanup=s -w= -r= -n= --export-json=w
+  s*
+nodemon | -x=s --exec=s -w= -e= f -*
+ssh | -i=u -p= -l= -o=O -F=u -L= -R= -D= -J= -b= -c= -E= -m= -S= -W= -w= -B= -e= -I= -Q= -O= - S@
+cmd | /c=S /C=S /k=S /K=S g*
+powershell pwsh | -c=S -command=S -Command=S -C=S -File=f -f=f -ExecutionPolicy= -ep= 1dash g*
+bash sh zsh dash ksh ash fish rbash mksh csh tcsh | -*
+npx bunx uvx pnpx pipx | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
+poetry pipenv hatch pdm rye | -C=D --directory=D -P= --project= | run run | publish publish | secret.show config +--list
+uv | --with= --from= -p= --python= --project=D --directory=D --extra= --group= --env-file=u --index-url= | run run | run
+  tool run | publish publish
+bundle | | run exec
+rbenv pyenv asdf mise devbox lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name= --prefix=
+  --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= | run run,exec,x | cloud.delete
+  vault,item,document,user,group,secrets,projects,configs,environments delete | secret.show read,inject | secret.show
+  item,document get | secret.show secrets !set,upload,names | publish publish
+npm pnpm yarn | -C=D --prefix=D --dir=D --filter= -F= --workspace= -w= --registry= --tag= --access= -p= --package= -c=s
+  | run exec,x,dlx | publish publish,unpublish,deprecate | publish npm publish | publish
+  dist-tag,owner,access,team,token,hook,org add,rm,remove,grant,revoke,set,create | secret.show token list
+cargo | --manifest-path= -p= --package= --features= --target= --bin= --example= -j= --config= | publish publish,yank |
+  publish owner +--add,--remove,-a,-r
+twine maturin | -r= -u= -p= | publish upload,publish
+gem vsce ovsx luarocks jsr flit nuget hex changeset lerna-lite | -k= --key= --host= -p= | publish
+  push,publish,unpublish,yank,upload,delete
+semantic-release release-it np | | publish !--no-publish
+mvn mvnw | -f= -pl= -P= -s=u | publish deploy*,release:perform
+gradle gradlew | -p=D -b= -P= | publish publish*,uploadArchives,closeAndRelease*
+dotnet | -c= --project= -o=w | db.destroy ef database drop | publish nuget push,delete
+pod | | publish trunk push,delete,deprecate
+dart flutter | | publish pub,packages publish,lish
+goreleaser | | publish release !--snapshot,--skip=publish
+mix | | db.destroy ecto.drop,ecto.reset | publish hex.publish
+pip pip3 | -r=u -c=u -i= --index-url= -e= -t=t --target=t -*
+docker podman nerdctl finch | -H= --host= --context= -c= --config= -v=B --volume=B --mount=B -e= --env= -p= --publish=
+  -w= --workdir= -u= --user= --name= --network= --net= --platform= --entrypoint=x --env-file=u -l= --label= -m=
+  --memory= --cpus= -h= --hostname= --ip= --link= --restart= --gpus= --shm-size= --tmpfs= --ulimit= --add-host=
+  --cap-add= --cap-drop= --device= --dns= --expose= --pull= --file=u --project-name= --profile= --project-directory=D
+  --runtime= --security-opt= --volumes-from= --userns= --pid= --ipc= --tag= --build-arg= --target= --secret=u --filter=
+  --format= --log-driver= --index= --scale= --timeout= --stop-signal= | in run,exec - | in container run,exec - | in
+  compose run,exec - | docker.prune system,volume prune,reset | docker.prune image,container,network,builder,buildx
+  prune | docker.prune volume rm,remove | docker.prune compose down +-v,--volumes,--rmi | docker.prune compose rm
+  +-v,--volumes | docker.prune swarm leave | docker.prune stack,service,secret,config,context rm,remove | secret.show
+  compose config !--services,-q,--quiet | docker.prune rm,rmi +-f,--force ?? | docker.prune container,image rm
+  +-f,--force ?? | publish push | docker.prune kill,stop ??
+docker-compose podman-compose | -f=u --file=u -p= --project-name= --env-file=u -e= -u= -w= | in run,exec - |
+  docker.prune down +-v,--volumes,--rmi | docker.prune rm +-v | secret.show config !--services,-q,--quiet
+crictl ctr nerdctl-compose | -n= --namespace= -a= | docker.prune rm,rmi,rmp | docker.prune
+  images,containers,i,c,snapshots,ns @,rm
+kubectl oc k kubecolor microk8s | -n= --namespace= --context= --kubeconfig=u --cluster= --user= -f=u --filename=u -l=
+  --selector= -o= --output= -c= --container= -s= --server= --token= --as= --field-selector= -k=u --kustomize=u
+  --from-file=r --from-literal= --from-env-file=u --replicas= --image= --type= -p= --patch= --timeout= | in
+  exec,run,debug -- | kube.delete delete,drain,cordon,evict,taint !can-i,explain | kube.delete replace +--force |
+  kube.delete scale +--replicas=0 | kube.delete rollout undo | kube.delete apply +--prune | kube.delete adm @,prune |
+  secret.show get secret,secrets,secret/* +-o,--output !name,wide,custom-columns | secret.show config view +--raw |
+  secret.show create token
+helm | -n= --namespace= --kube-context= -f=u --values=u --set= --version= --kubeconfig=u | kube.delete
+  uninstall,delete,un,del,rollback | publish push | secret.show get values,all
+velero argocd flux istioctl linkerd eksctl kops kind k3d minikube ctlptl k0s kubeadm kustomize tkn skaffold tilt rancher
+  | -n= --namespace= --name= --context= --kubeconfig=u -f=u --cluster= --region= | kube.delete
+  @,uninstall,reset,down,rollback
+terraform tofu terragrunt | 1dash -chdir=D -var= -var-file=u -target= -state=u -out=w -backend-config=
+  --terragrunt-working-dir=D | infra.destroy destroy | infra.destroy run-all,run destroy | infra.destroy stack,run --
+  destroy | infra.destroy apply +-destroy,--destroy,-auto-approve,--auto-approve | infra.destroy state
+  rm,push,replace-provider | infra.destroy workspace delete | infra.destroy taint,force-unlock | infra.destroy
+  login,logout | secret.show state pull
+pulumi | -s= --stack= -C=D --cwd=D | infra.destroy destroy,down,dn | infra.destroy stack rm | infra.destroy state delete
+  | infra.destroy up +--yes,-y,--skip-preview | secret.show config,stack +--show-secrets
+cdk cdktf sls serverless sst sam copilot amplify eb chalice zappa vagrant multipass virsh lxc incus qm pct vboxmanage
+  prlctl packer nomad juju chef knife puppet salt salt-key | -s= --stage= -r= --region= --profile= -a= --app= --name=
+  --stack-name= -c= -E= -y: | infra.destroy @,remove,rm,undefine,unregistervm,clean !list,show,status | infra.destroy
+  build +-force,--force | infra.destroy job stop | infra.destroy +-D,--delete,--delete-all
+ansible ansible-playbook | -i=u -m= -a=s --args=s -e= -l= --limit= -u= --vault-password-file=u -t= --tags= -f= g* |
+  infra.destroy @
+ansible-vault sops age gpg2 gpg rage | -o=w --output=w -r= -i=u --identity=u -u= --recipient= --vault-password-file=u u*
+  | secret.show view,decrypt !--encrypt-string | secret.show +-d,--decrypt !-o,--output,-i,--in-place | path.secret
+  +--export-secret-keys,--export-secret-key,--export-secret-subkeys | system.users +--delete-secret-keys,--delete-keys
+aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= --cli-input-json=r --no-cli-pager:
+  --bucket= --key= --name= --exclude= --include= --body=r | cloud.delete s3 rb | cloud.delete s3 rm +--recursive |
+  cloud.delete s3 sync,mv +--delete,--recursive | secret.show configure get,export-credentials | secret.show
+  secretsmanager get-secret-value,batch-get-secret-value | secret.show ssm
+  get-parameter,get-parameters,get-parameters-by-path +--with-decryption | secret.show ecr get-login* | secret.show sts
+  get-session-token,assume-role,get-federation-token | secret.show iam create-access-key | cloud.delete *
+  put-bucket-*,put-public-access-block,modify-db-*,put-secret-value,update-secret,unsubscribe,stop-* | cloud.delete *
+  update-table,put-user-policy,attach-*-policy,authorize-*,put-role-policy,put-key-policy,leave-*,close-* | cloud.delete
+  * schedule-key-deletion,release-*,detach-*,batch-delete-*,rollback-*,failover-*,reboot-*,restore-* | cloud.delete *
+  @,remove-*
+gcloud | --project= --zone= --region= --account= --format= --filter= --instance= --quiet: -q: --location=
+  --configuration= | cloud.delete @,rm | secret.show auth print-* | secret.show auth application-default print-* |
+  secret.show secrets versions access | cloud.delete storage rsync +--delete-unmatched-destination-objects |
+  cloud.delete compute,sql instances stop,suspend,reset | cloud.delete compute instances,disks stop,suspend,reset |
+  cloud.delete projects,organizations set-iam-policy | cloud.delete app versions stop
+gsutil | -h= -o= -m: -u= | cloud.delete rm,rb,del | cloud.delete rsync +-d | cloud.delete mv
+bq | --project_id= --dataset_id= --format= -r: -f: | cloud.delete rm,remove | sql query
+az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= | cloud.delete
+  @,deallocate,stop | secret.show account get-access-token | secret.show keyvault secret show,download,backup |
+  secret.show * keys,keys-list list | secret.show * list-keys,list-credentials
+azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url= | cloud.delete
+  rm,remove,del,rb,purge,delete,deletefile,cleanup,rmdir,rmdirs,expire,undo,delete-* !-n | cloud.delete sync,mirror
+  +--delete-destination,--delete,--remove,--delete-removed !-n | cloud.delete sync,move,bisync
+  !-n,--delete-destination=false ~rclone | secret.show config show,dump
+heroku | -a= --app= -r= --remote= -s= | in run | cloud.delete
+  *:destroy,*:delete,*:remove,*:reset,*:kill,*:rollback,*:copy,*:unset | cloud.delete
+  ps:scale,maintenance:on,releases:rollback,git:clone | secret.show config,config:get
+doctl hcloud linode-cli linode scw oci ibmcloud yc aliyun vultr-cli vultr exo civo upctl ovh fly flyctl railway render
+  vercel now netlify surge wrangler supabase firebase planetscale pscale neonctl neon turso upstash convex appwrite expo
+  eas shopify cf nsc auth0 okta stripe twilio sendgrid ldcli launchdarkly unleash flagsmith sentry-cli datadog-ci
+  newrelic pagerduty pd opsgenie circleci buildkite-agent bk drone gitlab-runner jenkins-cli jenkins jfrog jf
+  artifactory databricks dbx astro airflow dbt mlflow dvc confluent ccloud nats rabbitmqadmin rabbitmqctl pulsar-admin
+  redpanda rpk consul etcdctl influx elasticdump cloudflared flarectl tailscale ngrok dnscontrol kong deck apigee
+  apigeecli temporal prefect dagster algolia meilisearch typesense elastic fastly akamai cli53 mailgun postmark
+  contentful sanity strapi hasura snapper vssadmin wbadmin tmutil boundary waypoint teleport tsh tctl oras skopeo crane
+  harbor regctl | -n= -p= -f= -a= -c= -e= -o= -t= --app= --config= --token= --scope= --project= --cwd=D --env= --name=
+  --namespace= --namespace-id= --database-id= --project-ref= --region= --zone= --profile= --bucket= --space-id=
+  --bootstrap-server= --flag= --environment= --output= --format= --org= --context= --compartment-id= | cloud.delete
+  @,rm,remove,remove-*,unset,unlink,down,rollback,*:remove,*:unset,unregister,leave,logout,gc,clear,clear_*,close_all_*,deletelocalsnapshots,stop_app,permanent-*,forget_*,force_reset,shutdown,poweroff,power-off,rebuild
+  !get,list,create,put,show,describe,--local | cloud.delete +--delete,--delete-all | cloud.delete db
+  push,reset,clean,downgrade +--include-all,--linked,--force,--yes,-y | db.destroy migrate,database,metadata
+  drop,reset,clear | secret.show env pull,get | secret.show variables | publish publish,submit | sql d1 execute | sql db
+  shell,execute
+kafka-topics kafka-topics.sh kafka-consumer-groups kafka-consumer-groups.sh kafka-acls kafka-configs
+  kafka-delete-records kafka-acls.sh kafka-configs.sh kafka-delete-records.sh kafka-streams-application-reset
+  zookeeper-shell | --bootstrap-server= --topic= --group= --entity-name= | cloud.delete
+  +--delete,--remove,--delete-config,--reset-offsets,--offset-json-file | cloud.delete * deleteall,rmr,delete
+vault bao | 1dash -address= -namespace= -format= -field= | cloud.delete delete,destroy | cloud.delete kv delete,destroy
+  | cloud.delete kv metadata delete | cloud.delete secrets,auth,audit disable,move | cloud.delete
+  policy,namespace,plugin delete,deregister | cloud.delete token,lease revoke | cloud.delete operator
+  seal,step-down,rekey,rotate,raft,generate-root | secret.show read,unwrap | secret.show kv get | secret.show token
+  create,lookup
+restic borg borgmatic duplicity rdiff-backup kopia bup rsnapshot | -r= --repo= -p= -n: --tag= --host= --path=
+  --keep-last= --keep-daily= --keep-weekly= --keep-monthly= --keep-yearly= --keep-within= | backup.delete
+  forget,prune,delete,repo-delete,rdelete,compact,purge,expire,break-lock,unlock,recreate !-n | backup.delete
+  remove-*,cleanup +--force | backup.delete repository,snapshot,policy delete,remove,disconnect | backup.delete key
+  remove,delete,change-* | backup.delete +--remove-older-than
+gh hub | -R= --repo= -t= --title= -b= --body= -F=u --body-file=u -l= --label= --jq= -q= --template= -X=M --method=M -f=
+  -H= --hostname= | repo.delete repo delete,archive,rename,edit,sync !--description,--homepage,--add-topic | repo.delete
+  release,secret,variable,cache,label,gist,run,workflow,ssh-key,gpg-key,issue,codespace,ruleset,org
+  delete,remove,disable,cancel,lock,transfer,pin | repo.delete pr merge +--admin | repo.delete pr close
+  +--delete-branch,-d | repo.delete auth logout,refresh | secret.show auth token | secret.show auth status
+  +--show-token,-t | publish release create,upload,edit | repo.delete secret,variable set
+glab tea | -R= --repo= -t= -d= -b= -F= | repo.delete
+  repo,project,release,variable,issue,mr,label,ssh-key,runner,schedule delete,archive,transfer | secret.show variable
+  get,export | publish release create,upload
+psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql sqlplus
+  hive beeline presto trino impala-shell cqlsh osql isql tsql litecli mssql-cli spanner-cli mongo mongosh psql.exe |
+  -c=q -e=q -q=q -Q=q --command=q --execute=q --query=q --eval=q -f=u --file=u -h= -p= -U= -u= -d= -P= -D= --host=
+  --port= --user= --username= --dbname= --database= -s: -v= -F= q*
+redis-cli valkey-cli keydb-cli | -h= -p= -a= -n= -u= --user= --pass= | db.destroy flushall,flushdb,shutdown,swapdb |
+  db.destroy config set,rewrite | db.destroy script,function flush | db.destroy debug,failover,cluster
+  reset,segfault,failover | db.destroy del,unlink ?? | db.destroy cluster reset,forget,flushslots
+dropdb dropuser pg_dropcluster mysqladmin mariadb-admin pg_resetwal | -h= -p= -U= -u= | db.destroy *
+  ~dropdb,dropuser,pg_dropcluster,pg_resetwal | db.destroy drop,flush-*,shutdown
+pg_restore mongorestore pg_basebackup mysqlimport pgloader createdb | -d= -h= -U= -p= -D=t --dbname= | db.destroy
+  +-c,--clean,--drop,--delete
+prisma drizzle-kit sequelize sequelize-cli typeorm knex alembic flyway liquibase doctrine console artisan manage.py
+  rails rake goose migrate dbmate sqlx diesel atlas node-pg-migrate umzug django-admin flask | -c= -d= -e= --env=
+  --schema= --url= --database= -p= -path= --settings= | db.destroy migrate reset,zero,down,rollback !-n | db.destroy db
+  push +--force-reset,--accept-data-loss | db.destroy
+  drop,clean,drop-all,dropall,flush,reset_db,sqlflush,down,reset,truncate | db.destroy downgrade base | db.destroy
+  db:drop*,db:reset,db:purge,db:schema:load,db:migrate:reset,db:truncate_all,db:migrate:undo:all,db:wipe | db.destroy
+  migrate:fresh,migrate:reset,migrate:refresh,schema:drop,*:database:drop,*:schema:drop,queue:clear | db.destroy
+  migrate:rollback +--all | db.destroy database,schema,db drop,reset,clean | db.destroy migrate * zero
+fdisk sfdisk cfdisk sgdisk gdisk parted | -u= -o= | disk.manage !-l,--list,print,-v,--verify
+mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format mkfs.* | -*
+diskutil | | disk.manage erase*,partition*,zerodisk,randomdisk,secureerase,reformat,unmountdisk | disk.manage apfs
+  delete*,erase*,resize*
+lvremove vgremove pvremove lvreduce resize2fs tune2fs e2fsck fsck xfs_repair format-volume clear-disk initialize-disk
+  remove-partition | | disk.manage !-n,-t,--test,-l
+zpool zfs btrfs cryptsetup mdadm hdparm nvme blockdev swapoff umount dmsetup losetup mount | -t= -o= -F: | disk.manage
+  destroy,labelclear,remove,rollback,subvolume,luks*,erase,format,sanitize
+  !list,show,create,snapshot,-n,-nv,luksDump,luksOpen | disk.manage subvolume delete | disk.manage receive,recv +-F |
+  disk.manage
+  +--stop,--zero-superblock,--remove,--security-erase,--trim-sector-ranges,--setro,--flushbufs,--all,-a,-l,--bind !-n
+shutdown poweroff halt reboot stop-computer restart-computer | | system.power !-c,-whatif
+init telinit | | system.power 0,6,1,s
+systemctl | -t= -p= -M= -H= --user: | system.power poweroff,reboot,halt,kexec,suspend,hibernate,rescue,emergency,isolate
+  | system.services stop,disable,mask,kill,set-default !--user
+service | | system.services * stop
+launchctl | | system.services unload,bootout,remove,disable
+iptables ip6tables nft ufw firewall-cmd auditctl pfctl | -t= -A= -I= | system.services
+  +-F,-X,-P,-D,--flush,--policy,--panic-on,--remove-service,--remove-port,-d,-e | system.services
+  flush,delete,disable,reset
+ip | | system.services link set !up | system.services route,addr,address,netns del,flush,delete
+ifconfig route nmcli setenforce sysctl modprobe rmmod insmod nginx apachectl supervisorctl haproxyctl | -p= |
+  system.services * down | system.services del,delete,flush,0,permissive,stop | system.services
+  networking,radio,connection off,delete | system.services +-w,--write,-r | system.services * ~rmmod,insmod
+kill killall pkill killall5 | -*
+crontab | -u= -l:N | system.schedule +-r | system.schedule * !-l,-e
+at batch atrm schtasks | -f=f | system.schedule * ~atrm | system.schedule +/delete
+userdel deluser groupdel delgroup useradd adduser chpasswd visudo vipw | | system.users !-c,--check
+usermod passwd gpasswd chage | | system.users !-S,--status,-l
+dscl net | | system.users * -delete,-create,-append,-passwd | system.users user,localgroup +/delete,/add
+apt apt-get aptitude | -t= -o= -s: | system.packages remove,purge,autoremove,full-upgrade,dist-upgrade !-s,--simulate
+dpkg rpm pacman | -i: | system.packages +-P,--purge,-r,--remove,--force-all,-e,--erase,-R,-Rns,-Rs,-Rdd,-Rsc,-Rn,-Rscn
+  !--test,-p,--print
+yum dnf zypper apk snap flatpak | | system.packages remove,erase,autoremove,rm,del,uninstall,distro-sync !--assumeno,-s
+brew | | system.packages uninstall,remove,rm,autoremove +--force,--zap,--ignore-dependencies
+mail mailx sendmail mutt msmtp swaks | -s= -a=r -A=r -c= -b= | mail.send *
+curl | -o=w --output=w -D=w --dump-header=w -c=w --cookie-jar=w --trace=w --trace-ascii=w --output-dir=t --stderr=w -K=r
+  --config=r -d=b --data=b --data-binary=b --data-raw= --data-urlencode=b --data-ascii=b -F=b --form=b --json=b -T=r
+  --upload-file=r -H=b --header=b -b=u --cookie=u -u= --user= -A= --user-agent= -e= --referer= -X=M --request=M -w=
+  --write-out= -m= --max-time= --retry= --retry-delay= --connect-timeout= -x= --proxy= --resolve= --connect-to= --key=u
+  --cert=u -E=u --cacert=u --capath=u --pass= -r= --range= --url=h --limit-rate= -Y= -y= -C= -z= -Q= --retry-max-time=
+  h*
+wget aria2c | -O=w -o=w --output-document=w --output-file=w -P=t --directory-prefix=t -i=r --input-file=r --post-file=r
+  --body-file=r --post-data=b --header=b -U= -e= -t= -T= --user= --password= --method=M -d=t h*
+http https xh httpie iwr irm invoke-webrequest invoke-restmethod fetch lynx | -o=w --output=w -a= --auth= -Method=M
+  -OutFile=w -Uri=h -Headers= -Body= h*
+nc ncat netcat telnet socat | -p= -w= -s= -x= -i= -q= -e=- --exec=- --sh-exec=- -c=- h*
+openssl | 1dash -in=r -inkey=r -out=w -keyout=w -CA=u -CAkey=u -key=u -cert=u -passin= -passout= -subj= -days= -newkey=
+  -config=u g -*
+ssh-keygen ssh-add ssh-copy-id ssh-keyscan keytool mkcert certbot signtool codesign jarsigner | -f=u -t= -b= -C= -N= -P=
+  -i=u -keystore=u u*
+security | -a= -s= -l= | path.secret find-generic-password,find-internet-password +-w,-g | path.secret
+  dump-keychain,export | system.users delete-*
+pass secret-tool bw lpass keyctl cmdkey vaultcmd gopass keepassxc-cli chamber envchain | | secret.show
+  show,get,export,lookup,search,print,read,pipe,list,clip,find | cloud.delete rm,delete,clear,purge,remove
+  ~pass,gopass,bw,lpass,secret-tool,chamber | secret.show * ~pass
+  !ls,list,git,init,insert,generate,edit,help,version,otp
+git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e= -o=
+  --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
+  --branch= --depth= | git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive
+  | git.discard checkout,switch +-f,--force,--discard-changes | git.discard checkout-index +-f,--force !-n | git.discard
+  read-tree +--reset | git.discard rm +-f,--force !--cached,-n | git.discard rm .,:/,./ !--cached,-n | git.discard
+  submodule deinit +-f,--force | git.stash-drop stash drop,clear | git.branch-delete branch +-D | git.branch-delete
+  branch +-d,--delete +-f,--force | git.rewrite branch +-f,--force | git.rewrite reflog expire,delete !-n | git.rewrite
+  gc +--prune=now,--prune=all,--prune=0 | git.rewrite prune !-n | git.rewrite update-ref +-d,--stdin | git.rewrite
+  update-ref refs/heads/* | git.rewrite filter-branch,filter-repo !--analyze | git.rewrite replace * * | git.rewrite
+  replace +-d,--delete | git.rewrite rebase +--root | git.worktree worktree remove +-f,--force | secret.show credential
+  fill,get | git.discard checkout,restore +--ours,--theirs .
+bfg git-filter-repo | | git.rewrite *
+make gmake just task rake-task | -C=D --directory=D -f=u --file=u --makefile=u -j= -l= --justfile=u -d=D -*
+harness install.py harness.py claude | -*
+export declare typeset local readonly set unset alias unalias shopt setopt read mapfile readarray trap hash | g*
+tmux screen | -t= -s= -n= -c=D -S= -L= -x= -y= -F= s*
+pytest ruff mypy black eslint prettier tsc jest vitest mocha go rustc rustup gcc cc clang g++ cmake ninja bazel java
+  javac pm2 bd jj svn hg fossil nvm fnm volta gdb lldb ffmpeg convert magick xcodebuild xcrun adb swift tox nox
+  pre-commit ollama redis-server postgres minio ollama turbo nx vite next webpack | g*
+set-content sc add-content ac out-file clear-content clc new-item ni tee-object | 1dash -path=w -filepath=w
+  -literalpath=w -value= w -*
+get-content gc | 1dash -path=r r*
+open xdg-open pbcopy xclip xsel wl-copy mdfind gist croc wormhole magic-wormhole transfer uuencode cpio pax iconv
+  dos2unix ccrypt | -o=w -t= r*
+psexec wmic reg sc.exe bcdedit fsutil cipher | | disk.manage delete,shadowcopy,/deletevalue,usn,/w:* | disk.manage *
+  delete
+"""
 
-_DISKS = tuple(
-    """
-    /dev/sd /dev/nvme /dev/hd /dev/vd /dev/xvd /dev/mmcblk /dev/disk /dev/rdisk /dev/dm- /dev/md /dev/mapper/
-    /dev/mem /dev/kmem /dev/port /dev/root /dev/block
-    """.split()
+# Words that a service obeys by destroying something; the second half means little to a program that we do not know.
+SEVERE = frozenset(
+    "delete destroy terminate purge wipe nuke erase deprovision decommission undeploy teardown truncate drop".split()
 )
-MAX_TARGETS = 1000
-_CORE_FILES = tuple(
-    """
-    /etc/passwd /etc/shadow /etc/group /etc/gshadow /etc/sudoers /etc/fstab /boot/ /etc/ld.so.preload /etc/pam.d/
-    /proc/sysrq-trigger /proc/sys/ /sys/ /etc/crontab /etc/cron
-    """.split()
+DESTROYS = SEVERE | frozenset("del deregister disable revoke reset flush uninstall undefine detach kill".split())
+_EXCUSES = frozenset(
+    "--help --dry-run --dryrun -dry-run --whatif -whatif --version --preview-only --generate-cli-skeleton".split()
 )
-_INTERPRETERS = SHELLS | {
-    "python",
-    "python3",
-    "python2",
-    "node",
-    "ruby",
-    "perl",
-    "php",
-    "deno",
-    "bun",
-    "pwsh",
-    "powershell",
-    "iex",
-}
-_WIDE_MODES = ("777", "0777", "a+rwx", "ugo+rwx", "a=rwx", "666", "0666", "+rwx", "o+w", "a+w", "o+rwx", "1777")
+_VERSIONED = frozenset("python pypy node ruby perl php pip lua clang gcc psql java ipython".split())
+MAX_OPERANDS = 400
+
+_index: dict[str, str] = {}
+_rows: dict[str, Row | None] = {}
 
 
-def is_disk(path: str) -> bool:
-    return path.startswith(_DISKS) or "physicaldrive" in path
+class Row:
+    """One row, read."""
+
+    def __init__(self, text: str) -> None:
+        fields = [field.split() for field in text.split("|")]
+        self.values: dict[str, str] = {}  # options that take one, with its kind
+        self.changes: dict[str, str] = {}
+        self.keyed: dict[str, str] = {}
+        self.operands: list[str] = []
+        self.effects = fields[2:]
+        self.is_single = "1dash" in fields[1]
+        for token in fields[1]:
+            name, equals, kind = token.partition("=")
+            if equals and name:
+                (self.values if name[0] in "-/" else self.keyed)[name] = kind or "-"
+            elif token[0] == "-" and ":" in token:
+                self.changes[token.partition(":")[0]] = token.partition(":")[2]
+            elif token != "1dash":
+                self.operands.append(token)
 
 
-def is_core(path: str) -> bool:
-    return path.startswith(_CORE_FILES)
+class Arguments:
+    """The arguments of one call, told apart by its row."""
+
+    def __init__(self) -> None:
+        self.flags: list[str] = []
+        self.values: list[tuple[str, str, str]] = []  # option, kind, value
+        self.operands: list[str] = []
+        self.places: list[int] = []  # of the operands, among the arguments
+        self.unsure: set[int] = set()  # operands that may be the value of an option we do not know
+
+    def value(self, kind: str) -> str:
+        return next((value for _, each, value in self.values if each == kind), "")
+
+    def has(self, flags: str) -> bool:
+        return any(flag in self.flags for flag in flags.split(","))
 
 
-def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
-    name = call.program
-    if name == "fork-bomb":
-        yield "system.fork-bomb", " ".join(call.args)
-    elif name == "endless-spawning":
-        yield "system.endless-spawning", "a loop without end that starts processes"
-    elif name.startswith("mkfs") or name in (
-        "mke2fs",
-        "mkswap",
-        "wipefs",
-        "blkdiscard",
-        "newfs",
-        "badblocks",
-        "format",
-    ):
-        yield from _formats(call)
-    elif name in ("chmod", "chown", "chgrp", "setfacl", "chattr"):
-        yield from _permissions(call, scope)
-    elif name in ("kill", "killall", "pkill", "killall5"):
-        yield from _kills(call)
-    elif name == "gh" and "api" in call.args[:1]:
-        yield from _gh_api(call)
-    elif name in (
-        "security",
-        "gpg",
-        "gpg2",
-        "pass",
-        "secret-tool",
-        "op",
-        "bw",
-        "lpass",
-        "keyctl",
-        "cmdkey",
-        "vaultcmd",
-    ):
-        yield from _reveals(call)
-    elif name in ("harness", "install.py", "harness.py"):
-        yield from _ourselves(name, call.args)
-    elif name.startswith("python") or name in ("py", "php"):
-        yield from _scripts(call)
-    elif name == "crontab" and _replaces_jobs(call):
-        yield "system.schedule", call.line()
-    elif name == "claude":
-        if _goes_unguarded(call.args) or not set(_SWITCHES).isdisjoint(found.assigned):
-            yield "self.uninstall", call.line()
-    elif name in ("export", "env", "declare", "typeset"):
-        yield from _switched(call)
-    elif name in ("docker", "podman", "nerdctl"):
-        yield from _mounts(call, scope)
-    elif name in ("nc", "ncat", "netcat", "socat"):
-        yield from _network_shell(call)
-    elif (
-        name in ("powershell", "pwsh")
-        and any(arg.lower().startswith(("-enc", "-e", "/enc")) and len(arg) < 17 for arg in call.args)
-        and not any(arg.lower() in ("-executionpolicy", "-ep") for arg in call.args if arg.lower().startswith("-e"))
-    ):
-        yield "code.hidden", call.line()
-    for _, target in call.redirections:
-        if target.startswith(("/dev/tcp/", "/dev/udp/")) and not (name == "exec" and _is_local(target[9:])):
-            yield "remote.shell", call.line()
-    if name in _INTERPRETERS or call.word in found.fetched:
-        if call.word in found.fetched or (
-            call.args and not call.args[0].startswith("-") and call.args[0] in found.fetched
-        ):
-            yield "remote.pipe-to-shell", call.line()
-        yield from _piped(call, found)
-    if name in ("eval", "source", ".", *SHELLS) or name.startswith("python"):
-        yield from _fetched(call, found)
+def known_as(name: str) -> str:
+    """The name of the row: `python3.12`, `nodejs.exe` and `mkfs.ext4` have one."""
+    if not _index:
+        for line in ROWS.replace("\n  ", " ").strip().split("\n"):
+            _index.update(dict.fromkeys(line.partition("|")[0].split(), line))
+    if name in _index:
+        return name
+    base = name.rstrip("0123456789.")
+    if base in _VERSIONED or name.startswith("python"):
+        return base if base in _index else "python"
+    return "mkfs" if name.startswith("mkfs.") else name[1:] if name[:1] == "g" and name[1:] in _index else name
 
 
-_SWITCHES = ("HARNESS_MEMORY", "HARNESS_MEMORY_HOME", "CLAUDE_CONFIG_DIR")
-_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "--bare", "bypassPermissions")
+def row_of(name: str) -> Row | None:
+    if name not in _rows:
+        line = _index.get(known_as(name))
+        _rows[name] = Row(line) if line else None
+    return _rows[name]
 
 
-def _goes_unguarded(args: list[str]) -> bool:
-    """Another session, without us or without questions."""
-    if any(arg in _UNGUARDED or arg.endswith("=bypassPermissions") or "disableAllHooks" in arg for arg in args):
-        return True
-    return args[:2] in (
-        ["plugin", "disable"],
-        ["plugin", "uninstall"],
-        ["plugin", "remove"],
-        ["config", "set"],
-    ) and any(
-        "hooks" in arg.lower() or "harness" in arg.lower() for arg in [*args[2:], "hooks" * (args[0] == "plugin")]
-    )
-
-
-def _switched(call: Call) -> Iterator[tuple[str, str]]:
-    """`export HARNESS_MEMORY=off`, `env CLAUDE_CONFIG_DIR=... claude`."""
-    for arg in call.args:
-        name, _, value = arg.partition("=")
-        if (name == _SWITCHES[0] and value) or (name in _SWITCHES and "claude" in call.args):
-            yield "self.uninstall", call.line()
-
-
-def _replaces_jobs(call: Call) -> bool:
-    operands = [arg for flag, arg in zip(["", *call.args], call.args) if arg[:1] != "-" and flag != "-u"]
-    return bool(operands) or (call.args[-1:] == ["-"] and isinstance(call.stdin, (str, list)))
-
-
-def _is_local(text: str) -> bool:
-    return text.lstrip("/").startswith(("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal"))
-
-
-def _formats(call: Call) -> Iterator[tuple[str, str]]:
-    name = call.program
-    if "--help" in call.args or "-n" in call.args or "--no-act" in call.args:
-        return
-    operands = [arg for arg in call.args if arg[:1] != "-"]
-    if name == "format":  # a word that other tools use too
-        if any(len(arg) == 2 and arg[1] == ":" for arg in call.args):
-            yield "disk.overwrite", call.line()
-    elif name == "badblocks":
-        if "-w" in call.args:
-            yield "disk.overwrite", call.line()
-    elif name == "wipefs":
-        if {"-a", "--all", "-af", "-fa"} & set(call.args):
-            yield "disk.overwrite", call.line()
-    elif operands and not all(
-        arg.endswith((".img", ".raw", ".iso", ".qcow2")) or arg.startswith("/tmp/") for arg in operands[:1]
-    ):
-        yield "disk.overwrite", call.line()
-
-
-def _permissions(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    args = call.args
-    flags = [arg for arg in args if arg[:1] == "-" and not arg[1:2].isdigit()]
-    recursive = "--recursive" in flags or any("R" in flag for flag in flags if flag[1:2] != "-")
-    operands = [arg for arg in args if arg[:1] != "-" or arg[1:2].isdigit()]
-    count = 0 if any(flag.startswith("--reference") for flag in flags) else 1
-    modes, targets = operands[:count], operands[count:]
-    wide = any(mode in _WIDE_MODES or not mode.strip("0") for mode in modes) and call.program == "chmod"
-    for target in list(dict.fromkeys(targets))[:MAX_TARGETS]:
-        base = target.rstrip("*\ue001") if target[-1:] in ("*", "\ue001") else target
-        path = paths.absolute(base or ".", call.cwd, scope)
-        local = paths.home_relative(path, scope)
-        if call.where == "container":
-            continue
-        is_root = path in ("/", "") or path.count("/") == 1 or local == "~"
-        if (
-            recursive
-            and not paths.is_temporary(path, scope)
-            and (is_root or paths.is_system(path))
-            and not _is_project(path, scope)
-        ) or (wide and (is_root or paths.is_system(path)) and not paths.is_temporary(path, scope)):
-            yield "system.permissions", call.line()
-        elif (recursive and wide) or (recursive and UNKNOWN in path and path.startswith(UNKNOWN) and wide):
-            yield "system.world-writable", call.line()
-
-
-def _is_project(path: str, scope: Scope) -> bool:
-    return paths.is_inside(path, scope.project)
-
-
-def _kills(call: Call) -> Iterator[tuple[str, str]]:
-    args = call.args
-    if call.program == "killall5" or (
-        call.program == "kill" and ("-1" in args[1:] or args[-1:] == ["1"] or args[-1:] == ["-1"])
-    ):
-        signal = args[0].upper().replace("-SIG", "-") if args[0][:1] == "-" and len(args) > 1 else ""
-        if signal in ("-S", "-N"):
-            signal = "-" + args[1].upper().replace("SIG", "")
-        is_last = call.program == "killall5" or signal in ("", "-TERM", "-KILL", "-9", "-15", "-STOP", "-19", "--")
-        if not (args and args[0] == "-l") and args != ["-1"] and (is_last or args[-1] == "-1"):
-            yield "system.kill-all", call.line()
-    elif call.program == "pkill" and any(arg in (".", ".*", "") for arg in args if arg[:1] != "-"):
-        yield "system.kill-all", call.line()
-
-
-def _gh_api(call: Call) -> Iterator[tuple[str, str]]:
-    args = call.args
-    for flag, value in zip(args, args[1:]):
-        if flag in ("-X", "--method") and value.upper() == "DELETE":
-            yield "repo.delete", call.line()
-    if any(arg.upper() in ("-XDELETE", "--METHOD=DELETE") for arg in args):
-        yield "repo.delete", call.line()
-
-
-def _reveals(call: Call) -> Iterator[tuple[str, str]]:
-    args = call.args
-    first = next((arg for arg in args if arg[:1] != "-"), "")
-    if (
-        call.program == "security"
-        and first.startswith(("find-generic-password", "find-internet-password", "dump-keychain", "export"))
-    ) or (call.program in ("gpg", "gpg2") and any(arg.startswith("--export-secret") for arg in args)):
-        yield "path.secret", call.line()
-    elif call.program == "pass" and (
-        first == "show" or (first and first not in ("ls", "list", "git", "init", "help", "version"))
-    ):
-        yield "path.sensitive", call.line()
-    elif call.program == "secret-tool" and first in ("lookup", "search"):
-        yield "path.secret", call.line()
-    elif call.program in ("op", "bw", "lpass") and first in (
-        "read",
-        "get",
-        "item",
-        "show",
-        "export",
-        "document",
-        "list",
-    ):
-        yield "path.sensitive", call.line()
-    elif call.program == "keyctl" and first in ("print", "read", "pipe"):
-        yield "path.secret", call.line()
-
-
-def _ourselves(name: str, args: list[str]) -> Iterator[tuple[str, str]]:
-    line = " ".join([name, *args])
-    if args[:2] == ["guard", "allow-once"]:
-        yield "self.allow", line
-    elif args[:1] == ["memory"] and _forgets(args[1:2], args[2:]):
-        yield "self.forget", line
-    elif name == "install.py" and any(arg in ("--uninstall", "--purge", "--no-guard") for arg in args):
-        yield "self.uninstall", line
-
-
-def _forgets(verb: list[str], rest: list[str]) -> bool:
-    """Whether the command line removes something now, not only shows what it would remove."""
-    if not {"--help", "-h"}.isdisjoint(rest[: rest.index("--")] if "--" in rest else rest):
-        return False
-    if verb == ["forget"]:
-        return not {"--yes", UNKNOWN}.isdisjoint(rest)
-    if verb in (["prune"], ["archive"]):
-        return "--dry-run" not in rest
-    is_other = rest[:1] in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"])
-    return verb == ["note"] and not is_other and not {"remove", UNKNOWN}.isdisjoint(rest)
-
-
-def _scripts(call: Call) -> Iterator[tuple[str, str]]:
-    """`python3 harness guard ...`, `python manage.py flush`, `php artisan db:wipe`: the script is the program."""
-    from . import rules
-
-    operands = call.args
-    at = 0
-    while at < len(operands) and operands[at][:1] == "-" and operands[at] not in ("-c", "-m"):
-        at += 2 if operands[at] in ("-X", "-W") else 1
-    if at >= len(operands) or operands[at] == "-c":
-        return
-    if operands[at] == "-m":
+def parsed(row: Row | None, args: list[str]) -> Arguments:
+    found = Arguments()
+    values = row.values if row else {}
+    before, at = "", 0
+    while at < len(args):
+        arg = args[at]
         at += 1
-    name = operands[at].replace("\\", "/").rpartition("/")[2] if at < len(operands) else ""
-    rest = operands[at + 1 :]
-    yield from _ourselves(name, rest)
-    rule = rules.matched(name, rest)
-    if rule:
-        yield rule, call.line()
-    if name == "manage.py" and rest[:1] == ["migrate"] and "zero" in rest:
-        yield "db.destroy", call.line()
+        if arg == "--":
+            found.flags.append(arg)
+            found.operands += args[at : at + MAX_OPERANDS]
+            found.places += range(at, len(args))
+            break
+        if (arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()) and arg not in values:
+            if len(found.operands) < MAX_OPERANDS:
+                if before and "=" not in before:
+                    found.unsure.add(len(found.operands))
+                found.operands.append(arg)
+                found.places.append(at - 1)
+            before = ""
+            continue
+        before, (name, equals, value) = arg, arg.partition("=")
+        found.flags += [arg, name] if equals else [arg]
+        if not equals and arg[1:2] != "-" and arg not in values and not (row and row.is_single):
+            # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
+            letters = ["-" + letter for letter in arg[1:]]
+            valued = next((place for place, letter in enumerate(letters) if letter in values), len(letters))
+            found.flags += letters[: valued + 1]
+            if valued == len(letters):
+                continue
+            name, value = letters[valued], arg[valued + 2 :]
+            equals = value
+        kind = values.get(name, "?")
+        if name in values and not equals:
+            value = args[at] if at < len(args) else ""
+            at += 2 if kind == "+" else 1
+            while kind == "X" and at < len(args) and args[at][:1] != "-":  # everything up to the next option
+                at += 1
+        if name in values or equals:
+            found.values.append((name, kind, value))
+            before = ""
+    return found
 
 
-def _piped(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
-    """Code that arrives through a pipe from the network, or encoded."""
-    if not isinstance(call.stdin, list):
-        if (
-            isinstance(call.stdin, str)
-            and call.program in SHELLS
-            and call.stdin.strip() == UNKNOWN
-            and _reads_stdin(call)
-        ):
-            yield "code.hidden", call.line()
-        return
-    if not _reads_stdin(call) or (call.program in SHELLS and "-n" in call.args):
-        return
-    if any(fetches(each) and "--version" not in each.args and "--help" not in each.args for each in call.stdin):
-        yield "remote.pipe-to-shell", call.line()
-    elif (
-        any(decodes(each) for each in call.stdin)
-        or any(each.program == "history" for each in call.stdin)
-        or (
-            call.program in SHELLS
-            and any(each.program in ("echo", "printf") or isinstance(each.stdin, str) for each in call.stdin[-1:])
-        )
-    ):
-        yield "code.hidden", call.line()
+def rows_for(rule: str) -> list[tuple[str, str]]:
+    """The programs and words of every effect that a rule is about, for people."""
+    known_as("")
+    lines = [line.split("|") for line in dict.fromkeys(_index.values())]
+    fields = [(line[0].strip(), field.split()) for line in lines for field in line[2:]]
+    return [(names, " ".join(field[1:])) for names, field in fields if field[:1] == [rule]]
 
 
-def _reads_stdin(call: Call) -> bool:
-    """Whether an interpreter takes its program, not just its data, from standard input."""
-    if "xargs" in call.via and "-c" in call.args:
-        return any(UNKNOWN in arg for arg in call.args)
-    if call.program not in SHELLS and not {"-c", "-e", "-m", "-ne", "-pe", "-p"}.isdisjoint(call.args):
+def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
+    """(kind, word) of every argument, by the row."""
+    changed = next((row.changes[flag] for flag in given.flags if flag in row.changes), "")
+    taken = {"G": ("g?", "f?"), "c": ("f?",)}  # instead of that operand
+    left_out = [each for _, kind, _ in given.values for each in taken.get(kind, ())]
+    kinds = [each for each in row.operands if each not in left_out]
+    yield from ((kind, value) for _, kind, value in given.values)
+    words = [word for word in given.operands if word]
+    star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), len(kinds))
+    after = len(kinds) - star - 1
+    for at, word in enumerate(words):
+        key, equals, value = word.partition("=")
+        if row.keyed:
+            yield (row.keyed.get(key, "-"), value) if equals else ("-", word)
+            continue
+        place = min(at, star)
+        if at >= star and len(words) - at <= after and len(words) > 1:
+            place = len(kinds) - (len(words) - at)
+        kind = kinds[min(place, len(kinds) - 1)].rstrip("?*") or "?" if kinds else "?"
+        yield (changed if changed and kind in ("r", "w", "d", "o") else kind), word
+
+
+def command_at(given: Arguments, effect: list[str]) -> int:
+    """Where, among the operands, stands the command that this effect runs; -1 when it does not apply."""
+    if effect[:1] not in (["run"], ["in"]):
+        return -1
+    at = _in_order([token for token in effect[1:] if token not in ("-", "--")], given)
+    return at + effect.count("-") if at >= 0 else -1
+
+
+def effect_of(name: str, row: Row, given: Arguments) -> str:
+    """The rule of the first effect that applies to a call."""
+    is_help = given.flags[-1:] == ["-h"] and "-h" not in row.values and len(row.effects) > 1
+    if is_help or "help" in given.operands[:2] or not _EXCUSES.isdisjoint([flag.lower() for flag in given.flags]):
+        return ""
+    ours = [effect for effect in row.effects if effect[:1] not in ([], ["run"], ["in"])]
+    return next((effect[0] for effect in ours if applies(name, effect, given)), "")
+
+
+def applies(name: str, effect: list[str], given: Arguments) -> bool:
+    verbs = []
+    for token in effect[1:]:
+        words = token[1:].split(",")
+        if token[0] == "+":
+            if not any(flag in given.flags for flag in words):
+                return False
+        elif token[0] == "!":
+            values = [value for _, _, value in given.values]
+            if not set(words).isdisjoint([*given.flags, *given.operands[:6], *values]):
+                return False
+        elif token == "??" or token[0] == "~":
+            if not (any(UNKNOWN in word for word in given.operands) if token == "??" else name in words):
+                return False
+        else:
+            verbs.append(token)
+    return _in_order(verbs, given) >= 0
+
+
+def _in_order(verbs: list[str], given: Arguments) -> int:
+    """The place after the verbs, which begin the operands; -1 where they do not."""
+    at, words = 0, given.operands
+    if verbs and "@" in verbs[0]:
+        return next((place + 1 for place, word in enumerate(words[:4]) if is_one(verbs[0], word)), -1)
+    for verb in verbs:
+        while at < len(words) and at in given.unsure and not is_one(verb, words[at]):
+            at += 1
+        if at >= len(words) or not is_one(verb, words[at]):
+            return -1
+        at += 1
+    return at
+
+
+def is_one(alternatives: str, word: str) -> bool:
+    lower = word.lower()
+    for each in alternatives.lower().split(","):
+        head, star, tail = each.partition("*")
+        if each == lower or (each == "@" and destroys(lower, DESTROYS)):
+            return True
+        if star and lower.startswith(head) and lower.endswith(tail):
+            return True
+    return False
+
+
+def destroys(word: str, words: frozenset[str]) -> bool:
+    for mark in "_:.":
+        word = word.replace(mark, "-")
+    return not words.isdisjoint(word.split("-"))
+
+
+def unknown_effect(word: str, args: list[str]) -> bool:
+    """Whether a program that has no row is told to destroy something: `acme buckets delete b`."""
+    if "/" in word or "." in word or not _EXCUSES.isdisjoint(args):
         return False
-    operands = []
-    skip = False
-    for arg in call.args:
-        if not skip and (arg[:1] not in ("-", "+") or arg == "-"):
-            operands.append(arg)
-        elif call.program in SHELLS and not skip and "c" in arg and arg[1:2] != "-":
-            return False
-        skip = call.program in SHELLS and arg[:1] in ("-", "+") and arg[1:2] != "-" and arg[-1:] in ("o", "O")
-    return not operands or operands[0] in ("-", "/dev/stdin") or "-s" in call.args
-
-
-def _mounts(call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
-    from .operands import option_values
-
-    sources = [value.partition(":")[0] for value in option_values(call.args, ("-v", "--volume"))]
-    for value in option_values(call.args, ("--mount",)):
-        if "type=bind" in value:
-            sources += [part.partition("=")[2] for part in value.split(",") if part.startswith(("source=", "src="))]
-    for source in sources:
-        path = paths.absolute(source, call.cwd, scope) if source else ""
-        if path == "/" or (path and paths.home_relative(path, scope) == "~"):
-            yield "docker.mount", call.line()
-
-
-def _network_shell(call: Call) -> Iterator[tuple[str, str]]:
-    args = call.args
-    flags = "".join([arg[1:] for arg in args if arg[:1] == "-" and arg[1:2] != "-"])
-    runs = "e" in flags or any(arg.startswith(("--exec", "--sh-exec", "--lua-exec")) for arg in args)
-    if call.program == "socat":
-        runs = any(arg.upper().startswith(("EXEC:", "SYSTEM:")) for arg in args) and any(
-            "TCP" in arg.upper() or "UDP" in arg.upper() for arg in args
-        )
-    if runs or (isinstance(call.stdin, list) and any(each.program in SHELLS for each in call.stdin)):
-        yield "remote.shell", call.line()
-
-
-def _fetched(call: Call, found: Trace) -> Iterator[tuple[str, str]]:
-    """`bash <(curl ...)`, `eval "$(curl ...)"`."""
-    for arg in call.args:
-        at = arg.find("/dev/fd/")
-        number = arg[at + 8 :].split()[0] if at >= 0 and arg[at + 8 :].split() else ""
-        if number.isdecimal() and len(number) < 10 and int(number) < len(found.pipes):
-            made = found.pipes[int(number)]
-            if any(fetches(each) for each in made):
-                yield "remote.pipe-to-shell", call.line()
-            elif any(decodes(each) and not isinstance(each.stdin, str) for each in made):
-                yield "code.hidden", call.line()
-            return
-
-
-def downloads(call: Call) -> Iterator[tuple[str, str]]:
-    """What is asked of, or sent to, the network."""
-    for arg in call.args:
-        if "169.254.169.254" in arg or "metadata.google.internal" in arg or "[fd00:ec2::254]" in arg:
-            yield "exfil.metadata", call.line()
-    sends = any(
-        arg[:2] in ("-d", "-F", "-T") or arg.startswith(("--data", "--upload", "--post", "--form")) for arg in call.args
-    )
-    takes_input = isinstance(call.stdin, list) and (sends or call.program in ("nc", "ncat", "netcat"))
-    is_local = any(_is_local(arg.partition("://")[2] or arg) for arg in call.args)
-    if (
-        takes_input
-        and not is_local
-        and any(each.program in ("env", "printenv", "set") and not each.args for each in call.stdin)
-    ):
-        yield "exfil.environment", call.line()
-    if call.program in ("curl", "http", "https", "xh") and any(
-        arg.upper() in ("DELETE", "-XDELETE") for arg in call.args
-    ):
-        if not is_local:
-            yield "cloud.delete", call.line()
-        elif any(":9200/" in arg for arg in call.args):
-            yield "db.destroy", call.line()
-
-
-SENDERS = frozenset(("curl", "wget", "nc", "ncat", "netcat", "http", "https", "xh"))
-PROGRAMS = frozenset(
-    (
-        "fork-bomb",
-        "endless-spawning",
-        "mke2fs",
-        "mkswap",
-        "wipefs",
-        "blkdiscard",
-        "newfs",
-        "badblocks",
-        "format",
-        "chmod",
-        "chown",
-        "chgrp",
-        "setfacl",
-        "chattr",
-        "kill",
-        "killall",
-        "pkill",
-        "killall5",
-        "gh",
-        "security",
-        "gpg",
-        "gpg2",
-        "pass",
-        "secret-tool",
-        "op",
-        "docker",
-        "podman",
-        "nerdctl",
-        "nc",
-        "ncat",
-        "netcat",
-        "socat",
-        "bw",
-        "lpass",
-        "keyctl",
-        "harness",
-        "install.py",
-        "py",
-        "php",
-        "crontab",
-        "claude",
-        "declare",
-        "env",
-        "exec",
-        "export",
-        "typeset",
-        "eval",
-        "source",
-        ".",
-        *_INTERPRETERS,
-    )
-)
+    operands = [arg for arg in args[:8] if arg[:1] != "-"]
+    return any(destroys(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])

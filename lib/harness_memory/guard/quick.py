@@ -15,7 +15,7 @@ HINTS = """
     service_account serviceaccount htpasswd environ kubeconfig .oci .databricks .snow .dbt bitcoin ethereum
     .electrum /proc .claude .codex .gemini cookies .fly .bitwarden .1password appdata library .age .sops 169.254
     metadata .yarnrc .composer admin.conf k3s.yaml master.key token ssh_host .nuget .bundle bitwarden .config/
-    serviceaccount
+    wallet .p8 client_secret
     """.split()
 
 _PLAIN = frozenset(
@@ -23,14 +23,14 @@ _PLAIN = frozenset(
 )  # what a script may be made of
 _PROGRAMS = frozenset(
     """
-    ls pwd cd echo true date whoami which mkdir pytest make tsc eslint prettier ruff mypy black jest vitest mocha
+    ls pwd cd echo true date whoami which mkdir pytest tsc eslint prettier ruff mypy black jest vitest mocha
     """.split()
 )
 _VERBS = {
     "git": frozenset("status log diff show add commit fetch pull branch rev-parse ls-files remote describe".split()),
-    "npm": frozenset("test t run install i ci start ls list outdated".split()),
-    "pnpm": frozenset("test run install i start ls list".split()),
-    "yarn": frozenset("test run install start build lint".split()),
+    "npm": frozenset("test t install i ci ls list outdated".split()),
+    "pnpm": frozenset("test install i ls list".split()),
+    "yarn": frozenset("test install".split()),
     "cargo": frozenset("build check test run clippy fmt bench doc tree".split()),
     "go": frozenset("build test vet run fmt list mod version".split()),
     "pip": frozenset("install list show freeze check".split()),

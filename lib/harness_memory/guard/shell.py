@@ -2,6 +2,7 @@
 
     tree    ("cmd", assignments, words, redirections)   one simple command
             ("seq", trees)     in order, however they are joined; the branches of if, while and case too
+            ("and", tree)      what follows depends on its success
             ("pipe", trees)    each one's output is the next one's input
             ("sub", tree, redirections)     ( ... ), with a state of its own
             ("group", tree, redirections)   { ...; }, loops and conditions
@@ -23,16 +24,11 @@ if TYPE_CHECKING:
     from typing import Any
 
 UNKNOWN = "\ue000"  # text that only the shell will know
-STAR = "\ue001"
-QUESTION = "\ue002"
-BRACKET = "\ue003"
-TILDE = "\ue004"
-OPEN = "\ue005"  # of a brace expansion
-COMMA = "\ue006"
-CLOSE = "\ue007"
+STAR, QUESTION, BRACKET, TILDE = "\ue001", "\ue002", "\ue003", "\ue004"
+OPEN, COMMA, CLOSE = "\ue005", "\ue006", "\ue007"  # of a brace expansion
 MARKERS = "\ue000\ue001\ue002\ue003\ue004\ue005\ue006\ue007"
 GLOBS = frozenset((STAR, QUESTION, BRACKET))
-PLAIN = {0xE000: "…", 0xE001: "*", 0xE002: "?", 0xE003: "[", 0xE004: "~", 0xE005: "{", 0xE006: ",", 0xE007: "}"}
+PLAIN = dict(zip(map(ord, MARKERS), "…*?[~{,}"))
 
 MAX_DEPTH = 50
 MAX_WORDS = 6_000  # of a script and all that it holds
@@ -43,21 +39,19 @@ MAX_BRACKET_CHARS = 5_000
 MAX_INDEX_CHARS = 200  # of an array
 MAX_PIECES = 12_000  # of words: escapes, quotes, expansions and what stands between them
 
-_BLANK = " \t\r"
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")
 _SPECIAL = _ENDS_WORD | frozenset("\\'\"$`*?[~{},=:")
 _IN_QUOTES = frozenset('"\\$`')
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIGITS = frozenset("0123456789")
-_SPECIAL_VARIABLES = frozenset("@*#?$!-")
-_RESERVED = frozenset(
-    """
-    if then elif else fi while until for select do done case esac function { } [[ ! time coproc
-    """.split()
-)
+_RESERVED = frozenset("if then elif else fi while until for select do done case esac function { } [[ ! time in".split())
+_COMPOUND = frozenset("if while until for select case function { [[".split())
+_REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">")
+_OPERATORS = (":-", ":=", ":?", ":+", "%%", "##", "//")
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
-_ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "a": "\a", "b": "\b", "e": "\x1b", "E": "\x1b", "f": "\f", "v": "\v"}
+_LIVE = {"*": STAR, "?": QUESTION, "[": BRACKET}
 _SCRUBBED = dict.fromkeys(PLAIN, "�")
+_NOTHING: frozenset[str] = frozenset()
 
 
 class Unreadable(ValueError):
@@ -71,11 +65,8 @@ class TooMuch(Unreadable):
 class Budget:
     """How much may still be read, by all readers of one script together."""
 
-    __slots__ = ("pieces", "words")
-
-    def __init__(self) -> None:
-        self.words = MAX_WORDS
-        self.pieces = MAX_PIECES
+    words = MAX_WORDS
+    pieces = MAX_PIECES
 
     def take(self, *, words: int = 0, pieces: int = 0) -> None:
         self.words -= words
@@ -89,7 +80,7 @@ def read(text: str, depth: int = 0, budget: Budget | None = None) -> Any:
     if not depth and not text.isascii():
         text = text.translate(_SCRUBBED)  # only the reader may write markers
     reader = _Reader(text, depth, budget or Budget())
-    tree = reader.sequence(frozenset())
+    tree = reader.sequence(_NOTHING)
     if reader.at < len(reader.text):
         raise Unreadable("unexpected %r at character %d" % (reader.text[reader.at], reader.at))
     reader.take_bodies()
@@ -102,8 +93,6 @@ def plain(word: str) -> str:
 
 
 class _Reader:
-    __slots__ = ("at", "bodies", "budget", "depth", "text")
-
     def __init__(self, text: str, depth: int, budget: Budget) -> None:
         self.text = text
         self.at = 0
@@ -111,30 +100,38 @@ class _Reader:
         self.budget = budget
         self.bodies: list[list[Any]] = []  # here-documents announced on this line
 
-    # Lists and pipelines -------------------------------------------------------------------------
+    def next(self, width: int = 1) -> str:
+        return self.text[self.at : self.at + width]
 
-    def sequence(self, stops: frozenset[str]) -> Any:
-        """Commands up to a closing bracket, `;;` or one of the reserved words `stops`, which is left unread."""
+    def deeper(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise TooMuch("nested too deeply")
-        text = self.text
-        found = []
+
+    # Commands ------------------------------------------------------------------------------------
+
+    def sequence(self, stops: frozenset[str]) -> Any:
+        """Commands up to a closing bracket, `;;` or one of the reserved words `stops`, which is left unread."""
+        self.deeper()
+        found: list[Any] = []
         while True:
             self.blanks()
-            char = text[self.at : self.at + 1]
-            if not char or char == ")" or text.startswith(";;", self.at):
+            char, two = self.next(), self.next(2)
+            if not char or char == ")" or two == ";;":
                 break
             if char == "\n":
                 self.newline()
-            elif (char == "&" and text[self.at + 1 : self.at + 2] != ">") or char in ";|":
+            elif (char == "&" and two != "&>") or char in ";|":
+                if found and two in ("&&", "||"):
+                    found[-1] = ("and", found[-1])  # its failure is noticed
+                    self.at += 1
                 self.at += 1
             elif stops and self.peek() in stops:
                 break
             else:
                 found.append(self.pipeline())
-                if text[self.at : self.at + 1] == "&" and text[self.at + 1 : self.at + 2] not in ("&", ">"):
-                    found[-1] = ("sub", found[-1], [], "&")  # in the background, with a state of its own
+                if self.next() == "&" and self.next(2) not in ("&&", "&>"):
+                    found[-1] = ("sub", found[-1], [])  # in the background, with a state of its own
         self.depth -= 1
         return found[0] if len(found) == 1 else ("seq", found)
 
@@ -145,62 +142,34 @@ class _Reader:
                 self.budget.take(words=1)
                 self.at += len(self.peek())
                 self.blanks()
-                if self.text.startswith("-p", self.at):
-                    self.at += 2
-                    self.blanks()
             found.append(self.command())
             self.blanks()
-            if self.text[self.at : self.at + 1] != "|" or self.text[self.at + 1 : self.at + 2] == "|":
-                break
-            self.at += 2 if self.text.startswith("|&", self.at) else 1
+            if self.next() != "|" or self.next(2) == "||":
+                return found[0] if len(found) == 1 else ("pipe", found)
+            self.at += 2 if self.next(2) == "|&" else 1
             self.lines()
-        return found[0] if len(found) == 1 else ("pipe", found)
 
     def command(self) -> Any:
-        char = self.text[self.at : self.at + 1]
-        if self.text.startswith("()", self.at):  # a function without a name runs at once
-            self.at += 2
-            self.lines()
-            return self.command()
-        if char == "(":
-            return self.arithmetic() if self.text.startswith("((", self.at) else self.subshell()
+        if self.next() == "(":
+            end = self.arithmetic_end(self.at) if self.next(2) == "((" else -1
+            if end > 0:
+                return self.arithmetic(end)
+            self.at += 1
+            tree = self.sequence(_NOTHING)
+            self.expect(")")
+            return ("sub", tree, self.redirections())
         word = self.peek()
         if word not in _RESERVED:
             return self.simple()
-        compound = {
-            "{": self.braces,
-            "if": self.condition,
-            "while": self.loop,
-            "until": self.loop,
-            "for": self.iteration,
-            "select": self.iteration,
-            "case": self.cases,
-            "function": self.function,
-            "[[": self.test,
-            "coproc": self.coprocess,
-        }.get(word)
-        if compound is None:
+        if word not in _COMPOUND:
             raise Unreadable("unexpected %r at character %d" % (word, self.at))
         self.at += len(word)
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise TooMuch("nested too deeply")
-        tree = compound()
+        self.deeper()
+        tree = self.compound(word)
         self.depth -= 1
         return tree
 
-    # Compound commands ---------------------------------------------------------------------------
-
-    def subshell(self) -> Any:
-        self.at += 1
-        tree = self.sequence(frozenset())
-        self.expect(")")
-        return ("sub", tree, self.redirections())
-
-    def arithmetic(self) -> Any:
-        end = self.arithmetic_end(self.at)
-        if end < 0:
-            return self.subshell()
+    def arithmetic(self, end: int) -> Any:
         inner = self.text[self.at + 2 : end - 2]
         self.at = end
         return ("cmd", [], ["((", self.substitutions(inner)], self.redirections())
@@ -210,9 +179,29 @@ class _Reader:
         end = self.closing("(", ")", at + 1, MAX_ARITHMETIC_CHARS)
         return end + 1 if end > 0 and self.text[end : end + 1] == ")" else -1
 
-    def braces(self) -> Any:
-        tree = self.sequence(frozenset("}"))
-        self.expect("}")
+    def compound(self, word: str) -> Any:
+        if word == "function":
+            self.blanks()
+            name = self.word()
+            self.blanks()
+            if self.next() == "(":
+                self.at += 1
+                self.expect(")")
+            return self.definition(name)
+        if word == "[[":
+            return self.test()
+        if word == "{":
+            tree = self.sequence(frozenset("}"))
+            self.expect("}")
+        elif word == "if":
+            tree = self.condition()
+        elif word == "case":
+            tree = self.cases()
+        elif word in ("for", "select"):
+            tree = self.iteration()
+        else:
+            head = self.sequence(frozenset(("do",)))
+            tree = ("seq", [head, self.body()])
         return ("group", tree, self.redirections())
 
     def condition(self) -> Any:
@@ -223,40 +212,27 @@ class _Reader:
             word = self.peek()
             self.at += len(word)
             if word == "fi":
-                return ("group", ("seq", found), self.redirections())
+                return ("seq", found)
             if word == "elif":
                 found.append(self.sequence(frozenset(("then",))))
                 self.expect("then")
             elif word != "else":
                 raise Unreadable("an `if` without `fi`")
 
-    def loop(self) -> Any:
-        test = self.sequence(frozenset(("do",)))
-        return self.repeated(test, test[:3] in _FOREVER)
-
-    def repeated(self, head: Any, is_endless: bool) -> Any:
-        body = self.body()
-        found = [head, body]
-        if is_endless and _spawns(body):
-            found.append(("cmd", [], ["endless-spawning"], []))
-        return ("group", ("seq", found), self.redirections())
-
     def body(self) -> Any:
         self.lines()
-        if self.peek() == "{":
-            self.at += 1
-            return self.braces()
-        self.expect("do")
-        tree = self.sequence(frozenset(("done",)))
-        self.expect("done")
+        opener, closer = ("{", "}") if self.peek() == "{" else ("do", "done")
+        self.expect(opener)
+        tree = self.sequence(frozenset((closer,)))
+        self.expect(closer)
         return tree
 
     def iteration(self) -> Any:
         self.blanks()
-        if self.text.startswith("((", self.at):
-            head = self.arithmetic()
-            self.lines_and_semicolons()
-            return self.repeated(head, head[2] == ["((", ";;"])
+        if self.next(2) == "((":
+            head = self.arithmetic(max(self.arithmetic_end(self.at), self.at + 2))
+            self.semicolons()
+            return ("seq", [head, self.body()])
         name = self.word()
         self.lines()
         words: list[Any] | None = None
@@ -264,12 +240,11 @@ class _Reader:
             self.at += 2
             words = []
             self.blanks()
-            while self.text[self.at : self.at + 1] not in ("", ";", "\n", "&"):
+            while self.next() not in ("", ";", "\n", "&"):
                 words.append(self.word())
                 self.blanks()
-        self.lines_and_semicolons()
-        tree = ("for", name if isinstance(name, str) else "", words, self.body())
-        return ("group", tree, self.redirections())
+        self.semicolons()
+        return ("for", name if isinstance(name, str) else "", words, self.body())
 
     def cases(self) -> Any:
         self.blanks()
@@ -280,30 +255,20 @@ class _Reader:
             self.lines()
             if self.peek() == "esac":
                 self.at += 4
-                return ("group", ("seq", found), self.redirections())
-            if self.text[self.at : self.at + 1] == "(":
+                return ("seq", found)
+            if self.next() == "(":
                 self.at += 1
             while True:
                 self.blanks()
                 found[0][2].extend([part] for part in _aside(self.word()))
                 self.blanks()
-                if self.text[self.at : self.at + 1] != "|":
+                if self.next() != "|":
                     break
                 self.at += 1
             self.expect(")")
             found.append(self.sequence(frozenset(("esac",))))
-            while self.text[self.at : self.at + 1] in (";", "&") and self.at < len(self.text):
+            while self.next() and self.next() in ";&":
                 self.at += 1
-
-    def function(self) -> Any:
-        self.blanks()
-        name = self.word()
-        self.blanks()
-        if self.text[self.at : self.at + 1] == "(":
-            self.at += 1
-            self.blanks()
-            self.expect(")")
-        return self.definition(name)
 
     def definition(self, name: Any) -> Any:
         self.lines()
@@ -311,28 +276,15 @@ class _Reader:
 
     def test(self) -> Any:
         words: list[Any] = ["[["]
-        while True:
+        while words[-1] != "]]" or len(words) == 1:
             self.lines()
-            char = self.text[self.at : self.at + 1]
-            if not char:
+            if not self.next():
                 raise Unreadable("a `[[` without `]]`")
-            if char in "<>&|();":
+            if self.next() in "<>&|();":
                 self.at += 1
-                continue
-            word = self.word()
-            if word == "]]":
-                return ("cmd", [], words, self.redirections())
-            words.append(word)
-
-    def coprocess(self) -> Any:
-        self.blanks()
-        start = self.at
-        if not self.peek():
-            self.word()
-            self.blanks()
-            if self.peek() in ("", "in") and self.text[self.at : self.at + 1] != "(":
-                self.at = start  # that was no name
-        return self.command()
+            else:
+                words.append(self.word())
+        return ("cmd", [], words[:-1], self.redirections())
 
     # Simple commands -----------------------------------------------------------------------------
 
@@ -341,14 +293,13 @@ class _Reader:
         assignments: list[Any] = []
         words: list[Any] = []
         redirections: list[Any] = []
-        text = self.text
         while True:
-            self.blanks()
-            char = text[self.at : self.at + 1]
-            if char in ("<", ">") and text[self.at + 1 : self.at + 2] == "(":
+            is_redirected = self.is_redirected()
+            char = self.next()
+            if self.next(2) in ("<(", ">("):
                 words.append(self.word())
-            elif char in ("<", ">") or text.startswith("&>", self.at):
-                redirections.append(self.redirection("<" if char == "<" else ">"))
+            elif is_redirected:
+                redirections.append(self.redirection())
             elif not char or char in "\n;&|)":
                 break
             elif char == "(":
@@ -358,8 +309,6 @@ class _Reader:
                 self.blanks()
                 self.expect(")")
                 return self.definition(words[0])
-            elif char in _DIGITS and self.is_descriptor():
-                redirections.append(self.redirection(""))
             else:
                 self.operand(assignments, words)
         if not words and not assignments and not redirections:
@@ -370,21 +319,18 @@ class _Reader:
         start = self.at
         is_declared = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
         name = self.assigned() if not words or is_declared else ""
-        if is_declared and self.text[self.at : self.at + 1] != "(":
+        if is_declared and self.next() != "(":
             self.at = start
             name = ""
-        if name and self.text.startswith("[", start + len(name)):
-            assignments.extend(("", part) for part in self.indexed(start + len(name), self.at))
         # `x+=y` is `x=$x"y"`
-        before = [("var", name, "", "", True)] if self.text[self.at - 2 : self.at] == "+=" else []
+        before = [("var", name, "", "", True)] if name and self.text[self.at - 2] == "+" else []
         if not name:
             words.append(self.word())
-        elif self.text[self.at : self.at + 1] == "(":
+        elif self.next() == "(":
             assignments.append((name, ([before] if before else []) + self.elements(), "array"))
         else:
             self.budget.take(words=1)
-            at = self.at
-            value = "" if self.text[at : at + 1] in _ENDS_WORD or at >= len(self.text) else self.word(assigning=True)
+            value = "" if not self.next() or self.next() in _ENDS_WORD else self.word()
             assignments.append((name, _joined([*before, value]) if before else value))
 
     def elements(self) -> list[Any]:
@@ -392,89 +338,66 @@ class _Reader:
         values: list[Any] = []
         while True:
             self.lines()
-            if self.text[self.at : self.at + 1] in ("", ")"):
+            if self.next() in ("", ")"):
                 break
-            close = self.text.find("]=", self.at, self.at + MAX_INDEX_CHARS) if self.text[self.at] == "[" else -1
-            if close > 0:
-                values.extend(self.indexed(self.at, close))
-                self.at = close + 2
-            is_empty = close > 0 and self.text[self.at : self.at + 1] in _ENDS_WORD
-            values.append("" if is_empty else self.word())
+            values.append(self.word())
         self.expect(")")
         return values
-
-    def indexed(self, start: int, end: int) -> list[Any]:
-        """What the index of an array runs."""
-        return [[part] for part in _aside(self.substitutions(self.text[start:end]))]
 
     def assigned(self) -> str:
         """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
         text, at = self.text, self.at
-        end = at
-        while end < len(text) and text[end] in _NAME:
-            end += 1
+        end = self.span(at, _NAME)
         name = text[at:end]
         if not name or name[0] in _DIGITS:
             return ""
         if text[end : end + 1] == "[":
-            close = self.closing("[", "]", end, MAX_INDEX_CHARS)
-            if close < 0 or text[close : close + 1] not in ("=", "+"):
-                return ""
-            end = close
-        if text[end : end + 2] == "+=":
+            end = self.closing("[", "]", end, MAX_INDEX_CHARS)
+        if end > 0 and text[end : end + 2] == "+=":
             end += 1
-        if text[end : end + 1] != "=":
+        if end < 0 or text[end : end + 1] != "=":
             return ""
         self.at = end + 1
         return name
 
-    def is_descriptor(self) -> bool:
-        end = self.at
-        while end < len(self.text) and self.text[end] in _DIGITS:
-            end += 1
-        return self.text[end : end + 1] in ("<", ">")
+    def span(self, at: int, chars: frozenset[str]) -> int:
+        """The position after those of these characters that stand at `at`."""
+        while at < len(self.text) and self.text[at] in chars:
+            at += 1
+        return at
 
     def redirections(self) -> list[Any]:
-        found = []
-        while True:
-            self.blanks()
-            char = self.text[self.at : self.at + 1]
-            if char in ("<", ">") or self.text.startswith("&>", self.at):
-                found.append(self.redirection("<" if char == "<" else ">"))
-            elif char and char in _DIGITS and self.is_descriptor():
-                found.append(self.redirection(""))
-            else:
-                return found
+        found: list[Any] = []
+        while self.is_redirected():
+            found.append(self.redirection())
+        return found
 
-    def redirection(self, _kind: str) -> Any:
-        text, at = self.text, self.at
-        while text[at] in _DIGITS:
-            at += 1
-        descriptor = text[self.at : at]
-        for operator in ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">"):
-            if text.startswith(operator, at):
-                break
-        else:
-            raise Unreadable("no redirection at character %d" % at)
+    def is_redirected(self) -> bool:
+        """Whether a redirection stands here, after blanks."""
+        self.blanks()
+        end = self.span(self.at, _DIGITS)
+        return self.text[end : end + 1] in ("<", ">") or self.next(2) == "&>"
+
+    def redirection(self) -> Any:
+        at = self.span(self.at, _DIGITS)
+        descriptor = self.text[self.at : at]
+        operator = next(each for each in _REDIRECTIONS if self.text.startswith(each, at))
         self.at = at + len(operator)
         self.blanks()
-        if operator in ("<<", "<<-"):
-            body = [self.delimiter(), operator == "<<-", ""]
-            self.bodies.append(body)
-            return (descriptor, "<<", body)
-        if self.text[self.at : self.at + 1] in ("", "\n"):
+        if self.next() in ("", "\n"):
             raise Unreadable("a redirection to nothing")
-        return (descriptor, operator, self.word())
-
-    # Here-documents ------------------------------------------------------------------------------
-
-    def delimiter(self) -> tuple[str, bool]:
-        """The word that ends the body, and whether it was quoted: then nothing in the body is expanded."""
         start = self.at
         word = self.word()
+        if operator not in ("<<", "<<-"):
+            return (descriptor, operator, word)
         raw = self.text[start : self.at]
-        quoted = "'" in raw or '"' in raw or "\\" in raw
-        return (plain(word) if isinstance(word, str) else raw.strip("\"'"), quoted)
+        is_quoted = not {"'", '"', "\\"}.isdisjoint(raw)  # then nothing in the body is expanded
+        end = plain(word) if isinstance(word, str) else raw.strip("\"'")
+        body = [(end, is_quoted), operator == "<<-", ""]
+        self.bodies.append(body)
+        return (descriptor, "<<", body)
+
+    # Here-documents ------------------------------------------------------------------------------
 
     def take_bodies(self) -> None:
         """Read the here-documents that were announced; `self.at` is at the start of a line."""
@@ -499,10 +422,6 @@ class _Reader:
             if (line.lstrip("\t") if tabs else line).rstrip("\r") == end:
                 self.at = stop + 1 if stop >= 0 else len(text)
                 return text[start:at]
-            # Inside $( ) the closing bracket may follow the delimiter on its line.
-            if line.startswith(end) and line[len(end) :].lstrip()[:1] == ")" and self.depth > 1:
-                self.at = at + len(end)
-                return text[start:at]
             at = stop + 1 if stop >= 0 else -1
         self.at = len(text)
         return text[start:]
@@ -511,9 +430,8 @@ class _Reader:
         """Text as between double quotes, where a quote itself means nothing."""
         if "$" not in text and "`" not in text:
             return text
-        if self.depth >= MAX_DEPTH:
-            raise TooMuch("nested too deeply")
-        inner = _Reader(text, self.depth + 1, self.budget)
+        inner = _Reader(text, self.depth, self.budget)
+        inner.deeper()
         parts: list[Any] = []
         while inner.at < len(text):
             inner.quoted_piece(parts, quote="")
@@ -521,45 +439,34 @@ class _Reader:
 
     # Words ---------------------------------------------------------------------------------------
 
-    def word(self, *, assigning: bool = False) -> Any:
+    def word(self) -> Any:
         self.budget.take(words=1)
-        text = self.text
-        start = self.at
+        text, start, size = self.text, self.at, len(self.text)
         end = start
-        size = len(text)
         while end < size and text[end] not in _SPECIAL:
             end += 1
         self.at = end
-        if end > start and (end == size or text[end] in _ENDS_WORD) and not text.startswith("(", end):
+        if end > start and (end == size or text[end] in _ENDS_WORD) and text[end : end + 1] != "(":
             return text[start:end]
         parts: list[Any] = [text[start:end]] if end > start else []
         braces = 0
         while self.at < size:
             char = text[self.at]
-            if char in _ENDS_WORD:
-                if char in "<>" and text[self.at + 1 : self.at + 2] == "(" and not parts:
-                    parts.append(self.process())
-                    continue
-                if (
-                    char == "("
-                    and parts
-                    and isinstance(parts[-1], str)
-                    and parts[-1][-1:] in (STAR, QUESTION, "@", "+", "!")
-                ):
-                    end = self.closing("(", ")", self.at)
-                    if end > 0:  # an extended pattern
-                        parts[-1] = parts[-1][:-1]
-                        parts.append(STAR)
-                        self.at = end
-                        continue
+            if char not in _ENDS_WORD:
+                braces = self.piece(parts, char, braces)
+                continue
+            if self.next(2) not in ("<(", ">(") or parts:
                 break
-            braces = self.piece(parts, char, braces, assigning)
+            self.at += 2
+            tree = self.sequence(_NOTHING)
+            self.expect(")")
+            parts.append(("file", tree))
         if self.at == start:
             raise Unreadable("unexpected %r at character %d" % (text[start : start + 1], start))
         word = _joined(parts)
         return "[" if word == BRACKET else word
 
-    def piece(self, parts: list[Any], char: str, braces: int, assigning: bool) -> int:
+    def piece(self, parts: list[Any], char: str, braces: int) -> int:
         self.budget.take(pieces=1)
         text = self.text
         self.at += 1
@@ -571,19 +478,13 @@ class _Reader:
             self.at = end + 1
         elif char == '"':
             parts.append("")
-            end = text.find('"', self.at)
-            if end > 0 and _IN_QUOTES.isdisjoint(text[self.at : end]):
-                parts.append(text[self.at : end])
-                self.at = end
-            while text[self.at : self.at + 1] != '"':
+            while self.next() != '"':
                 if self.at >= len(text):
                     raise Unreadable('an open "')
                 self.quoted_piece(parts, quote='"')
             self.at += 1
         elif char == "\\":
-            follows = text[self.at : self.at + 1]
-            if (follows.isalnum() or follows == ".") and _is_windows(text[max(0, self.at - 60) : self.at - 1]):
-                follows = "\\" + follows
+            follows = self.next()
             parts.append("" if follows == "\n" else follows or "\\")
             self.at += 1
         elif char == "$":
@@ -594,19 +495,15 @@ class _Reader:
             last = parts[-1][-1:] if parts and isinstance(parts[-1], str) else ""
             parts.append(TILDE if not parts or last in ("=", ":", OPEN, COMMA) else "~")
         elif char == "{":
-            if text.startswith("}", self.at):
-                parts.append("{}")
-                self.at += 1
-            else:
-                parts.append(OPEN)
-                braces += 1
-        elif char == "," and braces:
-            parts.append(COMMA)
-        elif char == "}" and braces:
-            parts.append(CLOSE)
-            braces -= 1
-        elif char in "*?[":
-            parts.append(STAR if char == "*" else QUESTION if char == "?" else BRACKET)
+            is_empty = self.next() == "}"
+            parts.append("{}" if is_empty else OPEN)
+            self.at += is_empty
+            braces += not is_empty
+        elif char in ",}" and braces:
+            parts.append(COMMA if char == "," else CLOSE)
+            braces -= char == "}"
+        elif char in _LIVE:
+            parts.append(_LIVE[char])
         else:
             end = self.at
             while end < len(text) and text[end] not in _SPECIAL:
@@ -620,8 +517,7 @@ class _Reader:
         self.budget.take(pieces=1)
         text, at = self.text, self.at
         end = at
-        size = len(text)
-        while end < size and text[end] not in _IN_QUOTES:
+        while end < len(text) and text[end] not in _IN_QUOTES:
             end += 1
         if end > at:
             parts.append(text[at:end])
@@ -630,11 +526,9 @@ class _Reader:
         char = text[at]
         self.at += 1
         if char == "\\":
-            follows = text[self.at : self.at + 1]
-            if follows == "\n":
-                parts.append("")
-            else:
-                parts.append(follows if follows and follows in ("$", "`", "\\", quote or "\0") else "\\" + follows)
+            follows = self.next()
+            is_escaped = follows and follows in ("$", "`", "\\", quote or "\0")
+            parts.append("" if follows == "\n" else follows if is_escaped else "\\" + follows)
             self.at += 1
         elif char == "$":
             self.dollar(parts, quoted=True)
@@ -646,19 +540,17 @@ class _Reader:
     def dollar(self, parts: list[Any], *, quoted: bool) -> None:
         self.budget.take(pieces=1)
         text, at = self.text, self.at
-        char = text[at : at + 1]
+        char = self.next()
         if char == "(":
-            end = self.arithmetic_end(at) if text.startswith("((", at) else -1
+            end = self.arithmetic_end(at) if self.next(2) == "((" else -1
             if end > 0:
-                parts.append(UNKNOWN)  # arithmetic
-                parts.append(_aside(self.substitutions(text[at + 2 : end - 2])))
+                parts += [UNKNOWN, _aside(self.substitutions(text[at + 2 : end - 2]))]
                 self.at = end
                 return
             self.at += 1
             self.budget.take(words=SUBSTITUTION_WORDS)
-            tree = self.sequence(frozenset())
-            if self.bodies:  # `$(cat <<EOF ... EOF)`: a body cannot begin after the bracket
-                self.bodies = []
+            tree = self.sequence(_NOTHING)
+            self.bodies = []  # `$(cat <<EOF ... EOF)`: a body cannot begin after the bracket
             self.expect(")")
             parts.append(("run", tree, quoted))
         elif char == "{":
@@ -667,107 +559,58 @@ class _Reader:
             parts.append(self.ansi())
         elif char == '"' and not quoted:
             pass  # a string to be translated: the quote is read next
-        elif char and char in _NAME and char not in _DIGITS:
-            end = at
-            while end < len(text) and text[end] in _NAME:
-                end += 1
+        elif char and (char in _NAME or char in "@*#?$!-"):
+            end = at + 1 if char not in _NAME or char in _DIGITS else self.span(at, _NAME)
             self.at = end
             parts.append(("var", text[at:end], "", "", quoted))
-        elif char and (char in _DIGITS or char in _SPECIAL_VARIABLES):
-            self.at += 1
-            parts.append(("var", char, "", "", quoted))
         else:
             parts.append("$")
 
     def parameter(self, quoted: bool) -> Any:
+        """`${...}`"""
         self.budget.take(pieces=3)
-        text = self.text
-        self.at += 1
-        end = self.at
-        opened = self.at - 1
-        if text[end : end + 1] in ("!", "#") and text[end + 1 : end + 2] != "}":
-            self.at = self.parameter_end(opened, quoted)
-            inner = text[end + 1 : self.at - 1]
-            if text[end] == "!" and _NAME.issuperset(inner):
-                return ("var", inner, "!", "", quoted)
-            return [UNKNOWN, *_aside(self.substitutions(inner))] if "$" in inner or "`" in inner else UNKNOWN
-        while end < len(text) and text[end] in _NAME:
-            end += 1
-        if end == self.at:
-            end += 1
-        name = text[self.at : end]
-        self.at = end
-        aside: list[Any] = []
-        if text[end : end + 1] == "[":
-            close = self.closing("[", "]", end)
-            if close < 0:
-                raise Unreadable("an open ${")
-            aside = _aside(self.substitutions(text[end:close]))
-            self.at = close
-        close = self.parameter_end(opened, quoted)
-        rest = text[self.at : close - 1]
+        text, opened = self.text, self.at
+        close = self.closing("{", "}", opened)
+        if close < 0:
+            raise Unreadable("an open ${")
         self.at = close
-        operator = rest[:2] if rest[:2] in (":-", ":=", ":?", ":+", "%%", "##", "//") else rest[:1]
+        inner = text[opened + 1 : close - 1]
+        if inner[:1] in ("!", "#") and len(inner) > 1:
+            return [UNKNOWN, *_aside(self.substitutions(inner[1:]))]
+        end = max(self.span(opened + 1, _NAME), opened + 2)
+        name = text[opened + 1 : end]
+        if text[end : end + 1] == "[":
+            end = max(self.closing("[", "]", end), end)
+        rest = text[end : close - 1]
+        operator = rest[:2] if rest[:2] in _OPERATORS else rest[:1]
         argument = self.substitutions(rest[len(operator) :]) if rest else ""
         if isinstance(argument, str) and argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
             argument = argument[1:-1]
-        found = ("var", name, operator, argument, quoted)
-        return [*aside, found] if aside else found
-
-    def parameter_end(self, at: int, quoted: bool) -> int:
-        """The position after the `}` of the `${` at `at`. Shells differ on what a ' means between double quotes."""
-        close = self.closing("{", "}", at, quote="" if quoted else "'")
-        if quoted and "'" in self.text[at : close if close > 0 else at + MAX_BRACKET_CHARS]:
-            other = self.closing("{", "}", at)
-            if 0 < other != close:
-                raise Unreadable("a quote that shells read differently at character %d" % at)
-        if close < 0:
-            raise Unreadable("an open ${")
-        return close
+        return ("var", name, operator, argument, quoted)
 
     def ansi(self) -> str:
         """The text of $'...'."""
-        text = self.text
-        at = self.at + 1
-        found = []
-        while True:
-            char = text[at : at + 1]
-            if not char:
+        end = self.at + 1
+        while self.text[end : end + 1] != "'":
+            if end >= len(self.text):
                 raise Unreadable("an open $'")
-            at += 1
-            if char == "'":
-                break
-            if char == "\\":
-                decoded, at = _escape(text, at)
-                found.append(decoded)
-            else:
-                found.append(char)
-        self.at = at
-        return "".join(found).translate(_SCRUBBED)
+            end += 2 if self.text[end] == "\\" else 1
+        text = self.text[self.at + 1 : end]
+        self.at = end + 1
+        return unescaped(text)
 
     def backquoted(self) -> Any:
         text, at = self.text, self.at
         found = []
-        while True:
-            char = text[at : at + 1]
-            if not char:
+        while text[at : at + 1] != "`":
+            if at >= len(text):
                 raise Unreadable("an open `")
+            at += text[at] == "\\" and text[at + 1 : at + 2] in ("`", "\\", "$")
+            found.append(text[at])
             at += 1
-            if char == "`":
-                break
-            if char == "\\" and text[at : at + 1] in ("`", "\\", "$"):
-                char = text[at]
-                at += 1
-            found.append(char)
-        self.at = at
+        self.at = at + 1
         self.budget.take(words=SUBSTITUTION_WORDS)
         return read("".join(found), self.depth + 1, self.budget)
-
-    def process(self) -> Any:
-        self.at += 2
-        tree = self.sequence(frozenset())
-        self.expect(")")
-        return ("file", tree)
 
     # Between words -------------------------------------------------------------------------------
 
@@ -775,12 +618,10 @@ class _Reader:
         text = self.text
         while True:
             char = text[self.at : self.at + 1]
-            if char and char in _BLANK:
+            if char and char in " \t\r":
                 self.at += 1
-            elif char == "\\" and text[self.at + 1 : self.at + 2] == "\n":
-                self.at += 2
-            elif char == "\\" and text.startswith("\r\n", self.at + 1):
-                self.at += 3
+            elif char == "\\" and text.startswith(("\n", "\r\n"), self.at + 1):
+                self.at = text.index("\n", self.at) + 1
             elif char == "#" and (self.at == 0 or text[self.at - 1] in " \t\r\n;&|()`"):
                 end = text.find("\n", self.at)
                 self.at = len(text) if end < 0 else end
@@ -794,24 +635,23 @@ class _Reader:
 
     def lines(self) -> None:
         self.blanks()
-        while self.text[self.at : self.at + 1] == "\n":
+        while self.next() == "\n":
             self.newline()
             self.blanks()
 
-    def lines_and_semicolons(self) -> None:
+    def semicolons(self) -> None:
         self.lines()
-        while self.text[self.at : self.at + 1] == ";":
+        while self.next() == ";":
             self.at += 1
             self.lines()
 
     def peek(self) -> str:
         """The reserved word that stands here, if one does."""
-        text, at = self.text, self.at
-        end = at
-        while end < len(text) and end - at < 9 and text[end] not in _ENDS_WORD:
+        end = self.at
+        while end < len(self.text) and end - self.at < 9 and self.text[end] not in _ENDS_WORD:
             end += 1
-        word = text[at:end]
-        return word if word in _RESERVED or word == "in" else ""
+        word = self.text[self.at : end]
+        return word if word in _RESERVED else ""
 
     def expect(self, token: str) -> None:
         self.lines()
@@ -819,7 +659,7 @@ class _Reader:
             raise Unreadable("%r is missing at character %d" % (token, self.at))
         self.at += len(token)
 
-    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS, quote: str = "'") -> int:
+    def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS) -> int:
         """The position after the bracket that closes the one at `at`; -1 when it stays open."""
         text = self.text
         depth = 0
@@ -833,7 +673,7 @@ class _Reader:
                 is_quoted = not is_quoted
             elif is_quoted:
                 pass
-            elif char == quote:
+            elif char == "'":
                 at = text.find("'", at + 1)
                 if at < 0:
                     return -1
@@ -847,14 +687,6 @@ class _Reader:
         return -1
 
 
-def _is_windows(before: str) -> bool:
-    """Whether a backslash after this stands in a path of Windows: no shell of ours would leave one there."""
-    word = before.rpartition(" ")[2].lower()
-    return (word[1:2] == ":" and word[:1].isalpha()) or word.startswith(
-        ("%userprofile%", "%home", "%appdata%", "$env:")
-    )
-
-
 def _joined(parts: list[Any]) -> Any:
     """Neighbouring strings made one; a word of nothing else is a plain string."""
     found: list[Any] = []
@@ -866,24 +698,8 @@ def _joined(parts: list[Any]) -> Any:
         if any(texts):
             found.append("".join(texts))
         texts = []
-        if isinstance(part, list):
-            found.extend(part)
-        else:
-            found.append(part)
-    if not found:
-        return ""
-    return found[0] if len(found) == 1 and isinstance(found[0], str) else found
-
-
-_FOREVER: Any = (("cmd", [], ["true"]), ("cmd", [], [":"]), ("cmd", [], ["false"]), ("cmd", [], ["((", "1"]))
-_BOUNDS = frozenset("sleep wait break exit return read inotifywait".split())
-
-
-def _spawns(tree: Any) -> bool:
-    """Whether a body starts something in the background and nothing holds it back."""
-    trees = tree[1] if tree[0] == "seq" else [tree]
-    heads = [each[2][0] for each in trees if each[0] == "cmd" and each[2] and isinstance(each[2][0], str)]
-    return any(each[0] == "sub" and len(each) > 3 for each in trees) and _BOUNDS.isdisjoint(heads)
+        found.extend(part if isinstance(part, list) else [part])
+    return "" if not found else found[0] if len(found) == 1 and isinstance(found[0], str) else found
 
 
 def _aside(word: Any) -> list[Any]:
@@ -892,35 +708,9 @@ def _aside(word: Any) -> list[Any]:
 
 
 def unescaped(text: str) -> str:
-    """Text as `echo -e` and `printf` print it."""
-    pieces: list[str] = []
-    at = 0
-    while True:
-        next_at = text.find("\\", at)
-        if next_at < 0 or next_at + 1 >= len(text) or len(pieces) > MAX_PIECES:
-            return ("".join(pieces) + text[at:]).translate(_SCRUBBED if pieces else {})
-        decoded, end = _escape(text, next_at + 1)
-        pieces.append(text[at:next_at] + decoded)
-        at = end
-
-
-def _escape(text: str, at: int) -> tuple[str, int]:
-    char = text[at : at + 1]
-    if char in _ESCAPES:
-        return _ESCAPES[char], at + 1
-    if char and char in "01234567":
-        return _number(text, at, 3, 8)
-    if char in ("x", "u", "U"):
-        return _number(text, at + 1, {"x": 2, "u": 4, "U": 8}[char], 16)
-    if char == "c":
-        return chr(ord(text[at + 1 : at + 2] or "@") & 31), at + 2
-    return char, at + 1
-
-
-def _number(text: str, at: int, most: int, base: int) -> tuple[str, int]:
-    end = at
-    digits = "0123456789abcdefABCDEF" if base == 16 else "01234567"
-    while end < len(text) and end - at < most and text[end] in digits:
-        end += 1
-    code = int(text[at:end] or "0", base)
-    return (chr(code) if code < 0x110000 else "\ufffd"), end
+    """Text as `echo -e`, `printf` and $'...' make it."""
+    try:
+        made = text.encode("latin-1", "backslashreplace").decode("unicode_escape")
+    except ValueError:
+        return text
+    return made.translate(_SCRUBBED)

@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-MAX_VALUES = 24
+MAX_VALUES = 24  # of paths that a search hands on
 MAX_LISTED = 1000  # of words that a script lists; what is cut off is UNKNOWN
 MAX_PRODUCT = 200  # of the values of a word
 MAX_BRACED_CHARS = 2000
@@ -45,38 +45,10 @@ def folded(path: str) -> str:
 
 def name_of(program: str) -> str:
     """What a program is called, however it was reached."""
-    if program[:1] == "=":  # zsh: where `=name` is found
-        program = program[1:]
     if ("/" in program or "\\" in program) and program[-1:] not in ("/", "\\"):
         program = program.replace("\\", "/").rpartition("/")[2]
     name = program.lower()
     return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
-
-
-def rest_of(args: list[str], values: Any, operands: int, *, assignments: bool = False) -> list[str]:
-    """The arguments that are left after the options and the first `operands` others."""
-    takes = values.split() if isinstance(values, str) else values
-    at = 0
-    while at < len(args):
-        arg = args[at]
-        if arg == "--":
-            at += 1
-            if not operands:
-                break
-        elif arg[:1] == "-" and len(arg) > 1:
-            at += 2 if arg in takes else 1
-        elif (
-            assignments
-            and (arg == "-" or "=" in arg)
-            and arg.partition("=")[0].replace("_", "a").replace("-", "a").isalnum()
-        ):
-            at += 1
-        elif operands:
-            operands -= 1
-            at += 1
-        else:
-            break
-    return args[at:]
 
 
 def applied(words: list[str], operands: list[str], place: str) -> list[str]:
@@ -99,19 +71,11 @@ def quoted(parts: Any) -> Any:
     return [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in parts]
 
 
-def split(value: str, separators: str = "") -> list[str]:
+def split(value: str) -> list[str]:
     """The words of an unquoted value; a `~` in it is taken for what its writer meant."""
     if value[:1] == UNKNOWN:
         return [value]
-    words = spaced(value, separators).split()
-    return [TILDE + word[1:] if word[:2] in ("~", "~/") else globbed(word) for word in words]
-
-
-def spaced(value: str, separators: str) -> str:
-    """A value with the separators of its shell made blanks."""
-    for char in separators:
-        value = value.replace(char, " ")
-    return value
+    return [TILDE + word[1:] if word[:2] in ("~", "~/") else globbed(word) for word in value.split()]
 
 
 SPLIT = "\x1f"  # where an unquoted value falls into several words

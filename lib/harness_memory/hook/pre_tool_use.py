@@ -23,6 +23,11 @@ _LAST_RESORT = (
     b' "Harness guard: this call could not be judged. See: harness memory doctor"}}'
 )
 
+_ALLOWED = (
+    b'{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "allow", "permissionDecisionReason":'
+    b' "Harness Memory: its own command line, which reads or records"}}'
+)
+
 
 def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -> None:
     """Answer one call and leave the process. `tree` is the folder of this installation."""
@@ -56,14 +61,28 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
             from ..guard.decision import decide
 
             reply = decide(question, policy, against)
+        elif question.tool == "Bash" and "harness" in str(question.given.get("command")):
+            from ..guard.ours import is_free
+
+            reply = _ALLOWED if is_free(question) else b""
     verdict.append(reply)
     if question.tool != "Skill":
         _stamp(question.root)
-        if reply or not exists(question.root + "/" + settings.TRIGGERS_MARK):
+        if reply or not (exists(question.root + "/" + settings.TRIGGERS_MARK) or _has_history(question)):
             return reply
     from . import runner
 
     return runner.handle("PreToolUse", payload)
+
+
+def _has_history(question: Question) -> bool:
+    """Whether this session was not told yet what memory has for a file or command (see `history`)."""
+    if not exists(question.root + "/" + settings.HEALTH_DIR + "/known"):
+        return False
+    from ..base import known
+
+    about = known.subject(question.tool, question.given)
+    return known.is_news(question.root, about, str(question.payload.get("session_id") or ""))
 
 
 def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:

@@ -95,11 +95,15 @@ def units(text: str) -> int:
     return len(text) + sum([data.count(lead) for lead in range(0xF0, 0xF5)])
 
 
+def nonce(session_id: str) -> str:
+    """What the tag of a block carries: no record knows the session that it will be given to."""
+    return hexdigest("frame " + session_id)[:8]
+
+
 def compose(parts: list[Part], cap: int, project: str, session_id: str, most: int = 0) -> Injection:
     """`cap` bounds the whole text, frame included; for the sake of a whole briefing, `most` does."""
     parts = [part for part in parts if part.lines]
-    nonce = hexdigest("frame " + session_id)[:8]  # no record knows the session that it will be given to
-    head, tail = _HEAD % (nonce, project), _TAIL % nonce
+    head, tail = _HEAD % (nonce(session_id), project), _TAIL % nonce(session_id)
     frame = units(head + tail)
     needs = [units(part.text(len(part.lines))) for part in parts]
     whole = sum(need for part, need in zip(parts, needs) if part.is_whole)

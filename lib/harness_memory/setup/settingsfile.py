@@ -32,7 +32,8 @@ UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 _OPTIONS = "-I -S -X utf8"
 _OUR_COMMAND = re.compile(
-    r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? (?:\"%s[^\"]*\" )?)%s\s*$" % (PIN, MARKER), re.DOTALL
+    r"[/\\](?:hooks[/\\][a-z_]+\.py|%s)(?:\b.* # |\"? (?:\"%s[^\"]*\" )?)%s\s*$" % (invocation.SCRIPT, PIN, MARKER),
+    re.DOTALL,
 )
 _PINNED = re.compile(r"m='(?:[^']|'\"'\"')*';|\"%s[^\"]*\"" % PIN)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
@@ -58,30 +59,47 @@ class Entries(NamedTuple):
 
 
 def entries(
-    root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False, guard: bool = True
+    root: str,
+    interpreter: str,
+    stores: list[str],
+    home: str,
+    *,
+    windows: bool = False,
+    guard: bool = True,
+    auto: bool = False,
 ) -> Entries:
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
     for event, script, matcher in HOOKS:
         path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
         command = hook_command(interpreter, path, stores[0], windows=windows)
-        hook = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
+        hook: dict[str, Any] = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
+        if event == GUARD_EVENT and guard:
+            hook["onFailure"] = "block"  # older clients ignore it
         groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
+        if auto and event in ("SessionStart", "SessionEnd"):
+            # It detaches itself too: a client that does not know "async" would wait for it.
+            path = "/".join([invocation.slashes(root) if windows else root, invocation.SCRIPT])
+            command = hook_command(interpreter, path, stores[0], "memory sync --background", windows=windows)
+            groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
     return Entries(groups, rules, guard)
 
 
-def hook_command(interpreter: str, script: str, store: str, *, windows: bool = False) -> str:
+def hook_command(interpreter: str, script: str, store: str, words: str = "", *, windows: bool = False) -> str:
     """The command names the store: a project's settings may put anything into the environment of a hook."""
+    words = " " + words if words else ""
     if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
-        words = (_WINDOWS_LAUNCHER, invocation.slashes(script), PIN + invocation.slashes(store), MARKER)
-        return '%s %s -c "%s" "%s" "%s" %s' % (python, _OPTIONS, *words)
-    command = 'p=%s; s=%s; m=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" "%s$m" 2>/dev/null; exit 0 # %s'
-    return command % (*map(invocation.single_quotes, (interpreter, script, store)), _OPTIONS, PIN, MARKER)
+        launch = (_WINDOWS_LAUNCHER, invocation.slashes(script), PIN + invocation.slashes(store), words, MARKER)
+        return '%s %s -c "%s" "%s" "%s"%s %s' % (python, _OPTIONS, *launch)
+    command = (
+        'p=%s; s=%s; m=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" "%s$m"%s 2>/dev/null; exit 0 # %s'
+    )
+    return command % (*map(invocation.single_quotes, (interpreter, script, store)), _OPTIONS, PIN, words, MARKER)
 
 
 def with_store(command: str, store: str) -> str:

@@ -1,0 +1,275 @@
+"""Code inside a command: bodies of `python -c` and its kin, scripts they run, and SQL. Words are read, nothing is run.
+
+Calls of known functions are looked for, with the literals they are given: what goes to a shell is judged as shell text,
+what goes to a function of files as a path. Text that is only text is nothing.
+"""
+
+from __future__ import annotations
+
+from . import deletes, paths
+from .shell import TILDE, UNKNOWN
+from .words import joined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from .expand import Call, Trace
+    from .paths import Scope
+
+    Made = tuple[str, list[str], str]
+
+MAX_CHARS = 20_000  # of a body; what follows is not read
+MAX_CALLS = 400
+_SHELLS = frozenset(
+    """
+    system popen getoutput getstatusoutput check_call check_output execsync spawnsync spawn exec execfilesync
+    shell_exec passthru proc_open execvp execv posix_spawn qx run call create_subprocess_shell create_subprocess_exec
+    """.split()
+)
+_TREES = frozenset("rmtree rm_rf rm_r remove_tree rmsync rimraf removesync emptydirsync rmdirsync rm".split())
+_DELETES = frozenset("remove unlink unlinksync".split())
+_OPENS = frozenset(
+    "open read_text read_bytes readfilesync readfile createreadstream file_get_contents path read copyfile".split()
+)
+_WRITES = frozenset("write_text write_bytes writefilesync writefile appendfilesync file_put_contents".split())
+_METHODS = frozenset("write_text write_bytes read_text read_bytes".split())
+_HOMES = ("expanduser", "path.home()", "homedir()", "env.home", "dir.home", "env{home}")
+_HOME_NAMES = ("['home']", '["home"]', "('home')", '("home")')
+_TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
+_SENDS = ("requests.post", "requests.put", "urlopen", "http.client", "fetch(", "axios", "net::http", "httpx.post")
+_FETCHED = ("urlopen(", "requests.get(", "fetch(", "urlretrieve(", "downloadstring")
+_DECODES = ("b64decode", "decode_base64", "base64_decode", "'base64')", '"base64")', "fromhex(", "zlib.decompress")
+
+
+def body_of(call: Call) -> str:
+    """The code that a call runs: from an option, an operand, standard input, or a file just written."""
+    given, kinds = call.given, call.row.operands if call.row else []
+    texts = [value for _, kind, value in given.values if kind == "c"]
+    if not texts and kinds[:1] == ["c"] and not given.value("f"):
+        texts = given.operands[:1]
+    if not texts and not {"f", "f?"}.isdisjoint(kinds):
+        scripts = [word for word in given.operands if word != "-"]
+        written = call.texts.get(joined(call.cwd, scripts[0]), "") if scripts else call.stdin
+        texts = [written] if isinstance(written, str) else []
+    return "\n".join(texts)[:MAX_CHARS]
+
+
+def calls_of(body: str, name: str) -> list[Made]:
+    """(function in lower case with its object, literals among its arguments, their text in lower case)."""
+    found: list[Made] = []
+    at = 0
+    lower = body.lower()
+    while at < len(body) and len(found) < MAX_CALLS:
+        char = body[at]
+        if char == "#" and name in ("python", "ruby", "perl") and body[at - 1 : at] in ("", " ", "\n", "\t", ";"):
+            end = body.find("\n", at)
+            at = len(body) if end < 0 else end
+            continue
+        if char in "'\"`":
+            literal, end = _string(body, at)
+            if char == "`" and name in ("ruby", "perl", "php"):
+                found.append(("system", [literal], ""))
+            elif lower[max(0, at - 9) : at].rstrip().endswith(("system", " exec")):
+                found.append(("system", [literal], ""))  # perl -e 'system "rm x"'
+            at = end
+            continue
+        if char == "(":
+            start = at
+            while start and (body[start - 1].isalnum() or body[start - 1] in "_.:$"):
+                start -= 1
+            end = _closing(body, at)
+            inner = body[at + 1 : end][:2000]
+            callee = "system" if lower[start:at] in ("qw", "qx", "q") else lower[start:at]
+            literals = inner.split() if lower[start:at] == "qw" else _literals(inner)
+            owner, _, last = callee.rpartition(".")
+            if last in _METHODS:  # the path is what they belong to: Path('x').write_text(...)
+                literals = found[-1][1] if not owner and found and found[-1][0] == "path" else _set_before(owner, body)
+            found.append((callee, literals, inner.lower()[:400]))
+        at += 1
+    return found
+
+
+def _closing(body: str, at: int) -> int:
+    depth = 0
+    for place in range(at, min(len(body), at + 2000)):
+        depth += (body[place] == "(") - (body[place] == ")")
+        if not depth:
+            return place
+    return min(len(body), at + 2000)
+
+
+def _literals(text: str) -> list[str]:
+    """The strings in a text; those joined by `+` or `/` are one, an f-string holds UNKNOWN."""
+    found: list[str] = []
+    at = end = 0
+    while at < len(text) and len(found) < 50:
+        if text[at] not in "'\"`":
+            at += 1
+            continue
+        literal, after = _string(text, at)
+        if text[max(0, at - 1) : at] == "f" and "{" in literal:
+            pieces = literal.split("{")
+            literal = pieces[0] + "".join([UNKNOWN + piece.partition("}")[2] for piece in pieces[1:]])
+        between = text[end:at].strip()
+        if found and between in ("+", "/"):
+            found[-1] += ("/" if between == "/" else "") + literal
+        else:
+            found.append(literal)
+        rest = text[after : after + 3].strip()
+        if rest[:1] == "+" and text[after:].partition("+")[2].lstrip()[:1] not in ("'", '"') and " " in literal:
+            found[-1] += UNKNOWN
+        at = end = after
+    return found
+
+
+def _string(body: str, at: int) -> tuple[str, int]:
+    quote = body[at]
+    if body.startswith(quote * 3, at) and quote != "`":
+        end = body.find(quote * 3, at + 3)
+        return (body[at + 3 : end], end + 3) if end >= 0 else (body[at + 3 :], len(body))
+    end = at + 1
+    while end < len(body) and body[end] != quote:
+        end += 2 if body[end] == "\\" else 1
+    return body[at + 1 : end], end + 1
+
+
+def _set_before(text: str, body: str) -> list[str]:
+    """What the variable at the head of these arguments was set to: the literals of that line."""
+    name = text.partition(",")[0].strip()
+    lower = body.lower()
+    for form in (name + "=", name + " = ") if name.isidentifier() else ():
+        at = lower.find(form)
+        if at >= 0 and (at == 0 or not (lower[at - 1].isalnum() or lower[at - 1] in "_.")):
+            return _literals(body[at:].partition("\n")[0].partition(";")[0][:300])
+    return []
+
+
+def shell_texts(body: str, name: str, made: list[Made]) -> list[str]:
+    """The shell commands that a body starts."""
+    found = []
+    for callee, literals, text in made:
+        last = callee.rpartition(".")[2].rpartition("::")[2]
+        if last not in _SHELLS or (last in ("run", "call") and "subprocess" not in body and "sp." not in callee):
+            continue
+        words = [word for word in literals or _set_before(text, body) if word.strip()]
+        if len(words) > 1 and " " not in words[0]:
+            at_home = " ~" if is_home(text) else ""
+            found.append(" ".join(["'" + word.replace("'", "'\\''") + "'" for word in words]) + at_home)
+        else:
+            found += words[:1]
+    if name in ("awk", "gawk", "mawk") and "|" in body:
+        found += _literals(body)
+    return found
+
+
+def is_home(text: str) -> bool:
+    return any(home in text.replace(" ", "") for home in _HOMES) or any(each in text for each in _HOME_NAMES)
+
+
+def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -> Iterator[tuple[str, str]]:
+    """Findings against a body."""
+    lower = body.lower()
+    tight = lower.replace(" ", "")
+    if "fork()" in tight and ("while" in lower or "for(;;)" in tight):
+        yield "system.fork-bomb", "fork in a loop"
+    is_whole = any(
+        each in tight for each in ("stringify(process.env", "dict(os.environ", "os.environ)", "environ.items")
+    )
+    if is_whole and any(word in lower for word in _SENDS):
+        yield "exfil.environment", "the environment is sent"
+    if ".objects.all().delete()" in tight or ".delete_all" in lower or ".destroy_all" in lower:
+        yield "db.destroy", "all rows are deleted"
+    if "socket" in lower and any(each in lower for each in ("/bin/sh", "/bin/bash", "pty.spawn", "cmd.exe")):
+        yield "remote.shell", "a socket and a shell"
+    runs_text = "exec(" in lower or "eval(" in lower
+    if runs_text and any(each in lower for each in _FETCHED):
+        yield "remote.pipe-to-shell", "what was fetched is run"
+    elif (runs_text or "system(" in lower) and any(each in lower for each in _DECODES):
+        yield "code.hidden", "what is decoded is run"
+    is_scratch_base = "sqlite" in lower and (":memory:" in lower or "/tmp/" in lower)
+    for callee, literals, text in made:
+        last = callee.rpartition(".")[2].rpartition("::")[2]
+        words = _set_before(text, body) + literals
+        target = words[0] if words else ""
+        target = TILDE + "/" + target.lstrip("~/") if is_home(text) or target[:1] == "~" else target
+        if last in _TREES and (last not in ("rm", "rmdirsync", "rmsync") or "recursive" in text):
+            if target or not any(word in lower for word in _TEMPORARY):
+                rule = deletes.target_rule(target.rstrip("/") or target or UNKNOWN, call, scope, found)
+                if rule:
+                    yield rule, "%s(%s)" % (last, target.replace(TILDE, "~") or "…")
+        elif last in _DELETES and callee != last:
+            yield from _accessed(target, paths.DELETE, call, scope)
+        elif last in _WRITES or callee == "file.write" or (last in ("open", "fopen") and _is_written(text)):
+            yield from _accessed(target, paths.WRITE, call, scope)
+        elif last in _OPENS and words:
+            yield from _accessed(target, paths.READ, call, scope)
+        if any(" " in literal and destroys(literal) for literal in literals) and not is_scratch_base:
+            yield "db.destroy", "%s(…)" % last
+    at = tight.find("path.home()/")
+    if at >= 0:  # Path.home() / '.ssh' / 'id_rsa'
+        path = tight[at + 12 :].partition(")")[0].replace("'", "").replace('"', "")
+        access = paths.WRITE if "write_" in lower or _is_written(lower) else paths.READ
+        yield from _accessed(TILDE + "/" + path, access, call, scope)
+
+
+def _is_written(text: str) -> bool:
+    return any(each in text for each in ("'w", '"w', "'a", '"a', "'x'", '"x"', "+'", '+"'))
+
+
+def _accessed(word: str, access: str, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
+    is_name = "/" in word or "." in word or word.startswith("id_")
+    if not is_name or len(word) > 300 or not set("\n {").isdisjoint(word):
+        return
+    rule = paths.rule_for(word, access, call.cwd, scope)
+    if rule and not (access != paths.READ and rule in ("path.env-write", "path.no-delete")):
+        yield rule, word.replace(TILDE, "~")
+
+
+# Databases ------------------------------------------------------------------------------------------
+_DROPPED = frozenset(
+    "TABLE DATABASE SCHEMA USER ROLE COLLECTION KEYSPACE TABLESPACE COLUMN MATERIALIZED OWNED DATASET WAREHOUSE".split()
+)
+_DOCUMENTS = ("dropdatabase(", ".drop(", "deletemany({})", ".remove({})", "dropindexes(")
+_VERBS = ("drop", "truncate", "delete", "update", "alter", "remove(")
+
+
+def database_texts(call: Call) -> list[str]:
+    """The statements that a call hands to a database."""
+    if any(arg == ":memory:" or arg.startswith("/tmp/") for arg in call.args):
+        return []
+    texts = [value for _, kind, value in call.given.values if kind == "q" or " " in value]
+    texts += [word for word in call.given.operands if " " in word or "(" in word]
+    return [*texts, call.stdin] if isinstance(call.stdin, str) else texts
+
+
+def destroys(text: str) -> bool:
+    """A statement that drops, truncates, or deletes or updates without saying which rows."""
+    lower = text[:MAX_CHARS].lower()
+    if not any(word in lower for word in _VERBS):
+        return False
+    if "db." in lower and any(word in lower.replace(" ", "") for word in _DOCUMENTS):
+        return True
+    quoted = "".join(text[:MAX_CHARS].split("'")[::2])  # without the contents of strings
+    lines = [line.partition("-- ")[0] if not line.lstrip().startswith("--") else "" for line in quoted.split("\n")]
+    return any(_destroys_rows(each.upper().replace("(", " ( ").split()) for each in "\n".join(lines).split(";"))
+
+
+def _destroys_rows(words: list[str]) -> bool:
+    words = words[1:] if words[:1] in (["BEGIN"], ["WITH"]) else words
+    if words[:1] == ["DROP"] and len(words) > 2 and words[1] in _DROPPED:
+        name = words[4] if words[2:4] == ["IF", "EXISTS"] and len(words) > 4 else words[2]
+        return not (words[1] in ("DATABASE", "SCHEMA") and is_scratch(name))
+    if words[:1] == ["TRUNCATE"]:
+        return len(words) > 1
+    if words[:2] == ["DELETE", "FROM"] or (words[:1] == ["UPDATE"] and "SET" in words[2:5]):
+        rest = words[words.index("WHERE") + 1 :] if "WHERE" in words else []
+        return len(words) > 2 and (not rest or rest[0] in ("TRUE", "1=1", "1") or rest[:3] == ["1", "=", "1"])
+    is_drop = words[:2] == ["ALTER", "TABLE"] and "DROP" in words
+    return is_drop and "CONSTRAINT" not in words and "DEFAULT" not in words
+
+
+def is_scratch(name: str) -> bool:
+    """A database that is there to be thrown away, by its name."""
+    pieces = name.strip('`"[]').lower().replace("-", "_").replace(".", "_").split("_")
+    return not {"test", "tests", "testing", "testdb", "tmp", "temp", "scratch"}.isdisjoint(pieces)

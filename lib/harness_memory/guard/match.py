@@ -1,0 +1,136 @@
+"""What people write rules about: the commands that a tool call would run, and the paths it touches.
+
+    facts = match.facts(question)
+    match.matches(facts, "command: npm install*")          "npm install left-pad", or "" where nothing fits
+    match.matches(facts, "path: src/gen/**", "write")      the path; the access is any, read, write or delete
+
+A command fits when it begins with the words of the pattern; a pattern with `*` or `?` has to fit all of it. Commands
+are those that would run, through `cd`, `sudo`, `bash -c` and aliases (`npm i` is `npm install`). A path fits as seen
+from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .expand import Call
+    from .question import Question
+
+# program: (verb and its short forms) …
+_VERBS = {
+    "npm": (("install", "i", "in", "add", "isntall"), ("uninstall", "un", "rm", "r", "remove"), ("test", "t", "tst")),
+    "pnpm": (("install", "i"), ("test", "t"), ("remove", "rm", "un", "uninstall")),
+    "bun": (("install", "i"), ("add", "a"), ("remove", "rm")),
+    "cargo": (("test", "t"), ("build", "b"), ("run", "r"), ("check", "c")),
+    "git": (("commit", "ci"), ("checkout", "co")),
+}
+
+
+class Facts:
+    """Every command as its words, every path with the access to it."""
+
+    __slots__ = ("commands", "home", "paths", "project")
+
+    def __init__(self, home: str, project: str) -> None:
+        self.home = home
+        self.project = project
+        self.commands: list[list[str]] = []
+        self.paths: list[tuple[str, str]] = []
+
+
+def words_of(call: Call) -> list[str]:
+    """A call as people write it in full: its program, the full name of its verb, the rest."""
+    from .shell import plain
+
+    words = [plain(word) for word in (call.program, *call.args)]
+    for forms in _VERBS.get(call.program, ()):
+        if words[1:2] and words[1] in forms:
+            words[1] = forms[0]
+    return words
+
+
+def facts(question: Question) -> Facts:
+    """What a call would do, as far as it can be read; text that is no shell script has no facts."""
+    from . import expand, tools
+    from .shell import Unreadable, plain
+    from .words import joined
+
+    found = Facts(question.home, question.project)
+    touched = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
+    texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
+    if question.tool.startswith("mcp__"):
+        texts += [value for key, value in tools._items(question.given, 0) if key in tools._COMMAND_KEYS]
+    for text in texts:
+        try:
+            trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env)
+        except Unreadable:
+            continue
+        for call in trace.calls:
+            found.commands.append(words_of(call))
+            kinds = list(call.accesses())
+            kinds += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
+            touched += [
+                (kind, word, call.cwd) for kind, word in kinds if word and kind not in ("g", "G", "c", "s", "S")
+            ]
+    full = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write", "n": "write"}
+    for access, word, cwd in touched:
+        kind = access if access in ("write", "delete") else full.get(access, "read")
+        found.paths.append((kind, plain(joined(cwd, word)).replace("~", question.home, 1)))
+    return found
+
+
+def matches(found: Facts, pattern: str, access: str = "any") -> str:
+    """The command or path that fits; "" where none does."""
+    kind, _, wanted = pattern.partition(":")
+    wanted = wanted.strip()
+    if kind == "command":
+        return next((" ".join(words) for words in found.commands if wanted and fits_command(words, wanted)), "")
+    wanted = found.home + wanted[1:] if wanted[:2] == "~/" else wanted
+    for used, path in found.paths:
+        if access in ("any", used) and wanted and fits_path(path, wanted, found.project):
+            return path
+    return ""
+
+
+def fits_command(words: list[str], pattern: str) -> bool:
+    if "*" not in pattern and "?" not in pattern:
+        return words[: len(pattern.split())] == pattern.split()
+    return _fits(" ".join(words), " ".join(pattern.split()), "")
+
+
+def fits_path(path: str, pattern: str, project: str) -> bool:
+    if pattern[:1] != "/":
+        if not path.startswith(project.rstrip("/") + "/"):
+            return False
+        path = path[len(project.rstrip("/")) + 1 :]
+        if "/" not in pattern.rstrip("/"):  # a name, wherever it stands
+            return any(_fits(part, pattern.rstrip("/"), "/") for part in path.split("/"))
+    pattern = pattern + "**" if pattern.endswith("/") else pattern
+    return _fits(path, pattern, "/") or (pattern.endswith("/**") and path == pattern[:-3])
+
+
+def _fits(text: str, pattern: str, separator: str) -> bool:
+    """A glob by states, linear in both: `**` spans separators, `*` and `?` do not."""
+    states = {0}
+    for char in [*text, ""]:
+        waiting = list(states)
+        while waiting:  # stars may stand for nothing
+            at = waiting.pop()
+            for step in (
+                (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ()
+            ):
+                if step not in states:
+                    states.add(step)
+                    waiting.append(step)
+        if not char:
+            return len(pattern) in states
+        ahead = set()
+        for at in states:
+            wanted = pattern[at : at + 1]
+            is_open = char != separator or pattern[at : at + 2] == "**" or pattern[at - 1 : at + 1] == "**"
+            if wanted == "*" and is_open:
+                ahead.add(at)
+            elif wanted and (wanted == char or (wanted == "?" and char != separator)):
+                ahead.add(at + 1)
+        states = ahead
+    return False
