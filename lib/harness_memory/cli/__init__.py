@@ -40,6 +40,7 @@ VERBS = (
     ("prune", "retention:prune", "thin out old sessions' folders; what was done stays in recall"),
     ("archive", "retention:archive", "move whole old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
+    ("adopt", "adopt:adopt", "let this folder join the memory of its remote"),
     ("sync", "sync:sync", "one memory on several machines, through a git repository of yours"),
     ("share", "team:share", "a note into the repository, for everyone who works in it"),
     ("team", "team:team", "the notes of this checkout: list, show, unshare"),
@@ -68,7 +69,7 @@ GROUPS = (
     ("Every day", "status list show search open remember forget review why doctor"),
     ("Look closer", "view digest related transcript stats signals audit"),
     ("Curate", "note edit rules lint compact briefing profile consolidate checkpoint thread task rate"),
-    ("Keep", "backfill prune archive restore"),
+    ("Keep", "backfill adopt prune archive restore"),
     ("Repair", "verify rebuild"),
     ("Share", "share team sync export import"),
 )

@@ -153,7 +153,7 @@ def _note(path: str) -> str:
 # The first pattern that fits decides, and a star also stands for folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("*.lock", lambda path: "", ""),
-    ("episodes/session-*.json", _episode, _REPAIR),
+    ("episodes/session-*.json archive/*/session-*.json", _episode, _REPAIR),
     ("WORK/*/*/META.yaml", _meta, "correct it by hand"),
     ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),

@@ -93,7 +93,8 @@ def audit_heads(project_dir: str) -> dict[str, str]:
 
 def headline(episode: dict[str, Any]) -> str:
     text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
-    return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"
+    outside = " (with text from %s)" % episode["taint"][0] if episode.get("taint") else ""
+    return (first_sentence(text, settings.SUMMARY_LINE_CHARS - len(outside)) or "(no summary)") + outside
 
 
 def summary_page(episode: dict[str, Any]) -> str:

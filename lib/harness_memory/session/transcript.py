@@ -247,7 +247,8 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     for path in paths:
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
-            state.wrote_checkpoint = True  # a report of work, not work
+            if relative.rpartition("/")[2] in str(detail):  # not what an archive or a pull brought
+                _add(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
         elif relative:
             state.turn_files += 1
             state.do("path", relative)
