@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 226,
     "session": 2203,
     "notes": 914,
-    "memory": 2783,
+    "memory": 2787,
     "recall": 1260,
     "inject": 512,
     "guard": 5257,
