@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 3913,
     "setup": 882,
 }
-FOLDERS = {"hooks": 160, "tests": 16000, "bench": 2624}
+FOLDERS = {"hooks": 176, "tests": 16000, "bench": 2696}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4120, "stop": 4000, "pre_tool_use": 900}
 
 
