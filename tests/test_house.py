@@ -73,12 +73,12 @@ PACKAGES = {
     "memory": 2783,
     "recall": 1260,
     "inject": 512,
-    "guard": 5417,
+    "guard": 5257,
     "hook": 914,
-    "cli": 3913,
+    "cli": 3912,
     "setup": 882,
 }
-FOLDERS = {"hooks": 176, "tests": 16000, "bench": 2696}
+FOLDERS = {"hooks": 176, "tests": 16000, "bench": 2700}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4120, "stop": 4000, "pre_tool_use": 900}
 
 
