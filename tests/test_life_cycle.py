@@ -64,12 +64,13 @@ def test_courtesy_does_not_hide_the_work(life: Life) -> None:
     life.start()
     life.turn("why do German users see English pages?", CAUSE)
     life.turn("thanks", "You're welcome!")
-    assert life.episode["what_was_done"] == CAUSE + "\n\nYou're welcome!"
+    assert "the cache key lacks the locale" in life.episode["what_was_done"]
+    assert "welcome" not in life.episode["what_was_done"]
     assert life.episode["headline"].startswith("Root cause: the cache key lacks the locale")
     life.turn("fix it then", "Added the locale to the cache key.", "cache.py")
     life.turn("great", "Glad it helps! Let me know whenever there is anything else that I can do for you today.")
     assert life.episode["headline"] == "Added the locale to the cache key."
-    assert all(text in life.episode["what_was_done"] for text in ("Root cause", "Added the locale", "Glad it helps"))
+    assert all(text in life.episode["what_was_done"] for text in ("Root cause", "Added the locale"))
 
 
 @pytest.mark.parametrize("event", ["stop", "pre_compact", "session_end"])
@@ -87,7 +88,7 @@ def test_session_without_an_answer_leaves_a_record_but_no_episode(life: Life, as
     if ask:
         life.prompt(ask)
     life.end()
-    assert (life.meta["status"], life.meta["summary"]) == ("COMPLETED", ask or None)
+    assert (life.meta["status"], life.meta["summary"]) == ("ABANDONED", ask or None)
     assert not life.has_episode
     assert not (life.project / "INDEX.md").exists()
 

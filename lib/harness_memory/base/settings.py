@@ -61,6 +61,30 @@ RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
 TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
 DRAFTS_DIR = "drafts"
+SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
+MACHINE_FILE = "machine.json"
+VERSIONS_FILE = "versions.json"
+GITIGNORE_FILE = ".gitignore"
+GITIGNORE = """\
+# Harness Memory: what belongs to this machine, or is regenerated from the rest
+*.lock
+*.tmp
+*.claimed
+*.damaged
+/health/
+/guard/
+/sync/
+/installs.json
+/triggers
+/*/INDEX.md
+/*/MEMORY.md
+/*/STATE/*
+!/*/STATE/progress/
+!/*/STATE/threads/
+!/*/STATE/forgotten.json
+!/*/STATE/consolidated.json
+/*/WORK/*/*/local/
+"""
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"
@@ -111,14 +135,17 @@ STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writ
 ASK_CHARS = 300
 ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
-DONE_CHARS = 900
-EARLIER_CHARS = 300  # of the answer of an earlier turn
+DONE_CHARS = 1500
 TURN_CHARS = 32 * 1024  # read of a prompt or an answer
 PASSAGE_CHARS = 400
+SUMMARY_BLOCK = ("<session-record>", "</session-record>")  # of the client's own summary of a long conversation
+SUMMARY_LABELS = {"decided": "d", "learned": "f", "prefers": "r", "open": "l"}
 PASSAGES_CHARS = 24_000  # of an episode: what recall may hand over
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
+KIND_ITEMS = 8  # decisions of an episode; facts, rules
+COMMIT_GRACE_SECONDS = 600  # after a session's last entry, its commits may still come
 ITEM_CHARS = 240
 FILES_IN_EPISODE = 30
 FILES_IN_INDEX = 3
@@ -126,11 +153,13 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
+STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
 # Notes
 NOTE_TYPES = ("user", "feedback", "project", "reference")
-NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
+TEAM_SCOPE = "team"  # notes of the checkout, in its .claude/memory
+NOTE_SCOPES = ("local", "project", TEAM_SCOPE, "user")  # the nearer wins
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160

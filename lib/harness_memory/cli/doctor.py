@@ -11,10 +11,12 @@ from typing import Any, Iterator, NamedTuple
 from .. import __version__
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import backfill, checks, views
+from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
 from . import arguments, installs
 from .output import ago, answer, by_remedy, count, line, short, some
+from .sync import summary as sync_summary
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
@@ -76,6 +78,9 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     yield _failures(root)
+    if sync_summary(root):
+        is_well = syncing.last(root).get("is_well", True)
+        yield Check(OK if is_well else WARN, "sync", sync_summary(root), "run: harness memory sync")
     yield from _files(root)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))

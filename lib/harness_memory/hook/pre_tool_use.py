@@ -65,11 +65,21 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     verdict.append(reply)
     if question.tool != "Skill":
         _stamp(question.root)
-        if reply or not exists(question.root + "/" + settings.TRIGGERS_MARK):
+        if reply or not (exists(question.root + "/" + settings.TRIGGERS_MARK) or _has_history(question)):
             return reply
     from . import runner
 
     return runner.handle("PreToolUse", payload)
+
+
+def _has_history(question: Question) -> bool:
+    """Whether this session was not told yet what memory has for a file or command (see `history`)."""
+    if not exists(question.root + "/" + settings.HEALTH_DIR + "/known"):
+        return False
+    from ..base import known
+
+    about = known.subject(question.tool, question.given)
+    return known.is_news(question.root, about, str(question.payload.get("session_id") or ""))
 
 
 def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:

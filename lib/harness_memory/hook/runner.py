@@ -29,6 +29,7 @@ HANDLERS = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "user_prompt_submit",
     "PreToolUse": "trigger",
+    "PostToolUseFailure": "tool_failure",
     "SubagentStart": "subagent_start",
     "Stop": "stop",
     "PreCompact": "stop",
@@ -40,9 +41,9 @@ class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
 
     __slots__ = (
-        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "last_message", "launch_dir", "model"),
-        *("name", "path", "prompt", "prompt_id", "reason", "session_id", "silent_seconds", "skill", "source", "title"),
-        *("tool_name", "transcript_path"),
+        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_interrupt", "last_message", "model"),
+        *("launch_dir", "name", "path", "prompt", "prompt_id", "reason", "session_id", "silent_seconds", "skill"),
+        *("source", "title", "tool_name", "transcript_path"),
     )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
@@ -60,7 +61,8 @@ class Event:
         self.agent_type, self.reason, self.model, self.title = (brief_of(each, settings.NAME_CHARS) for each in labels)
         self.source = text("source")
         self.prompt_id = identifier(payload.get("prompt_id"))
-        self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS)
+        self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS) or text("error", settings.TEXT_FIELD_MAX_CHARS)
+        self.is_interrupt = payload.get("is_interrupt") is True
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
         self.tool_name = text("tool_name")
         tool_input = payload.get("tool_input")

@@ -67,7 +67,9 @@ def _run(args: argparse.Namespace) -> int:
     target = Installation(ROOT, args.scope, path, store)
     is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
-    wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
+    is_auto = bool((files.load_json(os.path.join(store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto"))
+    options = {"windows": WINDOWS, "guard": is_guarded, "auto": is_auto}
+    wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, **options)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 

@@ -28,8 +28,9 @@ _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "fo
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
 _LOCKS = (settings.CONFIG_FILE + settings.LOCK_SUFFIX, settings.INSTALLS_FILE + settings.LOCK_SUFFIX)  # of old versions
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS)
-_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
+_SHARED = (settings.GITIGNORE_FILE, settings.VERSIONS_FILE)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS, *_SHARED)
+_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR, settings.SYNC_DIR, ".git")
 
 
 class Installation:
@@ -94,6 +95,8 @@ class Installation:
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
         if not self._put():  # what ran later runs as a plugin
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
+        if files.names(self.store) == [settings.GITIGNORE_FILE]:
+            files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, *self.record.get("folders", ())):
             files.remove_if_empty(path)
         return edited

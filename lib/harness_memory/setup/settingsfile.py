@@ -30,7 +30,9 @@ GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 _OPTIONS = "-I -S -X utf8"
-_OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? )%s\s*$" % MARKER, re.DOTALL)
+_OUR_COMMAND = re.compile(
+    r"[/\\](?:hooks[/\\][a-z_]+\.py|%s)(?:\b.* # |\"? )%s\s*$" % (invocation.SCRIPT, MARKER), re.DOTALL
+)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 _WINDOWS_LAUNCHER = (
     "import os,sys;__file__=sys.argv[1];os.path.isfile(__file__) and "
@@ -49,7 +51,14 @@ class Entries(NamedTuple):
 
 
 def entries(
-    root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False, guard: bool = True
+    root: str,
+    interpreter: str,
+    stores: list[str],
+    home: str,
+    *,
+    windows: bool = False,
+    guard: bool = True,
+    auto: bool = False,
 ) -> Entries:
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
@@ -61,18 +70,25 @@ def entries(
         if event == GUARD_EVENT and guard:
             hook["onFailure"] = "block"  # older clients ignore it
         groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
+        if auto and event in ("SessionStart", "SessionEnd"):
+            # It detaches itself too: a client that does not know "async" would wait for it.
+            path = "/".join([invocation.slashes(root) if windows else root, invocation.SCRIPT])
+            command = hook_command(interpreter, path, "memory sync --background", windows=windows)
+            groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
     return Entries(groups, rules, guard)
 
 
-def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
+def hook_command(interpreter: str, script: str, words: str = "", *, windows: bool = False) -> str:
     if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
-        return '%s %s -c "%s" "%s" %s' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
-    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s'
-    return command % (*map(invocation.single_quotes, (interpreter, script)), _OPTIONS, MARKER)
+        launch = '%s %s -c "%s" "%s"' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script))
+        return " ".join(filter(None, (launch, words, MARKER)))
+    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s"%s 2>/dev/null; exit 0 # %s'
+    words = " " + words if words else ""
+    return command % (*map(invocation.single_quotes, (interpreter, script)), _OPTIONS, words, MARKER)
 
 
 def read_rule(store: str, home: str) -> str:
