@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2748,
     "recall": 1260,
     "inject": 512,
-    "guard": 5266,
+    "guard": 5269,
     "hook": 910,
     "cli": 3459,
     "setup": 783,
