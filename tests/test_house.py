@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2968,
     "recall": 1256,
     "inject": 531,
-    "guard": 5257,
+    "guard": 5269,
     "hook": 1084,
     "cli": 4135,
     "setup": 918,
