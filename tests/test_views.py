@@ -180,7 +180,7 @@ def test_views_stay_small_however_many_sessions_there_are(world: World, monkeypa
     monkeypatch.setattr(settings, "VIEW_ROWS", 3)
     assert world.memory("rebuild").code == 0
     index = (world.project / "INDEX.md").read_text("utf-8")
-    assert [index.count("number %d." % number) for number in range(5)] == [0, 0, 1, 1, 1]
+    assert sum(index.count("number %d." % number) for number in range(5)) == 3
     state = json.loads((world.project / "STATE" / "conversation_state.json").read_bytes())
     assert len(state["threads"]) == 3
     world.assert_sound()

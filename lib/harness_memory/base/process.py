@@ -30,20 +30,16 @@ class BadPayload(ValueError):
 
 def pin(words: list[str]) -> None:
     """Put the store of the installed command in place of what a project's settings may say."""
-    option = words[1] if len(words) > 1 else ""
-    if not option.startswith(PIN):
-        return
-    config, plugins, _ = words[0].replace("\\", "/").partition("/plugins/")
-    store = option[len(PIN) :] or (config + "/" + settings.STORE_DIR if plugins else "")
-    environ: dict[Any, Any] = system.environ
-    is_bytes = system.__name__ == "posix"
-    for name, value in ((settings.ENV_HOME, store), (settings.ENV_SWITCH, "")):
-        key, new = (name.encode(), value.encode("utf-8", "surrogateescape")) if is_bytes else (name, value)
-        if environ.get(key, new) not in (new, new[:0]):
-            ignored.append(name)
-        environ[key] = new  # what `os` copies when it is loaded
-        if "os" in sys.modules:
-            sys.modules["os"].environ[name] = value
+    if words[1:] and words[1].startswith(PIN):
+        config, plugins, _ = words[0].replace("\\", "/").partition("/plugins/")
+        store = words[1][len(PIN) :] or (config + "/" + settings.STORE_DIR if plugins else "")
+        os: Any = sys.modules.get("os")  # which copies the environment when it is loaded
+        environ: Any = os.environ if os else system.environ
+        for name, value in ((settings.ENV_HOME, store), (settings.ENV_SWITCH, "")):
+            is_text = bool(os) or system.__name__ == "nt"
+            key, new = (name, value) if is_text else (name.encode(), value.encode("utf-8", "surrogateescape"))
+            ignored.extend([name] * (environ.get(key, new) not in (new, new[:0])))
+            environ[key] = new
 
 
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:
