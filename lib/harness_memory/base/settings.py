@@ -13,6 +13,7 @@ ENV_HOME = "HARNESS_MEMORY_HOME"
 ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
 ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
 ENV_CLIENT_PID = "CLAUDE_PID"
+ENV_PLUGIN_ROOT = "CLAUDE_PLUGIN_ROOT"  # set for the hooks of a plugin
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
@@ -25,6 +26,7 @@ CONFIG_FILE = "config.json"
 GUARD_FILE = "guard.json"  # in the store, and in a project's .claude folder
 GUARD_DIR = "guard"
 INSTALLS_FILE = "installs.json"
+VIEW_FILE = "view.html"  # derived: the memory as a page
 HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
@@ -76,6 +78,7 @@ GITIGNORE = """\
 /sync/
 /installs.json
 /triggers
+/view.html
 /*/INDEX.md
 /*/MEMORY.md
 /*/STATE/*
@@ -153,7 +156,6 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
-VIEW_ROWS = 5000  # sessions in INDEX.md, threads in conversation_state.json: each stays below FILE_MAX_BYTES
 STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
@@ -199,7 +201,6 @@ INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 
 # Recall
 RECALL_UNITS = 1200
-RECALL_FILES_SHOWN = 4
 RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
 RECALL_TAKEN_AT_PROMPT = 16  # new documents; a start or `search` takes in the rest
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time
@@ -223,6 +224,8 @@ DEFAULTS: dict[str, int | str] = {
     "work_after": "archive",
     "consolidate_after_episodes": 10,
     "recall_items": 3,
+    "start_line": "on",
 }
-CHOICES = dict.fromkeys(("work_after", "retention_after"), ("archive", "delete"))  # the settings that are words
+_ENDS = ("archive", "delete")
+CHOICES = {"work_after": _ENDS, "retention_after": _ENDS, "start_line": ("on", "off")}  # the settings that are words
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

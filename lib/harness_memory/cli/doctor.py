@@ -98,11 +98,18 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
 def _installs(root: str, every: list[installs.Install]) -> Iterator[Check]:
     for install in every:
         path = short(install.path)
-        if install.problems:
+        if install.is_plugin and not install.problems:
+            yield Check(OK, "install", "%s: plugin, version %s" % (path, install.record["version"]))
+        elif install.problems:
             yield Check(FAIL, "install", "%s: %s" % (path, install.problems[0]), install.remedy, install.problems)
         else:
             how = "version %s" % install.record["version"] if install.record.get("version") else "entered by hand"
             yield Check(OK, "install", "%s: %s, %s" % (path, count(len(install.hooks), "hook"), how))
+    here = [install for install in every if install.is_read_here and install.hooks]
+    if len(here) > 1 and any(install.is_plugin for install in here):
+        text = "installed twice, as a plugin and in %s; the plugin's hooks stand back" % short(here[0].path)
+        remedy = "keep one: claude plugin uninstall harness-memory, or python3 install.py --uninstall"
+        yield Check(WARN, "install", text, remedy)
     if not every and installs.have_run_lately(root):
         yield Check(OK, "install", "in no settings file, but hooks have run: probably as a plugin")
     elif not every:

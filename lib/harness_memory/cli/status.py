@@ -45,7 +45,7 @@ def status(argv: list[str]) -> int:
         "guard": {"state": guard.state, "why": guard.why, "line": guard.line()},
         "sync": sync_summary(root) or None,
     }
-    return answer(args.json, facts, _page(facts, last.state if last else ""))
+    return answer(args.json, facts, _page(facts, last.end if last else ""))
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:

@@ -14,7 +14,8 @@ import sys
 import time
 
 from ..base import files, jsontext, settings
-from ..base.process import BadPayload, attempt, leave, pin, read_payload, watch
+from ..base.pinned import pin
+from ..base.process import BadPayload, attempt, leave, read_payload, watch
 from ..base.text import brief, brief_of, clean, identifier
 from ..project import Context, Project
 from ..session import sessions
@@ -42,9 +43,9 @@ class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
 
     __slots__ = (
-        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_interrupt", "last_message", "model"),
-        *("launch_dir", "name", "path", "prompt", "prompt_id", "reason", "session_id", "silent_seconds", "skill"),
-        *("source", "title", "tool_name", "transcript_path"),
+        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_attended", "is_interrupt"),
+        *("last_message", "launch_dir", "model", "name", "path", "prompt", "prompt_id", "reason", "session_id"),
+        *("silent_seconds", "skill", "source", "title", "tool_name", "transcript_path"),
     )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
@@ -75,6 +76,7 @@ class Event:
         self.silent_seconds = float(silent) if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))
         self.channel = clean(env.get(settings.ENV_ENTRYPOINT), 40)
+        self.is_attended = env.get(settings.ENV_ATTENDED) != "0" and self.channel != "sdk-cli"
         pid = env.get(settings.ENV_CLIENT_PID, "")
         self.client_pid = int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 10 else 0
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 
 from .. import recall
-from ..base import clock, config, files, invocation, process, settings
+from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from ..memory import briefing, housekeeping
+from ..memory import briefing, glance, housekeeping
 from ..project import identity, relative_path
 from ..session import liveness, sessions
 
@@ -57,7 +57,10 @@ def handle(run: Run) -> dict[str, Any] | None:
         if is_refused:
             what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
             message.append(what % (brief(run.project.remote, settings.ITEM_CHARS), invocation.own_command()))
-        if not is_compacted:
+        if event.is_attended and not is_compacted:  # both lines are for a person, and one comes once a day
+            known = glance.glance(run.project_dir) if options["start_line"] == "on" else ""
+            hint = "open" if " open: " in known else "list"
+            message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
@@ -66,7 +69,7 @@ def handle(run: Run) -> dict[str, Any] | None:
 def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch = run.store_root, run.launch
-    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in process.ignored]
+    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in pinned.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import degraded

@@ -170,7 +170,11 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
     ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
-    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/*", lambda path: "", ""),
+    (
+        "INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/* view.html",
+        lambda path: "",
+        "",
+    ),
     ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
     ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )

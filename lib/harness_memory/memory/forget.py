@@ -140,6 +140,7 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
     recall = os.path.join(state, settings.RECALL_DIR)
     try:
         with writers_stopped(project_dir):
+            files.erase(os.path.join(os.path.dirname(project_dir), settings.VIEW_FILE))
             for name in _VIEWS:
                 files.erase(os.path.join(project_dir, name))
                 files.erase(os.path.join(state, name))

@@ -106,9 +106,14 @@ def merge(base: Tree, ours: Tree, theirs: Tree, load: Load) -> tuple[Tree, dict[
             made[result] = data
         if result:
             tree[path] = result
-    data = _json(_joined(*versions))
+    known = _joined(*versions)
+    # Whoever deletes a page deletes its former versions too, also one that loses on another machine.
+    ends = {mark[:8]: clock.stamp(at) for mark, at in known["gone"].items()}
+    gone = {path for path in tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
+    known["files"] = {path: item for path, item in known["files"].items() if path not in gone}
+    data = _json(known)
     tree[settings.VERSIONS_FILE], made[blob_id(data)] = blob_id(data), data
-    gone = _gone_sessions(tree, lambda sha: made[sha] if sha in made else load(sha))
+    gone |= _gone_sessions(tree, lambda sha: made[sha] if sha in made else load(sha))
     return {path: sha for path, sha in tree.items() if path not in gone}, made
 
 
@@ -200,13 +205,13 @@ def _newer(path: str, b: str | None, o: str | None, t: str | None, versions: lis
     if winner[2] and loser[2] and b not in (o, t) and any(fnmatchcase(rest, each) for each in _PAGES):
         stem = os.path.splitext(rest.replace("profiles/", "profile-").rpartition("/")[2])[0]
         stamp = clock.stamp(loser[0] or "2000-01-01T00:00:00.000Z")
-        former = "%s/archive/notes/%s.%s-%s.md" % (home, stem, stamp, loser[2][:8])
+        former = "%s/archive/notes/%s.%s-%s.md" % (home, stem, stamp, _mark(path)[:8])
         tree[former], versions[0]["files"][former] = loser[2], [loser[0], loser[2]]
     return winner[2] or None
 
 
 def is_former(name: str) -> bool:
-    """Whether an archived page, `<slug>.<instant>-<8 hex>.md`, is one that lost against a newer one."""
+    """Whether an archived page, `<slug>.<instant>-<hash of its path>.md`, lost against a newer one."""
     return fnmatchcase(name, "*.????-??-??T??????.???Z-????????.md")
 
 
@@ -217,17 +222,15 @@ def versions_of(data: bytes, homes: list[str]) -> bytes:
 
 
 def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
-    """The greater state of every path."""
+    """The greater state of every path; when it was last gone stays known."""
     result = _no_versions()
-    states: dict[str, list[tuple[str, int, str, str]]] = {}
-    for side in (ours, theirs):
-        for path, (at, sha) in side["files"].items():
-            states.setdefault(_mark(path), []).append((at, 0, sha, path))
-        for mark, at in side["gone"].items():
-            states.setdefault(mark, []).append((at, 1, "", ""))
-    for mark, (at, is_gone, sha, path) in [(mark, max(each)) for mark, each in states.items()]:
-        result["gone" if is_gone else "files"][path or mark] = at if is_gone else [at, sha]
-    return {key: dict(sorted(item.items())) if isinstance(item, dict) else item for key, item in result.items()}
+    for mark in sorted({*ours["gone"], *theirs["gone"]}):
+        result["gone"][mark] = max(side["gone"].get(mark, "") for side in (ours, theirs))
+    for path in sorted({*ours["files"], *theirs["files"]}):
+        last = max(side["files"].get(path, ["", ""]) for side in (ours, theirs))
+        if last[0] > result["gone"].get(_mark(path), ""):
+            result["files"][path] = last
+    return result
 
 
 def _mark(path: str) -> str:
@@ -350,7 +353,6 @@ def record_versions(root: str, now: float) -> None:
         if blob_id(data) != sha:  # a change follows what it changed, whatever the clock says
             at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
         result["files"][name] = [at, blob_id(data)]
-        result["gone"].pop(_mark(name), None)
     for name in {*known["files"]} - {*result["files"]}:
         result["gone"][_mark(name)] = max(clock.fine_iso(now), _after(known["files"][name][0]))
     result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})

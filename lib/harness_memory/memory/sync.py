@@ -71,9 +71,7 @@ def note_result(root: str, result: str, is_well: bool, now: float) -> None:
 
 def conflicts(root: str) -> list[str]:
     """Versions of pages that lost against a newer one of another machine."""
-    homes = [name for name in files.names(root) if name == settings.USER_DIR or identity.is_project_id(name)]
-    folders = [os.path.join(root, home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR) for home in homes]
-    return [os.path.join(folder, name) for folder in folders for name in files.names(folder) if merge.is_former(name)]
+    return [os.path.join(root, *path.split("/")) for path in merge.curated(root) if merge.is_former(path)]
 
 
 def _path(root: str, name: str) -> str:

@@ -115,10 +115,10 @@ def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
     done: dict[bytes, str] = {}  # when a session said that it has done a step
     for row in (row for chain in chains.values() for row in chain if row.closes):
         done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
-    newest = max(
-        ((row.ended, row.name, row.thread) for chain in chains.values() for row in chain), default=("", "", "")
-    )
-    threads = [Thread(chain, facts.get(thread), done, thread == newest[2]) for thread, chain in chains.items()]
+    rows = [row for chain in chains.values() for row in chain]
+    newest = max((row.ended for row in rows), default="")
+    last = {row.thread for row in rows if row.ended == newest}
+    threads = [Thread(chain, facts.get(thread), done, last == {thread}) for thread, chain in chains.items()]
     return sorted(threads, key=lambda thread: (thread.last_activity, thread.id), reverse=True)
 
 

@@ -1,7 +1,9 @@
 """A settings file of the client: our hooks, their commands and permission rules, and the text and file that hold them.
 
 A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which makes the client
-block the prompt. So the shell tests for the script first and sets the exit code itself.
+block the prompt. So the shell tests for the script first and sets the exit code itself. Where the script is missing or
+the interpreter cannot run it, the start of a session says so; the guard asks only if its script is there, because a
+person who has deleted the folder wants no guard.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 from ..base import files, invocation, settings
-from ..base.process import PIN
+from ..base.pinned import PIN
 from ..cli.output import Refusal
 from . import jsonedit
 from .jsonedit import Node, parse
@@ -48,14 +50,23 @@ MANAGED = (  # policies of whoever manages the computer, which every other setti
 )
 SCOPES = ("user", "project", "local")
 _ALLOW = ("permissions", "allow")
+_STATUS_LINE = "statusLine"
+_OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? statusline$" % invocation.SCRIPT)
+_OTHERWISE = {
+    "session_start.py": '{"systemMessage": "Harness Memory: its folder has moved, or its Python is too old. '
+    'Nothing is remembered. Run install.py again"}',
+    "pre_tool_use.py": '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", '
+    '"permissionDecisionReason": "Harness guard: its Python cannot run it. Run install.py again"}}',
+}
 
 
 class Entries(NamedTuple):
-    """Our part of a settings file: one hook group an event, and permission rules."""
+    """Our part of a settings file: one hook group an event, permission rules, the command of a status line or ""."""
 
     groups: dict[str, dict[str, Any]]
     rules: list[str]
     has_guard: bool
+    status_line: str = ""
 
 
 def entries(
@@ -67,6 +78,7 @@ def entries(
     windows: bool = False,
     guard: bool = True,
     auto: bool = False,
+    status_line: bool = False,
 ) -> Entries:
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
@@ -85,7 +97,9 @@ def entries(
             groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
-    return Entries(groups, rules, guard)
+    words = [invocation.slashes(word) if windows else word for word in (interpreter, root + "/" + invocation.SCRIPT)]
+    shown = "%s -I %s statusline" % tuple(map(invocation.quote, words))
+    return Entries(groups, rules, guard, shown if status_line else "")
 
 
 def hook_command(interpreter: str, script: str, store: str, words: str = "", *, windows: bool = False) -> str:
@@ -96,10 +110,15 @@ def hook_command(interpreter: str, script: str, store: str, words: str = "", *, 
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
         launch = (_WINDOWS_LAUNCHER, invocation.slashes(script), PIN + invocation.slashes(store), words, MARKER)
         return '%s %s -c "%s" "%s" "%s"%s %s' % (python, _OPTIONS, *launch)
-    command = (
-        'p=%s; s=%s; m=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" "%s$m"%s 2>/dev/null; exit 0 # %s'
-    )
-    return command % (*map(invocation.single_quotes, (interpreter, script, store)), _OPTIONS, PIN, words, MARKER)
+    name = os.path.basename(script)
+    start = '"$p" %s "$s" "%s$m"%s 2>/dev/null' % (_OPTIONS, PIN, words)
+    if name in _OTHERWISE:
+        missing = "" if name == "session_start.py" else '[ ! -f "$s" ] || '
+        start = "%s%s || echo '%s'" % (missing, start, _OTHERWISE[name])
+    else:
+        start = '[ -f "$s" ] && ' + start
+    command = 'p=%s; s=%s; m=%s; [ -x "$p" ] || p=python3; %s; exit 0 # %s'
+    return command % (*map(invocation.single_quotes, (interpreter, script, store)), start, MARKER)
 
 
 def with_store(command: str, store: str) -> str:
@@ -206,7 +225,14 @@ def merge(text: str, wanted: Entries) -> str:
             text = jsonedit.append(text, outer, [item], second)
         else:
             text = jsonedit.append(text, document, {second: [item]}, first)
+    if wanted.status_line and not has_status_line(text):
+        line = {"type": "command", "command": wanted.status_line}
+        text = jsonedit.append(text, parse(text), line, _STATUS_LINE)
     return text
+
+
+def has_status_line(text: str) -> bool:
+    return parse(text).find(_STATUS_LINE) is not None
 
 
 def strip(text: str, root: str, rules: list[str]) -> str:
@@ -215,6 +241,8 @@ def strip(text: str, root: str, rules: list[str]) -> str:
         allowed = parse(text).below(*_ALLOW)
         ours = [rule for rule in allowed if rule.value in rules or is_our_rule(rule.value)]
         ours += [hook.node for hook in hooks(text, root)]
+        line, command = parse(text).find(_STATUS_LINE), parse(text).find(_STATUS_LINE, "command")
+        ours += [line] if line and command and _OUR_STATUS_LINE.search(command.value) else []
         if not ours:
             return text
         node = ours[-1]
