@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import recall
-from ..base import clock, config, files, invocation, process, settings
+from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
@@ -79,7 +79,7 @@ def _waiting(run: Run) -> str:
 def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch = run.store_root, run.launch
-    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in process.ignored]
+    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in pinned.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import degraded
