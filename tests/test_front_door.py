@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -173,3 +174,21 @@ def test_upgrade_pulls_and_installs_again(home: Path, tmp_path: Path) -> None:
     git(source, "commit", "-q", "--amend", "-m", "Rewritten")
     done = run(str(clone / "harness"), "upgrade")
     assert (done.returncode, done.stderr.startswith("harness: git pull failed: ")) == (2, True)
+
+
+@pytest.mark.parametrize("theme", [":root {", ':root[data-theme="dark"] {'])
+def test_the_colours_of_the_page_have_contrast(theme: str) -> None:
+    css = (
+        (support.LIB / "harness_memory" / "cli" / "view.html").read_text("utf-8").partition(theme)[2].partition("}")[0]
+    )
+    colours = dict(re.findall(r"--([\w-]+): (#\w{6})", css))
+
+    def light(name: str) -> float:
+        parts = [int(colours[name][at : at + 2], 16) / 255 for at in (1, 3, 5)]
+        red, green, blue = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+    pairs = [(ink, ground) for ink in ("ink", "soft", "accent") for ground in ("ground", "card", "calm-ground")]
+    pairs += [("ink", "mark"), *((name, name + "-ground") for name in ("good", "warn", "bad"))]
+    ratios = {pair: (max(map(light, pair)) + 0.05) / (min(map(light, pair)) + 0.05) for pair in pairs}
+    assert {pair: ratio for pair, ratio in ratios.items() if ratio < 4.5} == {}

@@ -169,8 +169,8 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
-    ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
-    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/* view.html", lambda path: "", ""),
+    ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/* view.html", lambda path: "", ""),
+    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/*", lambda path: "", ""),
     ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
     ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )
