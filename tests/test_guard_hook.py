@@ -332,7 +332,11 @@ def test_a_failure_after_the_verdict_does_not_change_it(
     guard: Guard, damaged: Installation, how: str, tool: str, given: dict[str, Any]
 ) -> None:
     guard.root.mkdir(mode=0o700, parents=True)
-    (guard.root / settings.TRIGGERS_MARK).touch()
+    (guard.root / settings.TRIGGERS_MARK).write_text("user\t\n", "utf-8")
+    rule = {"note": "user/all", "enforce": "remind", "text": "-", "remedy": "", "when": ["path: **"]}
+    (guard.root / "user" / "STATE").mkdir(parents=True)
+    text = json.dumps({"schema": 1, "rules": [{**rule, "after": [], "require": []}]})
+    (guard.root / "user" / "STATE" / "triggers.json").write_text(text, "utf-8")
     damaged.add("hook/runner.py", AFTER[how])
     assert damaged.answer(tool, given, WHEN_CALLED) == SILENT
     assert len(guard.failures()) == 1 or how == "late"

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from typing import NoReturn
 
 from ..base import clock, files, settings
 from ..project import Project, identity, relative_path
+from ..session import sessions
 from . import FAMILIES, output
 from .output import Refusal
 
@@ -68,6 +70,12 @@ class Actions:
         return self._parser.parse_args([default, *argv] if default and is_bare else argv)
 
 
+def is_person() -> bool:
+    """Whether a person runs this in a terminal, and not the model through a tool."""
+    is_typed = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return is_typed and not any(os.environ.get(name) for name in settings.ENV_CLIENT)
+
+
 def root() -> str:
     path = files.root_from(os.environ)
     files.confine(path)
@@ -92,7 +100,9 @@ def directory(args: argparse.Namespace) -> str:
         if not os.path.isdir(path):
             raise Refusal("--project %s: no such directory" % args.project)
         return path
-    return os.environ.get(settings.ENV_PROJECT_DIR) or working_directory()
+    present = os.environ.get(settings.ENV_SESSION_ID, "")  # a session acts on its own project, wherever its shell went
+    launch = sessions.find_marker(root(), present)[1].get("launch") if present else ""
+    return str(launch or os.environ.get(settings.ENV_PROJECT_DIR) or working_directory())
 
 
 def working_directory() -> str:

@@ -3,6 +3,7 @@
     INDEX.md                        menu of episodes, newest first
     STATE/conversation_state.json   {"schema", "updated", "last_model", "last_session_notes", "threads": newest first}
     STATE/current-work.json         {"schema", "updated", "active_tasks", "completed_today"}
+    STATE/review.json               what waits for a person's word, see `review`
 
 `refresh` and `rebuild` render everything; they differ in how many episodes they read.
 """
@@ -100,12 +101,18 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             tasks.append(task)
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
+    path = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
+    if any(row.rules or row.keys for row in rows) or files.exists(os.path.join(project_dir, path)):
+        from . import review
+
+        texts[path] = review.render(project_dir, rows)
     chains = threads.load(project_dir, rows)
-    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
+    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -settings.VIEW_ROWS - 1 : -1]], b""])
     last = chains[0].fields if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
-    lines = b",".join([b"\n    " + thread.text for thread in chains])
+    shown = [each for number, each in enumerate(chains) if number < settings.VIEW_ROWS or each.is_open]
+    lines = b",".join([b"\n    " + thread.text for thread in shown[: settings.VIEW_ROWS]])
     end = b"\n  ]" if lines else b"]"
     texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b%b\n}\n' % (head[: -len("\n}\n")], lines, end)
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))
