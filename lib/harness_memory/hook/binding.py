@@ -32,8 +32,10 @@ def met(question: Question) -> list[dict[str, Any]]:
     project_dir = sessions.find_marker(question.root, str(question.payload.get("session_id") or ""))[0]
     project_dir = project_dir or identity.locate(question.root, question.project, question.cwd).dir
     facts, hits = match.facts(question), []
+    text = str([facts.commands, facts.paths]).lower()
     for rule in binding.load(_homes(question.root, project_dir)):
-        hit = next(filter(None, (match.matches(facts, pattern) for pattern in rule["when"])), "")
+        near = [pattern for pattern in rule["when"] if binding.may_fit(pattern, text)]
+        hit = next(filter(None, (match.matches(facts, pattern) for pattern in near)), "")
         hits += [{**rule, "met": hit}] if hit else []
     return hits
 

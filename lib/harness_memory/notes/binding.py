@@ -90,6 +90,10 @@ def load(homes: Iterable[str]) -> list[dict[str, Any]]:
     return sorted(rules, key=lambda rule: -settings.ENFORCE.index(rule["enforce"]))
 
 
+def may_fit(pattern: str, text: str) -> bool:
+    return all(word in text for word in _words(pattern).split(" "))
+
+
 def _words(pattern: str) -> str:
     """Pieces of text that a call within the pattern must hold, in lower case."""
     kind, _, what = pattern.partition(": ")
