@@ -36,7 +36,8 @@ _WORDS = (
     " locale template mail digest audit backup archive restore session login password role policy tenant quota"
     " metric trace span alert dashboard pipeline runner artifact bundle plugin theme avatar upload thumbnail"
 )
-NOUNS = [head + word for head in _HEADS for word in _WORDS.split()]
+_BARE = _WORDS.split()
+NOUNS = [head + word for head in _HEADS for word in _BARE]
 
 
 class World:
@@ -94,6 +95,9 @@ class World:
             value.update(id=name, thread=name, session_id=name, started=started, ended=started, files_changed=files)
             value.update(headline="Module %d: %s" % (number, about[:60]), what_was_done=about)
             value.update(asked=["Work on module_%d: %s" % (number, about[60:200])])
+            rare = [first + second for first, second in zip(words.choices(NOUNS, k=200), words.choices(_BARE, k=200))]
+            said = [" ".join(rare[at : at + 10]) for at in range(0, 200, 10)] + [about[60:140]]
+            value.update(passages=[{"turn": at // 4, "by": "claude", "text": text} for at, text in enumerate(said)])
             path = episode.parent / ("session-%s-%s.json" % (started.replace(":", ""), name))
             path.write_text(json.dumps(value), "utf-8")
         (self.store / "config.json").write_text(json.dumps({"retention_episodes": 2 * count}), "utf-8")

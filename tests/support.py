@@ -51,8 +51,8 @@ class Result:
 
     def __init__(self, code: int, stdout: bytes, stderr: bytes) -> None:
         self.code = code
-        self.stdout = stdout.decode("utf-8")
-        self.stderr = stderr.decode("utf-8", "replace")
+        self.stdout = stdout.decode("utf-8").replace(os.linesep, "\n")
+        self.stderr = stderr.decode("utf-8", "replace").replace(os.linesep, "\n")
 
     def __repr__(self) -> str:
         return "Result(code=%r, stdout=%r, stderr=%r)" % (self.code, self.stdout, self.stderr)
@@ -143,7 +143,8 @@ class Client:
     """A process that stands for a running Claude Code: its pid is real, and it can be killed."""
 
     def __init__(self) -> None:
-        self._process = subprocess.Popen(["sleep", "86400"])
+        sleep = [sys.executable, "-c", "import time; time.sleep(86400)"] if os.name == "nt" else ["sleep", "86400"]
+        self._process = subprocess.Popen(sleep)
         self.pid = self._process.pid
 
     def __enter__(self) -> Client:
@@ -196,6 +197,13 @@ def git(directory: Path | str, *arguments: str) -> str:
 def make_repo(path: Path, remote: str | None = None) -> Path:
     """A repository on `main` with one commit."""
     path.mkdir(parents=True, exist_ok=True)
+    if not shutil.which("git"):  # under Wine; the product reads these files and runs no git
+        texts = {"README.md": "# demo\n", ".git/HEAD": "ref: refs/heads/main\n", ".git/refs/heads/main": "%040d\n" % 1}
+        texts.update(dict.fromkeys((".git/config", ".git/description", ".git/index", ".git/logs/HEAD"), ""))
+        for name, text in texts.items():
+            (path / name).parent.mkdir(parents=True, exist_ok=True)
+            (path / name).write_text(text, encoding="utf-8")
+        return path
     git(path, "init", "-q")
     git(path, "symbolic-ref", "HEAD", "refs/heads/main")
     (path / "README.md").write_text("# demo\n", encoding="utf-8")

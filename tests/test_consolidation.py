@@ -17,7 +17,8 @@ from harness_memory.memory import briefing
 def worked(world: World, needed: int) -> World:
     """A memory of one session, and how many it takes."""
     world.work("Correct the totals", "Totals are rounded once, at the end.", ("totals.py",))
-    (world.root / "config.json").write_text('{"consolidate_after_episodes": %d}' % needed, "utf-8")
+    chosen = {"consolidate_after_episodes": needed, "start_line": "off"}
+    (world.root / "config.json").write_text(json.dumps(chosen), "utf-8")
     os.chmod(str(world.root / "config.json"), 0o600)
     return world
 

@@ -208,7 +208,8 @@ def test_hostile_repository_is_remembered_without_harm(
             assert not acting(said), (words, acting(said))
     store = home / ".claude" / "memory"
     assert failures(store) == []
-    assert [name for name in os.listdir(str(store)) if not identity.is_project_id(name)] == ["health"]
+    names = sorted(name for name in os.listdir(str(store)) if not identity.is_project_id(name))
+    assert names == [".gitignore", "health"]
     assert sorted(os.listdir(os.fsencode(str(tmp_path)))) == before
     assert not list(home.rglob("pwned*"))
     assert not (cwd / "pwned").exists()

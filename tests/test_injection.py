@@ -67,7 +67,7 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     (life.store / "user").mkdir()
     (life.store / "user" / "MEMORY.md").write_text("- prefers tabs\n", "utf-8")
     text = life.start().context
-    parts = ["<harness-memory", "Prices are in cents.", "totals are off by a cent", "next: test the guest cart"]
+    parts = ["<harness-memory", "Prices are in cents.", "Totals are rounded once", "next: test the guest cart"]
     parts += ["VAT is included", "prefers tabs", "Totals are rounded once, at the end. [totals.py]", "`show <id>`"]
     assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory>")
     assert text.count("[%s]" % earlier.meta["date"]) >= 3
@@ -202,7 +202,7 @@ def test_new_steps_and_notes_come_with_what_they_belong_to(life: Life) -> None:
     earlier.stop("Half of it.")
     notes.write_text("- VAT is included\n- ships on Mondays\n#12 crash on empty cart\n", "utf-8")
     text = life.start("resume").context
-    assert "totals are off by a cent\n  next: test the guest cart\n  next: ship it" in text
+    assert "Totals are rounded once, at the end.\n  next: test the guest cart\n  next: ship it" in text
     assert "] ships on Mondays" in text
     assert "#12 crash on empty cart" in text
     assert "VAT" not in text

@@ -34,7 +34,8 @@ def test_session_is_active_completed_and_active_again(life: Life) -> None:
     assert (meta["status"], meta["reason"]) == ("COMPLETED", "prompt_input_exit")
     assert meta["summary"] == "Added the parser.\n\nAdded tests."
     assert meta["artifacts"] == ["parser.py", "test_parser.py"]
-    assert (meta["branch"], meta["pid"], meta["claude_session"]) == ("main", life.pid, life.session.id)
+    assert (meta["branch"], meta["claude_session"]) == ("main", life.session.id)
+    assert meta["pid"] == (None if os.name == "nt" else life.pid)  # Windows does not say when a process began
     assert (life.is_marked_live, failures(life.store)) == (False, [])
 
 
@@ -64,12 +65,13 @@ def test_courtesy_does_not_hide_the_work(life: Life) -> None:
     life.start()
     life.turn("why do German users see English pages?", CAUSE)
     life.turn("thanks", "You're welcome!")
-    assert life.episode["what_was_done"] == CAUSE + "\n\nYou're welcome!"
+    assert "the cache key lacks the locale" in life.episode["what_was_done"]
+    assert "welcome" not in life.episode["what_was_done"]
     assert life.episode["headline"].startswith("Root cause: the cache key lacks the locale")
     life.turn("fix it then", "Added the locale to the cache key.", "cache.py")
     life.turn("great", "Glad it helps! Let me know whenever there is anything else that I can do for you today.")
     assert life.episode["headline"] == "Added the locale to the cache key."
-    assert all(text in life.episode["what_was_done"] for text in ("Root cause", "Added the locale", "Glad it helps"))
+    assert all(text in life.episode["what_was_done"] for text in ("Root cause", "Added the locale"))
 
 
 @pytest.mark.parametrize("event", ["stop", "pre_compact", "session_end"])
@@ -87,7 +89,7 @@ def test_session_without_an_answer_leaves_a_record_but_no_episode(life: Life, as
     if ask:
         life.prompt(ask)
     life.end()
-    assert (life.meta["status"], life.meta["summary"]) == ("COMPLETED", ask or None)
+    assert (life.meta["status"], life.meta["summary"]) == ("ABANDONED", ask or None)
     assert not life.has_episode
     assert not (life.project / "INDEX.md").exists()
 
@@ -122,6 +124,7 @@ def test_switch_turned_off_leaves_nothing(life: Life, word: str) -> None:
     assert not life.store.exists()
 
 
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such modes: the profile folder is private")
 def test_every_file_is_private_under_any_umask(life: Life) -> None:
     life.store.mkdir(parents=True)
     life.store.chmod(0o755)
@@ -214,6 +217,9 @@ def test_two_living_sessions_never_touch_each_other(life: Life) -> None:
         assert (life.episode["files_changed"], second.episode["files_changed"]) == (["one.py"], ["two.py"])
 
 
+@pytest.mark.skipif(
+    os.name == "nt", reason="ids that differ in case alone are one file there; the client's are lower case"
+)
 def test_ids_that_share_their_head_have_records_of_their_own(life: Life) -> None:
     ids = ["abcdefgh-1111-aaaa-bbbb-cccccccccccc", "abcdefgh-1111-aaaa-bbbb-dddddddddddd", "abcdefgh", "ABCDEFGH"]
     lives = [other(life, session_id=each) for each in ids]

@@ -46,8 +46,9 @@ def past(life: Life, ask: str, answer: str, file: str) -> None:
     short_id = "%08x" % (0xA0000000 + number)
     session = sessions.Session("", {"session_id": short_id, "claude_session": short_id, "started": started})
     state = capture.Capture()
-    state.asks, state.answer, state.files, state.turn_files = [["", ask]], answer, [file], 1
-    state.ended = started
+    state.add_prompt("", ask)
+    state.files, state.turn_files, state.ended = [file], 1, started
+    state.answer_with(answer)
     value = record.build(session, state, str(life.cwd), "", False)
     support.publish(directory, session.episode_name, episode.render(value))
 
@@ -76,6 +77,19 @@ def test_a_prompt_brings_the_right_session_back(shop: Life, prompt: str, file: s
     assert failures(shop.store) == []
 
 
+def test_an_error_brings_the_session_back_that_met_it(shop: Life) -> None:
+    shop.start()
+    shop.prompt("hello there")
+
+    def failed(error: str) -> str:
+        own = {"error": error, "is_interrupt": False, "hook_event_name": "PostToolUseFailure"}
+        result = shop.run("post_tool_use_failure", shop.session.tool_call("Bash", {"command": "make import"}, **own))
+        return result.context if result.stdout else ""
+
+    assert failed("make: *** No rule to make target 'deploy'. Stop.") == ""
+    assert "files: imports/spreadsheet.py" in failed("UnicodeDecodeError: imports/spreadsheet.py, supplier spreadsheet")
+
+
 @pytest.mark.parametrize(
     "prompt",
     [
@@ -87,7 +101,7 @@ def test_a_prompt_brings_the_right_session_back(shop: Life, prompt: str, file: s
 )
 def test_an_unrelated_prompt_brings_nothing_back(shop: Life, prompt: str) -> None:
     shop.start()
-    assert "Possibly related" not in shop.prompt(prompt).stdout
+    assert shop.prompt(prompt).stdout == ""
 
 
 def test_an_item_comes_once_and_again_after_a_compaction(shop: Life) -> None:
@@ -124,7 +138,7 @@ def test_notes_come_back_and_superseded_ones_do_not(shop: Life, home: Path, repo
     world.memory("remember", "Terraform plans run in eu-central only", "--topic", "terraform", "--scope", "user")
     shop.start()
     text = shop.prompt(asked).context
-    assert "note: " in text
+    assert "note adyen-refunds] Refund webhooks from Adyen arrive before the order is stored" in text
     assert "show adyen-refunds" in text
     assert "show terraform" in shop.prompt("run the terraform plans in which region, eu-central?").context
     world.memory("remember", "Adyen refund webhooks are queued until the order is stored", "--topic", "refund queue")
@@ -141,7 +155,7 @@ def test_archived_sessions_come_back_by_their_title(shop: Life, home: Path, repo
     assert World(home, repo).memory("archive", "--before", "2100-01-01", "--open").code == 0
     shop.start()
     text = shop.prompt("cart totals are rounded once at the end; per-line rounding in the tax helper is gone").context
-    assert "archived: Cart totals are rounded" in text
+    assert "archived a000000c] Cart totals are rounded" in text
     assert " restore a000000c" in text
 
 
@@ -177,5 +191,5 @@ def test_a_running_session_is_known_by_its_latest_words(shop: Life) -> None:
     shop.prompt("begin with the invoices")
     sibling.turn("Also the zeppelin exporter", "The zeppelin exporter streams.", "zep.py")
     text = shop.prompt("the zeppelin exporter streams too slowly, loyalty ledger").context
-    assert text.count(sibling.session.id[:8]) == 1
+    assert text.count(" %s] " % sibling.session.id[:8]) == 1
     assert "zep.py" in text

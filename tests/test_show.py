@@ -134,7 +134,7 @@ def test_show_takes_id_prefix_file_and_last(settled: World) -> None:
     assert shown["episode"] == json.loads(file.read_text("utf-8"))
     assert shown["meta"]["artifacts"] == ["src/login.py", "tests/t.py"]
     page = settled.memory("show", row["id"]).stdout
-    for text in ("Add a form", "All tests pass.", "`src/login.py`", "META.yaml", row["session_id"], "COMPLETED"):
+    for text in ("Add a form", "with validation.", "`src/login.py`", "META.yaml", row["session_id"], "COMPLETED"):
         assert text in page
     assert settled.memory("show", "last").code == 0
 

@@ -33,10 +33,10 @@ def test_a_skill_is_short_named_and_uses_only_known_verbs(name: str) -> None:
     assert len(re.findall(r"^description: .{40,}$", head, re.M)) == 1
     spans = re.findall(r"`([a-z]+)(?: [^`]*)?`", body)
     types = {"feedback", "project", "user", "reference", "local"}
-    verbs = {*spans, *re.findall(r"harness\" memory ([a-z]+)", text)} - types
+    verbs = {*spans, *re.findall(r"harness memory ([a-z]+)", text)} - types
     assert verbs
     assert verbs <= {row[0] for row in cli.VERBS}
-    assert text.count('harness" memory') == text.count(PLUGIN_COMMAND) > 0
+    assert PLUGIN_COMMAND in text
 
 
 class Config:

@@ -97,7 +97,9 @@ def test_a_task_file_has_its_fields_and_stands_in_current_work(world: World) -> 
     assert [point["note"] for point in task["checkpoints"]] == ["Started", "Schema is there"]
     assert all(point["date"] == task["created"][:10] for point in task["checkpoints"])
     (active,) = state(world, "current-work.json")["active_tasks"]
-    assert {"id", "description", "status", "started", "project", "branch", "blockers", "next_steps"} == {*active}
+    assert {"id", "description", "status", "started", "project", "branch", "blockers", "next_steps", "close"} == {
+        *active
+    }
     assert (active["id"], active["branch"]) == ("auth", support.git(world.repo, "branch", "--show-current").strip())
     world.assert_sound()
 

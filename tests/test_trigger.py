@@ -62,3 +62,36 @@ def test_a_changed_trigger_is_noticed_at_once(world: World, session: Life) -> No
     world.memory("note", "remove", "deploys")
     assert injected(session, "Bash", {"command": "make deploy"}, agent_id="a1") == ""
     assert support.failures(world.root) == []
+
+
+@pytest.fixture
+def later(world: World) -> Life:
+    """A session after one that changed a file and mended a command."""
+    first = Life(world.home, world.repo)
+    first.start()
+    first.prompt("Round the totals")
+    first.transcript.write(world.repo / "cart" / "totals.py").bash("make tset", "no rule", exit_code=2)
+    first.transcript.bash("make test", "ok").text(
+        "Totals are rounded once.\n\nWe decided to keep cents in totals.py because floats drift."
+    )
+    first.stop()
+    first.end()
+    second = Life(world.home, world.repo)
+    second.start()
+    second.prompt("hello there")
+    return second
+
+
+def test_an_edit_names_the_session_that_changed_the_file_once(later: Life) -> None:
+    call = {"file_path": "{repo}/cart/totals.py", "old_string": "a", "new_string": "b"}
+    text = injected(later, "Edit", call)
+    assert ("last changed totals.py" in text, "because floats drift" in text) == (True, True)
+    assert text.startswith("<harness-memory project=")
+    assert injected(later, "Edit", call) == ""
+    assert injected(later, "Write", {"file_path": "{repo}/cart/other.py", "content": ""}) == ""
+
+
+def test_a_command_that_failed_before_names_what_worked(later: Life) -> None:
+    assert "this command failed before; `make test` worked" in injected(later, "Bash", {"command": "make  tset"})
+    assert injected(later, "Bash", {"command": "make tset"}) == ""
+    assert injected(later, "Bash", {"command": "make test"}) == ""

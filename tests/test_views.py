@@ -106,7 +106,7 @@ def test_a_held_lock_delays_the_view_not_the_fact(life: Life) -> None:
     assert life.has_episode
     assert not (life.project / "INDEX.md").exists()
     Life(life.home, life.cwd, pid=life.pid).start()
-    assert " - one" in (life.project / "INDEX.md").read_text("utf-8")
+    assert " - One done." in (life.project / "INDEX.md").read_text("utf-8")
 
 
 def test_an_episode_rewritten_behind_the_views_shows_at_the_next_start(life: Life) -> None:
@@ -140,7 +140,10 @@ def test_a_line_of_the_menu_names_branch_and_folders(project: Path, files: list[
 
 def test_current_work_shows_what_is_open_and_what_was_done_that_day(life: Life) -> None:
     life.start()
-    life.turn("one", "One done.")
+    life.turn("hi", "Hello!")
+    first = Life(life.home, life.cwd, pid=life.pid)
+    first.start("clear")
+    first.turn("one", "One done.", "one.py")
     second = Life(life.home, life.cwd, pid=life.pid)
     second.start("clear")
     second.prompt("two")
@@ -149,8 +152,10 @@ def test_current_work_shows_what_is_open_and_what_was_done_that_day(life: Life) 
     second.transcript.text("Two half done.")
     second.stop("Two half done.")
     work = current_work(life.project)
-    assert [(task["description"], task["next_steps"]) for task in work["active_tasks"]] == [("two", ["left"])]
-    assert [task["description"] for task in work["completed_today"]] == ["one"]
+    assert [(task["description"], task["next_steps"]) for task in work["active_tasks"]] == [
+        ("Two half done.", ["left"])
+    ]
+    assert [task["description"] for task in work["completed_today"]] == ["One done."]
     assert (work["updated"], work["active_tasks"][0]["project"]) == (second.episode["ended"], "project")
 
 

@@ -3,7 +3,8 @@
 
     python3 bench/recall/measure.py
 
-Prints Markdown: nDCG@10 and recall@5 for each kind of prompt, then what would be injected.
+Prints Markdown: nDCG@10 and recall@5 for each kind of prompt, what is injected, and how often the answer to a question
+about a long dialogue stands in the injected text.
 """
 
 from __future__ import annotations
@@ -17,12 +18,24 @@ from typing import Any, Callable, List, Sequence
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lib")]
 
+import dialogues  # noqa: E402
 from baselines import Bm25, Fts5  # noqa: E402
 from development import Project, Prompt, load  # noqa: E402
 
-from harness_memory.recall import index, ranking  # noqa: E402
+from harness_memory.base import clock, settings  # noqa: E402
+from harness_memory.hook import recall as hook  # noqa: E402
+from harness_memory.inject.injection import Part  # noqa: E402
+from harness_memory.recall import index, passages, ranking, writer  # noqa: E402
 from harness_memory.recall.documents import index_text  # noqa: E402
 
+ROWS = (
+    *("unrelated prompts that inject", "prompts of other projects that inject"),
+    *("prompts that call for something and get it", "of injections, with a right item"),
+)
+DIALOGUE_ROWS = (
+    *("dialogues: right session among the items", "dialogues: the answer is in the injected text"),
+    *("the same with plain BM25: right session in three", "the same with the first 300 characters of each"),
+)
 Ranker = Callable[[Prompt], List[str]]
 
 
@@ -42,7 +55,7 @@ def source_of(documents: list[dict[str, Any]]) -> index.Source:
         kind = index.NOTE if each["type"] == "project" else index.SESSION
         files = each.get("files", ())
         indexed.append(index_text(each["id"], kind, each["title"], each["text"], files, time=each["ts"]))
-    return index.Source(index.Segment(index.dump(None, indexed, (), {})), [], set())
+    return index.Source(index.Segment(writer.dump(None, indexed, (), {})), [], set())
 
 
 def ranked(source: index.Source, prompt: Prompt) -> list[str]:
@@ -52,7 +65,7 @@ def ranked(source: index.Source, prompt: Prompt) -> list[str]:
 
 def picked(source: index.Source, prompt: Prompt) -> list[str]:
     query = ranking.Query(prompt.text, **prompt.context)
-    return [source.record(number).id for number in ranking.pick(source, query, prompt.now, lambda number: False)]
+    return [source.record(item.number).id for item in passages.pick(source, query, prompt.now)[0]]
 
 
 def rankers(documents: list[dict[str, Any]]) -> dict[str, Ranker]:
@@ -83,19 +96,50 @@ def measure(projects: Sequence[Project]) -> dict[str, dict[str, list[tuple[float
     return results
 
 
-def injection(projects: Sequence[Project]) -> tuple[float, float]:
-    """Share of unrelated prompts that inject nothing; share of related ones with a right item among the injected."""
-    quiet: list[bool] = []
-    right: list[bool] = []
+def injection(projects: Sequence[Project]) -> dict[str, tuple[int, int]]:
+    """(how many, of how many) by what is counted; the prompts of one project are foreign to the others."""
+    rows: dict[str, list[bool]] = {name: [] for name in ROWS}
     for project in projects:
         source = source_of(project.documents)
         for prompt in project.prompts:
             ids = picked(source, prompt)
-            if prompt.relevant:
-                right.append(bool(set(ids) & set(prompt.relevant)))
-            else:
-                quiet.append(not ids)
-    return sum(quiet) / len(quiet), sum(right) / len(right)
+            if not prompt.relevant:
+                rows["unrelated prompts that inject"].append(bool(ids))
+                continue
+            rows["prompts that call for something and get it"].append(bool({*ids} & {*prompt.relevant}))
+            rows["of injections, with a right item"] += [bool({*ids} & {*prompt.relevant})] if ids else []
+        foreign = [prompt for other in projects if other is not project for prompt in other.prompts]
+        for prompt in foreign:
+            if prompt.relevant and not prompt.context:
+                rows["prompts of other projects that inject"].append(bool(picked(source, prompt)))
+    return {name: (sum(values), len(values)) for name, values in rows.items()}
+
+
+def dialogue_rows() -> dict[str, tuple[int, int]]:
+    """Questions about dialogues: what the hook hands over, and what plain BM25 with short records would."""
+    rows: dict[str, list[bool]] = {name: [] for name in DIALOGUE_ROWS}
+    for dialogue in dialogues.load():
+        names = ["session-%s-%08x.json" % (clock.stamp(clock.iso(at)), n) for n, at in enumerate(dialogue.times)]
+        made = zip(names, dialogue.times, dialogue.sessions)
+        indexed = [index_text(name, index.SESSION, "A talk", time=at, passages=said) for name, at, said in made]
+        source, now = index.Source(None, indexed, set()), dialogue.times[-1] + 86400
+        plain = Bm25([{"id": name, "text": "\n".join(said)} for name, said in zip(names, dialogue.sessions)])
+        for question in dialogue.questions:
+            items, near = passages.pick(source, ranking.Query(question.text), now)
+            shown = [source.record(item.number).id for item in items]
+            texts = [dialogue.sessions[names.index(name)] for name in shown]
+            entries = [hook.Entry(source.record(item.number), said, item) for item, said in zip(items, texts)]
+            part = Part("recall", "", [])
+            if entries:
+                hook.fill(part, entries, near, settings.RECALL_UNITS - 150)
+            answers = [text for each in question.answers.values() for text in each]
+            first = plain.rank(question.text, now)[:3]
+            cut = [" ".join(dialogue.sessions[names.index(name)])[:300] for name in first]
+            found = {names[number] for number in question.answers}
+            held = [any(text in "\n".join(lines) for text in answers) for lines in (part.lines, cut)]
+            for name, value in zip(DIALOGUE_ROWS, (bool(found & {*shown}), held[0], bool(found & {*first}), held[1])):
+                rows[name].append(value)
+    return {name: (sum(values), len(values)) for name, values in rows.items()}
 
 
 def mean(values: Sequence[float]) -> float:
@@ -113,10 +157,9 @@ def main() -> int:
     for kind, by_name in [*results.items(), ("all", every)]:
         cells = ["%.3f / %.3f" % (mean([a for a, _ in by_name[n]]), mean([b for _, b in by_name[n]])) for n in names]
         print("| %s (%d) | %s |" % (kind, len(by_name[names[0]]), " | ".join(cells)))
-    quiet, right = injection(projects)
-    unrelated = sum(not prompt.relevant for project in projects for prompt in project.prompts)
-    print("\nUnrelated prompts (%d) that inject nothing: %.1f %%." % (unrelated, 100 * quiet))
-    print("Related prompts with a right item among the injected three: %.1f %%." % (100 * right))
+    print("\n| injected | |\n|---|---|")
+    for name, (count, total) in {**injection(projects), **dialogue_rows()}.items():
+        print("| %s | %.1f %% of %d |" % (name, 100 * count / total, total))
     return 0
 
 

@@ -14,7 +14,15 @@ from pathlib import Path
 from typing import Any, Callable, Iterator
 
 MAIN, SUBAGENT, COMPACTION, SIDE = "main", "subagent", "compaction", "side"
-SUMMARY = "<analysis>Looked back.</analysis>\n<summary>The conversation in short.</summary>"
+SUMMARY = """<analysis>Looked back.</analysis>
+<summary>The conversation in short.
+<session-record>
+Decided: vouchers are rows, because they expire one by one
+Prefers: never round in the browser
+Learned: the shop's clock is in UTC
+Open: print vouchers
+</session-record>
+</summary>"""
 
 
 class Answer:

@@ -152,7 +152,7 @@ def test_terminal_session_survives_clear_interruption_and_a_closed_window(world:
     terminal.hang_up()
     terminal.wait()
     (second,) = own(world, first) - {first}
-    wait_until(lambda: world.status(second) == "COMPLETED", "the end is recorded")
+    wait_until(lambda: world.status(second) == "ABANDONED", "the end is recorded")
     one, two = world.episode(first), world.episode(second)
     assert (world.meta(first)["reason"], world.meta(first)["channel"]) == ("clear", "cli")
     assert (one["asked"], one["what_was_done"]) == (["Describe the first part"], "The first part is described.")

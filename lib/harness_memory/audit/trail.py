@@ -1,7 +1,8 @@
 """The audit trail of a project: what was stopped, chained so that a later change shows.
 
-    SECURITY/YYYY/MM/audit.jsonl   one event a line, months in UTC, only ever appended to
-    SECURITY/audit.lock            held while a line is appended; one for all months
+    SECURITY/YYYY/MM/audit.jsonl             one event a line, months in UTC, only ever appended to
+    SECURITY/<machine>/YYYY/MM/audit.jsonl   the same in a store that is synced: each machine has a chain of its own
+    SECURITY/audit.lock                      held while a line is appended; one for all months
 
 A line is `jsontext.compact` of one object, in UTF-8, with its fields in this order:
 
@@ -25,7 +26,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import clock, files, jsontext, settings, shape
+from ..base import clock, files, jsontext, machine, settings, shape
 from ..base.lock import Lock
 from ..base.text import brief_of, clean, hexdigest, passage
 
@@ -61,15 +62,20 @@ def append(
         value = fields[key]
         event[key] = value if isinstance(value, (bool, int)) else brief_of(value, _CHARS["reason"])
     top = os.path.join(project_dir, settings.SECURITY_DIR)
-    month = os.path.join(top, ts[:4], ts[5:7], settings.AUDIT_FILE)
-    with Lock(os.path.join(top, "audit.lock"), wait_seconds, "another process holds the lock of the audit trail"):
+    month = os.path.join(top, machine.own_id(os.path.dirname(project_dir)), ts[:4], ts[5:7], settings.AUDIT_FILE)
+    with lock(project_dir, wait_seconds):
         seq, prev = _end(project_dir)
         body = jsontext.compact({**event, "seq": seq + 1, "prev": prev}).encode("utf-8", "replace")
         digest = hexdigest(body)
         line = body[:-1] + _HASH_KEY + digest.encode() + b'"}'
         # A later month than this one is there when the clock was set back: the trail goes on in it.
-        files.append_line(max([month, *paths(project_dir)]), line, durable=True)
+        files.append_line(max([*paths(project_dir), month], key=_month), line, durable=True)
     return digest
+
+
+def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS) -> Lock:
+    path = os.path.join(project_dir, settings.SECURITY_DIR, "audit.lock")
+    return Lock(path, wait_seconds, "another process holds the lock of the audit trail")
 
 
 def head(project_dir: str) -> str:
@@ -90,11 +96,22 @@ def next_head(project_dir: str, before: str) -> str:
 
 def events(project_dir: str) -> Iterator[dict[str, Any]]:
     """Every event that can be read, oldest first; `verify` says whether it is true."""
-    return filter(None, (parse(line) for _, _, line in lines(project_dir)))
+    from heapq import merge
+
+    chains = [filter(None, (parse(line) for _, _, line in lines(project_dir, name))) for name in names(project_dir)]
+    return merge(*chains, key=lambda event: event["ts"])
 
 
-def paths(project_dir: str) -> list[str]:
-    """The files of the trail, oldest first."""
+def names(project_dir: str) -> list[str]:
+    """The chains of a project: "" is this machine's own, others came by a sync."""
+    top = os.path.join(project_dir, settings.SECURITY_DIR)
+    machines = [os.path.basename(path) for path in files.folders(top) if not os.path.basename(path).isdecimal()]
+    own = machine.own_id(os.path.dirname(project_dir))
+    return ["", *(name for name in machines if name != own)]
+
+
+def paths(project_dir: str, name: str = "") -> list[str]:
+    """The files of a chain, oldest first. The own one may begin where it was before the store was synced."""
 
     def numbered(folder: str) -> list[str]:
         # A folder that cannot be listed is an error here: taken for empty, it would begin a second chain.
@@ -103,14 +120,20 @@ def paths(project_dir: str) -> list[str]:
         except (FileNotFoundError, NotADirectoryError):
             return []
 
-    years = numbered(os.path.join(project_dir, settings.SECURITY_DIR))
-    months = sorted(month for year in years for month in numbered(year))
-    return [path for path in (os.path.join(month, settings.AUDIT_FILE) for month in months) if files.exists(path)]
+    top, own = os.path.join(project_dir, settings.SECURITY_DIR), machine.own_id(os.path.dirname(project_dir))
+    tops = [os.path.join(top, name)] if name else [top, os.path.join(top, own)] if own else [top]
+    months = [month for folder in tops for year in numbered(folder) for month in numbered(year)]
+    listed = (os.path.join(month, settings.AUDIT_FILE) for month in months)
+    return sorted((path for path in listed if files.exists(path)), key=_month)
 
 
-def lines(project_dir: str) -> Iterator[tuple[str, int, bytes]]:
-    """File, number and bytes of every line; the last one may be without its end."""
-    for path in paths(project_dir):
+def _month(path: str) -> list[str]:
+    return path.split(os.sep)[-3:-1]
+
+
+def lines(project_dir: str, name: str = "") -> Iterator[tuple[str, int, bytes]]:
+    """File, number and bytes of every line of a chain; the last one may be without its end."""
+    for path in paths(project_dir, name):
         with os.fdopen(files.open_plain(path), "rb") as file:
             for number, line in enumerate(iter(lambda: file.readline(_LINE_MAX_BYTES), b""), 1):
                 yield path, number, line
@@ -155,12 +178,24 @@ class Findings:
 
 def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
     """`heads` are those that episodes keep: the id of a session to `<seq>:<hash>`. Read them before the trail."""
+    others: dict[str, int] = {}  # events of other machines, whose sessions have seen those
+    for name in names(project_dir)[1:]:
+        findings = _verify(project_dir, name, {}, others)
+        if findings.problem:
+            return findings
+    findings = _verify(project_dir, "", {session: head for session, head in heads.items() if head not in others}, {})
+    findings.count += len(others)
+    return findings
+
+
+def _verify(project_dir: str, name: str, heads: Mapping[str, str], events: dict[str, int]) -> Findings:
+    """One chain, whose events are added to `events`."""
     rows = [(*head.partition(":"), session) for session, head in heads.items()]
     seen = {int(seq): (digest, session) for seq, _, digest, session in rows if seq.isdecimal() and len(seq) < 16}
     findings = Findings()
-    findings.path = os.path.join(project_dir, settings.SECURITY_DIR)
+    findings.path = os.path.join(project_dir, settings.SECURITY_DIR, name)
     digest, torn = "", b""
-    for path, number, line in lines(project_dir):
+    for path, number, line in lines(project_dir, name):
         event = parse(line)
         if event is None:
             torn = line
@@ -180,6 +215,7 @@ def verify(project_dir: str, heads: Mapping[str, str]) -> Findings:
             return findings
         findings.count, digest = seq, event["hash"]
         findings.head = "%d:%s" % (seq, digest)
+        events[findings.head] = seq
     last = max(seen, default=0)
     if torn.endswith(b"\n"):
         findings.problem = "a line after it cannot be read"

@@ -91,8 +91,11 @@ def check_owner(root: str) -> None:
 
 def ensure_private(root: str) -> str:
     """Make the store's root and close it to other users; a sentence for the person if it was open."""
+    is_new = not exists(root)
     ensure_dir(root)
     check_owner(root)
+    if is_new:
+        write_gitignore(root)
     mode = stat.S_IMODE(os.stat(root).st_mode)
     # A link, or a folder with the sticky bit, may be shared on purpose: `verify` reports its mode.
     if os.name != "nt" and mode & 0o077 and not mode & stat.S_ISVTX and not os.path.islink(root):
@@ -103,6 +106,10 @@ def ensure_private(root: str) -> str:
         if not os.stat(root).st_mode & 0o077:  # exFAT has no modes
             return "other users could read the memory folder: %s: its mode was %04o. It is private now" % (root, mode)
     return ""
+
+
+def write_gitignore(root: str) -> None:
+    write_if_changed(os.path.join(root, settings.GITIGNORE_FILE), settings.GITIGNORE.encode())
 
 
 def ensure_dir(path: str) -> None:

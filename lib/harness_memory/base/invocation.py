@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 import sys
 
+from . import settings
+
 SCRIPT = "harness"
 
 _PLAIN = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-")
@@ -26,7 +28,9 @@ def command(root: str, interpreter: str = "", *, windows: bool = False) -> str:
 
 
 def own_command() -> str:
-    """The same for this very tree and interpreter."""
+    """The same for this very tree and interpreter; a plugin has it on the PATH."""
+    if os.environ.get(settings.ENV_PLUGIN_ROOT):
+        return "%s memory" % SCRIPT
     return command(tree(), sys.executable, windows=os.name == "nt")
 
 

@@ -13,6 +13,7 @@ ENV_HOME = "HARNESS_MEMORY_HOME"
 ENV_CONFIG_DIR = "CLAUDE_CONFIG_DIR"
 ENV_PROJECT_DIR = "CLAUDE_PROJECT_DIR"
 ENV_CLIENT_PID = "CLAUDE_PID"
+ENV_PLUGIN_ROOT = "CLAUDE_PLUGIN_ROOT"  # set for the hooks of a plugin
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
@@ -27,6 +28,7 @@ CONFIG_FILE = "config.json"
 GUARD_FILE = "guard.json"  # in the store, and in a project's .claude folder
 GUARD_DIR = "guard"
 INSTALLS_FILE = "installs.json"
+VIEW_FILE = "view.html"  # derived: the memory as a page
 HEALTH_DIR = "health"
 FAILURES_DIR = "failures"
 LAST_RUN_DIR = "last-run"
@@ -65,6 +67,31 @@ RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
 TRIGGERS_MARK = "triggers"  # in the root: words without which no note binds a call
 DRAFTS_DIR = "drafts"
+SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
+MACHINE_FILE = "machine.json"
+VERSIONS_FILE = "versions.json"
+GITIGNORE_FILE = ".gitignore"
+GITIGNORE = """\
+# Harness Memory: what belongs to this machine, or is regenerated from the rest
+*.lock
+*.tmp
+*.claimed
+*.damaged
+/health/
+/guard/
+/sync/
+/installs.json
+/triggers
+/view.html
+/*/INDEX.md
+/*/MEMORY.md
+/*/STATE/*
+!/*/STATE/progress/
+!/*/STATE/threads/
+!/*/STATE/forgotten.json
+!/*/STATE/consolidated.json
+/*/WORK/*/*/local/
+"""
 FORGOTTEN_FILE = "forgotten.json"
 RECEIPT_FILE = "session_memory_context.md"
 INJECTED_FILE = "injected.json"
@@ -115,14 +142,17 @@ STRAY_FILE_SECONDS = 3600  # a temporary file older than this has no living writ
 ASK_CHARS = 300
 ASKS_KEPT_FIRST = 3
 ASKS_KEPT_LAST = 5
-DONE_CHARS = 900
-EARLIER_CHARS = 300  # of the answer of an earlier turn
+DONE_CHARS = 1500
 TURN_CHARS = 32 * 1024  # read of a prompt or an answer
 PASSAGE_CHARS = 400
+SUMMARY_BLOCK = ("<session-record>", "</session-record>")  # of the client's own summary of a long conversation
+SUMMARY_LABELS = {"decided": "d", "learned": "f", "prefers": "r", "open": "l"}
 PASSAGES_CHARS = 24_000  # of an episode: what recall may hand over
 GUARD_DETAIL_CHARS = 120  # of a command, in the sentence that stops it
 SUMMARY_LINE_CHARS = 120
 REMAINS_ITEMS = 12
+KIND_ITEMS = 8  # decisions of an episode; facts, rules
+COMMIT_GRACE_SECONDS = 600  # after a session's last entry, its commits may still come
 ITEM_CHARS = 240
 RULES_KEPT = 24  # of a session
 FILES_IN_EPISODE = 30
@@ -131,11 +161,13 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
+STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
 # Notes
 NOTE_TYPES = ("user", "feedback", "project", "reference")
-NOTE_SCOPES = ("local", "project", "user")  # the nearer wins
+TEAM_SCOPE = "team"  # notes of the checkout, in its .claude/memory
+NOTE_SCOPES = ("local", "project", TEAM_SCOPE, "user")  # the nearer wins
 ENFORCE = ("remind", "ask", "deny")  # how firmly a note binds
 DEEDS_KEPT = 120  # the last files changed and commands run of a session, each once
 NOTE_LINES = 200  # a longer topic is to be summarised
@@ -199,7 +231,8 @@ DEFAULTS: dict[str, int | str] = {
     "work_after": "archive",
     "consolidate_after_episodes": 10,
     "recall_items": 3,
+    "start_line": "on",
     "required_steps": "on",
 }
-CHOICES = {"work_after": ("archive", "delete"), "required_steps": ("on", "off")}  # the settings that are words
+CHOICES = {"work_after": ("archive", "delete"), **dict.fromkeys(("start_line", "required_steps"), ("on", "off"))}
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

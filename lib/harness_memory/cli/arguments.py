@@ -22,10 +22,13 @@ class Parser(argparse.ArgumentParser):
 
 
 def _verb(verb: str, about: str, examples: str, family: str) -> Parser:
-    prog, style = "harness %s %s" % (family, verb), argparse.RawDescriptionHelpFormatter
+    words = " ".join(filter(None, ("harness", family)))
+    style = argparse.RawDescriptionHelpFormatter
     row = next(what for name, _, what in FAMILIES[family][0] if name == verb)
-    epilog = "\n".join(["examples:", *("  harness %s %s" % (family, each) for each in (examples or verb).splitlines())])
-    return Parser(prog=prog, description=about or row, epilog=epilog, formatter_class=style, allow_abbrev=False)
+    epilog = "\n".join(["examples:", *("  %s %s" % (words, each) for each in (examples or verb).splitlines())])
+    return Parser(
+        prog="%s %s" % (words, verb), description=about or row, epilog=epilog, formatter_class=style, allow_abbrev=False
+    )
 
 
 def parser(

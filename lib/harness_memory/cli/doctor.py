@@ -11,10 +11,12 @@ from typing import Any, Iterator, NamedTuple
 from .. import __version__
 from ..base import clock, config, files, health, invocation, settings
 from ..memory import backfill, checks, views
+from ..memory import sync as syncing
 from ..notes import shelf as notebook
 from ..recall import cache
 from . import arguments, installs
 from .output import ago, answer, by_remedy, count, line, short, some
+from .sync import summary as sync_summary
 
 OK, WARN, FAIL = "ok", "warn", "FAIL"
 _SHOWN = 5
@@ -76,6 +78,9 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     times = ["%s %s" % (event, ago(instant)) for event, instant in runs.items() if instant]
     yield Check(OK, "runs", ", ".join(times) or "no hook has run yet: start claude in a project")
     yield _failures(root)
+    if sync_summary(root):
+        is_well = syncing.last(root).get("is_well", True)
+        yield Check(OK if is_well else WARN, "sync", sync_summary(root), "run: harness memory sync")
     yield from _files(root)
     artifacts = os.path.join(glob.escape(root), "*", settings.WORK_DIR, "*", "*", settings.ARTIFACTS_DIR)
     left = glob.glob(os.path.join(artifacts, "*" + settings.MALFORMED_SUFFIX))
@@ -89,11 +94,18 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
 def _installs(root: str, every: list[installs.Install]) -> Iterator[Check]:
     for install in every:
         path = short(install.path)
-        if install.problems:
+        if install.is_plugin and not install.problems:
+            yield Check(OK, "install", "%s: plugin, version %s" % (path, install.record["version"]))
+        elif install.problems:
             yield Check(FAIL, "install", "%s: %s" % (path, install.problems[0]), install.remedy, install.problems)
         else:
             how = "version %s" % install.record["version"] if install.record.get("version") else "entered by hand"
             yield Check(OK, "install", "%s: %s, %s" % (path, count(len(install.hooks), "hook"), how))
+    here = [install for install in every if install.is_read_here and install.hooks]
+    if len(here) > 1 and any(install.is_plugin for install in here):
+        text = "installed twice, as a plugin and in %s; the plugin's hooks stand back" % short(here[0].path)
+        remedy = "keep one: claude plugin uninstall harness-memory, or python3 install.py --uninstall"
+        yield Check(WARN, "install", text, remedy)
     if not every and installs.have_run_lately(root):
         yield Check(OK, "install", "in no settings file, but hooks have run: probably as a plugin")
     elif not every:

@@ -9,8 +9,8 @@ import time
 from typing import Any, Dict, Union
 
 from ..audit import trail
-from ..base import clock, settings
-from ..memory import archive, backfill, records
+from ..base import clock, files, settings
+from ..memory import archive, backfill, merge, records
 from ..memory import forget as forgetting
 from ..memory.archive import Archived
 from ..memory.forget import Matcher
@@ -65,6 +65,9 @@ def forget(argv: list[str]) -> int:
     lines = [*lines, "", end] if things else ["Nothing that is remembered here matches."]
     lines += ["Left in %s: in a name or path that the record is found by" % short(path) for path in left]
     lines += ["Stays in %s: the audit trail is tamper-evident" % short(path) for path in in_trail]
+    if args.yes and things and files.exists(os.path.join(at.root, settings.VERSIONS_FILE)):
+        merge.record_versions(at.root, at.now)
+        lines += ["Stays in the history of the sync until: harness memory sync purge-history"]
     answer(args.json, {"forgotten": args.yes and bool(things), **report, "left": left, "audit_trail": in_trail}, lines)
     complain_of(troubles, "Restore what can be read, then delete it")
     return 2 if troubles else 0 if things else 1
@@ -86,8 +89,12 @@ def _choose(
         since = clock.iso(args.since) if args.since else ""
         until = clock.iso(args.until) if args.until else "later than any date"
         sessions: list[Record | Archived] = [*every, *{each.id: each for each in parts}.values()]
-        return [*at.select(args), *(each for each in sessions if since <= each.started < until)]
-    return [at.meant(word, every) for word in args.words]
+        own = [note for note in at.select(args) if note.scope != settings.TEAM_SCOPE]
+        return [*own, *(each for each in sessions if since <= each.started < until)]
+    things = [at.meant(word, every) for word in args.words]
+    for note in [each for each in things if isinstance(each, Note) and each.scope == settings.TEAM_SCOPE]:
+        raise Refusal("%s is in the repository. Remove it there: harness memory team unshare NAME" % note.ref)
+    return [*things]
 
 
 def _shown(things: list[Thing], root: str) -> tuple[dict[str, list[Any]], list[str]]:

@@ -142,7 +142,6 @@ def _finding(rule: str, about: str, here: Policy) -> dict[str, str]:
 def _steps(question: Question, here: Policy) -> tuple[list[dict[str, Any]], list[str]]:
     """How the call was understood, and the parts that could not be read."""
     scope, text = question.scope(), question.given.get("command")
-    here.confine(scope)
     steps: list[dict[str, Any]] = []
     if question.tool not in tools.SHELL_TOOLS or not isinstance(text, str):
         against = tools.findings(question.tool, question.given, scope, question.env, here)

@@ -10,22 +10,28 @@ from typing import Any, NamedTuple
 from .. import __version__
 from ..base import config, files, invocation, settings
 from ..guard import policy
-from ..setup import installation, settingsfile
+from ..setup import installation, jsonedit, settingsfile
 from .output import Refusal
 
 RECENT_SECONDS = 7 * 86400
 INSTALL = "run: python3 %s" % invocation.quote(os.path.join(invocation.tree(), "install.py"))
 ON, OFF, DEGRADED = "on", "off", "degraded"
+_PLUGIN = "harness-memory@"  # and the name of the marketplace: a key of the client's `enabledPlugins`
 
 
 class Install:
     """One settings file that has, or should have, our hooks; it works when it has no problems."""
+
+    is_plugin = False
 
     def __init__(self, path: str, record: dict[str, Any], *, is_read_here: bool) -> None:
         self.path, self.record, self.is_read_here = path, record, is_read_here
         self.hooks: list[settingsfile.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []
+        self._examine(path, record)
+
+    def _examine(self, path: str, record: dict[str, Any]) -> None:
         self.remedy = INSTALL + (" --scope %s" % record["scope"] if record.get("scope", "user") != "user" else "")
         try:
             data, text = settingsfile.load(path)
@@ -50,14 +56,58 @@ class Install:
             self.problems.append("installed by version %s, this is %s" % (version, __version__))
 
 
+class Plugin(Install):
+    """Our plugin as the client has installed it; `path` is its folder."""
+
+    is_plugin = True
+
+    def _examine(self, path: str, record: dict[str, Any]) -> None:
+        self.remedy = "run: claude plugin install harness-memory --marketplace %s" % record["marketplace"]
+        launcher = os.path.join(path, "hooks", "launch.sh")
+        if not os.path.isfile(launcher):
+            self.problems = ["the plugin is enabled, but %s is missing" % launcher]
+        node = jsonedit.parse("{}")
+        for event, script, _ in settingsfile.HOOKS:
+            command = "sh %s %s" % (invocation.quote(launcher), script[: -len(".py")])
+            self.hooks.append(settingsfile.Hook(event, "", command, node))
+
+
+def _plugins(paths: list[str]) -> list[Install]:
+    """Our plugin, if the last of these settings files that mentions it enables it. `--plugin-dir` leaves no trace."""
+    config = os.path.dirname(settingsfile.locate("user", os.environ, os.path.expanduser("~"), ""))
+    installed = files.load_json(os.path.join(config, "plugins", "installed_plugins.json"), {"plugins": {}}) or {}
+    enabled: dict[str, bool] = {}
+    switches = []
+    for path in paths:
+        try:
+            text = settingsfile.load(path)[1]
+        except Refusal:
+            continue
+        switches += [path] if settingsfile.disables_hooks(text) else []
+        mentioned = jsonedit.parse(text).below("enabledPlugins")
+        enabled.update({node.key: node.kind == "t" for node in mentioned if node.key.startswith(_PLUGIN)})
+    plugins: list[Install] = []
+    for key, is_on in enabled.items():
+        places = installed.get("plugins", {}).get(key)
+        place = places[-1] if isinstance(places, list) and places and isinstance(places[-1], dict) else {}
+        record = {"marketplace": key[len(_PLUGIN) :], "version": place.get("version")}
+        plugins += [Plugin(str(place.get("installPath") or key), record, is_read_here=True)] if is_on else []
+    for plugin in plugins if switches else ():
+        plugin.is_disabled = True
+        plugin.problems.append('"disableAllHooks" is set in %s' % switches[0])
+        plugin.remedy = 'remove "disableAllHooks" from that file'
+    return plugins
+
+
 def find(root: str, directory: str, project_root: str) -> list[Install]:
-    """The recorded installs, and any other in the settings files that a session in `directory` reads."""
+    """The recorded installs, any other in the settings files that a session in `directory` reads, and the plugin."""
     home, records = os.path.expanduser("~"), {item["settings"]: item for item in installation.records(root)}
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (directory, project_root)]
     here = [settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places]
     paths = dict.fromkeys((*records, *here))
     installs = [Install(path, records.get(path, {}), is_read_here=path in here) for path in paths]
-    return [install for install in installs if install.record or install.hooks or install.problems]
+    installs = [install for install in installs if install.record or install.hooks or install.problems]
+    return [*installs, *_plugins([*dict.fromkeys(here)])]
 
 
 class Guard(NamedTuple):
@@ -83,7 +133,7 @@ def guard(root: str, installs: list[Install], directory: str) -> Guard:
     guarded = [(each, hook) for each, hook in hooks if hook.matcher != settingsfile.UNGUARDED]
     able = []
     for each, hook in guarded:
-        scripts = [path for path in _paths_in(hook.command) if path.endswith(".py")]
+        scripts = [path for path in _paths_in(hook.command) if path.endswith((".py", ".sh"))]
         able += [(each, hook)] if not each.is_disabled and all(map(os.path.isfile, scripts)) else []
     state, why, is_lost = OFF, [], False
     if config.is_off(os.environ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from ..base import settings
 from ..notes import lint as linting
 from ..notes.lint import Finding
 from . import arguments
@@ -22,7 +23,8 @@ def lint(argv: list[str]) -> int:
     scopes = Scopes(args)
     places = [shelf for shelf in scopes.shelves if args.scope in (None, shelf.scope)]
     fixed, rows = [], []
-    for shelf in [shelf for shelf in places if args.fix and shelf.slugs()]:
+    own = [shelf for shelf in places if shelf.scope != settings.TEAM_SCOPE]
+    for shelf in [shelf for shelf in own if args.fix and shelf.slugs()]:
         with scopes.writing(shelf.scope):
             for note in [note for note in shelf.read() if not note.is_unreadable]:
                 done = linting.correct(note)

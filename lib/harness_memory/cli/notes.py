@@ -246,7 +246,7 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     note = scopes.find(args.name, args.scope, is_readable=True)
     if note.scope == "user":
         raise Refusal("%s is a user note: no scope is wider" % note.ref)
-    target = settings.NOTE_SCOPES[settings.NOTE_SCOPES.index(note.scope) + 1]
+    target = "project" if note.scope == "local" else "user"
     with scopes.writing(note.scope) as leaving, scopes.writing(target) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
         made = shelf.note(note.slug) or note

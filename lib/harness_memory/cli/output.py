@@ -11,8 +11,10 @@ import codecs
 import io
 import json
 import os
+import re
 import shutil
 import sys
+import textwrap
 import time
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +27,13 @@ Item = TypeVar("Item")
 COULD_NOT = 2
 _CLOSED_PIPE, _INTERRUPTED = 141, 130  # exit codes, as a shell reports them
 _CELL_COLUMNS = 30
+_LAST_COLUMNS, _LEAST_COLUMNS = 34, 16  # what a narrow terminal leaves to the last column; as wide as a time
+_STATES = re.compile(
+    r"(?<=  )(COMPLETED|ACTIVE|ABANDONED|DIED|BLOCKED|interrupted|failed)(?=  )|^(ok|warn|FAIL|BLOCKED)(?=  )",
+    re.MULTILINE,
+)
+_HEAD = re.compile(r"(?:\S+(?: \S+)?  +)+|[ \-*]+")
+_COLOURS = {"COMPLETED": "32", "ACTIVE": "1;32", "ok": "32", "warn": "33", "interrupted": "33"}  # others: red
 _JOINERS = "\u200c\u200d"  # parts of words and emoji
 
 
@@ -101,8 +110,20 @@ def answer(is_json: bool, value: Any, lines: Iterable[str]) -> int:
     if is_json:
         emit_json(value)
     else:
-        print("\n".join(map(passage, lines)))
+        print("\n".join(_dressed(part) for text in lines for part in passage(text).split("\n")))
     return 0
+
+
+def _dressed(text: str) -> str:
+    """A line for a terminal: folded below its last column, unless it is a command to copy; states in colour."""
+    if not sys.stdout.isatty():
+        return text
+    if width(text) > columns() and "-> " not in text:
+        indent = len((_HEAD.match(text) or [""])[0])
+        text = textwrap.fill(text, columns(), subsequent_indent=" " * indent, break_on_hyphens=False)
+    if os.environ.get("NO_COLOR"):
+        return text
+    return _STATES.sub(lambda match: "\x1b[%sm%s\x1b[0m" % (_COLOURS.get(match[0], "31"), match[0]), text)
 
 
 def listing(
@@ -196,12 +217,19 @@ def table(rows: Sequence[Sequence[object]], right: tuple[int, ...] = (), *, is_c
     texts = [[passage(str(cell)).replace("\n", " ") for cell in row] for row in rows]
     widths = [max(map(width, column)) for column in zip(*texts)]
     edge, lines = columns() if is_cut else sys.maxsize, []
+    free = [i for i in range(len(widths) - 1) if i not in right]
+    while free and sum(widths[:-1]) + 2 * len(widths) - 2 + min(widths[-1], _LAST_COLUMNS) > edge:
+        widest = max(free, key=lambda i: widths[i])
+        if widths[widest] <= _LEAST_COLUMNS:
+            break
+        widths[widest] -= 1
     for *cells, last in texts:
         head = ""
         for i, cell in enumerate(cells):
+            cell = cut(cell, widths[i])
             space = " " * (widths[i] - width(cell))
             head += (space + cell if i in right else cell + space) + "  "
-        lines.append((head + cut(last, max(20, edge - width(head)))).rstrip())
+        lines.append((head + cut(last, max(10, edge - width(head)))).rstrip())
     return lines
 
 

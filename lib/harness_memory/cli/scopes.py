@@ -31,15 +31,21 @@ class Scopes:
         marker = sessions.read_marker(self.project.dir, claude_id) if claude_id else {}
         session = sessions.at_marker(self.project.dir, marker) if marker.get("claude_session") else None
         self.session = session.id if session else ""
-        self.shelves = shelves(self.root, self.project.dir, session.dir if session else "")
+        self.shelves = shelves(self.root, self.project.dir, session.dir if session else "", self.project.root)
 
     def shelf(self, scope: str) -> Shelf:
         for shelf in self.shelves:
             if shelf.scope == scope:
                 return shelf
+        if scope == settings.TEAM_SCOPE:
+            raise Refusal("this checkout has no notes of a team. Share one: harness memory share NAME")
         raise Refusal("--scope local: no session runs here. Choose --scope project or user")
 
     def writing(self, scope: str) -> Shelf:
+        if scope == settings.TEAM_SCOPE:
+            raise Refusal(
+                "notes of the team change through the repository. Edit the file, or: harness memory share NAME"
+            )
         arguments.private_root(self.project if scope != "user" else None)
         shelf = self.shelf(scope)
         shelf.may_loosen = arguments.is_person()

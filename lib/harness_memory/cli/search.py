@@ -74,7 +74,6 @@ def search(argv: list[str]) -> int:
     add("--notes", action="store_const", dest="type", const=NOTE, help="same as --type note")
     add("--sessions", action="store_const", dest="type", const=SESSION, help="same as --type session")
     add("--archived", action="store_true", help="only archived sessions that have every word")
-    add("--explain", action="store_true", help="show the parts of each score")
     args = parser.parse_args(argv)
     words = [word.casefold() for word in args.words]
     if not any(word.strip() for word in words):
@@ -119,37 +118,31 @@ def related(argv: list[str]) -> int:
 def _ranked(scopes: Scopes, args: argparse.Namespace, words: list[str]) -> Iterator[Hit]:
     """Matches of the session's own notes, then of the index of each project."""
     phrases = [word for word in words if " " in word.strip()]
-    local = [_note(note) for shelf in scopes.shelves if not shelf.home for note in shelf.read()]
+    local = [_note(note) for shelf in scopes.shelves if shelf.scope == "local" for note in shelf.read()]
     yield from [hit for hit in local if hit.has_words(words)]
     query, seen = ranking.Query(" ".join(args.words)), set()
     for directory in arguments.project_dirs(args):
         source = _open(scopes, directory)
-        steps = [(name, dict(scores)) for name, scores in ranking.steps(source, query, scopes.now)]
-        scores = steps[-1][1]
+        scores = ranking.score(source, query, scopes.now)
         for number, hit in _load(scopes, directory, source, ranking.best(source, scores, _EXAMINED)):
             if hit.row["file"] in seen or not hit.has_words(phrases):
                 continue
             seen.add(hit.row["file"])
             hit.show(lambda text: len({*terms(text)}.intersection(query.weights)))
             hit.row["score"] = round(scores[number], 3)
-            held = [term for term in query.weights if number in source.postings(term)]
-            hit.has_all = len(held) == len(query.weights)
-            if args.explain:
-                totals = [0.0, *(values.get(number, 0.0) for _, values in steps)]
-                parts: dict[str, Any] = {step[0]: b - a for step, a, b in zip(steps, totals, totals[1:])}
-                parts.update(terms={term: ranking.rarity(source, term) for term in held}, score=scores[number])
-                hit.row["explained"] = {**parts, "worth": ranking.worth(source, query, number, scores[number])}
+            hit.has_all = all(number in source.postings(term) for term in query.weights)
             yield hit
 
 
 def _open(scopes: Scopes, directory: str) -> Source:
     ends = time.monotonic() + _REFRESH_SECONDS
-    return cache.open_source(scopes.root, directory, scopes.now, ends, is_whole=True)
+    checkout = scopes.project.root if directory == scopes.project.dir else ""
+    return cache.open_source(scopes.root, directory, scopes.now, ends, is_whole=True, checkout=checkout)
 
 
 def _load(scopes: Scopes, directory: str, source: Source, numbers: Iterable[int]) -> Iterator[tuple[int, Hit]]:
     """The sessions and notes of documents, without those that are gone or archived."""
-    shelves = {shelf.scope: shelf for shelf in notebook.shelves(scopes.root, directory)}
+    shelves = {shelf.scope: shelf for shelf in notebook.shelves(scopes.root, directory, "", scopes.project.root)}
     for number in numbers:
         record = source.record(number)
         scope, _, slug = record.id.partition("/")
@@ -209,14 +202,9 @@ def _report(hits: list[Hit], args: argparse.Namespace) -> int:
     is_bold = bool(words) and sys.stdout.isatty() and not os.environ.get("NO_COLOR")
     header, *shown = table([each if args.all_projects else each[1:] for each in cells], is_cut=True)
     print(header)
-    for text, row in zip(shown, rows):
+    for text in shown:
         marked = ["\x1b[1m%s\x1b[0m" % word if words & {*terms(word)} else word for word in text.split(" ")]
         print(" ".join(marked) if is_bold else text)
-        parts = row.get("explained")
-        if parts:
-            steps = ", ".join("%s %+.2f" % (name, parts[name]) for name in ("words", "pairs", "newness", "files"))
-            print("    %.2f = %s; worth %.2f" % (parts["score"], steps, parts["worth"]))
-            print("    has " + ", ".join("%s %.1f" % (line(term), rarity) for term, rarity in parts["terms"].items()))
     matches = "1 match" if len(hits) == 1 else "%d matches" % len(hits)
     print("\n%s. %s" % (matches, _advice(rows, args)))
     return 0

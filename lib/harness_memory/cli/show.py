@@ -16,7 +16,7 @@ from ..session import episode
 from ..session import transcript as transcripts
 from ..session.capture import is_prompt
 from . import arguments, notes, resolve
-from .output import Refusal, answer, cut, line, listing, local, short, table
+from .output import Refusal, answer, columns, cut, line, listing, local, short, table
 from .scopes import Scopes, add_scope
 
 _LIMIT = 20
@@ -52,14 +52,17 @@ def _list_sessions(args: argparse.Namespace) -> int:
     every.sort(key=lambda record: (record.started, record.id), reverse=True)
     is_narrowed = args.since is not None or args.branch is not None
     none = "No sessions%s." % (" that match" if is_narrowed else " are remembered here yet")
+    is_wide = columns() >= 100
     args.limit, head = args.limit or _LIMIT, "ID STARTED STATUS #MIN BRANCH #FILES SESSION"
+    head = head if is_wide else "ID STARTED STATUS SESSION"
     first = "PROJECT " if args.all_projects else ""
 
     def row(record: Record) -> tuple[Any, list[Any]]:
         value = record.brief()
         project = [arguments.project_name(record.project_dir)] if first else []
         minutes = "-" if value["minutes"] is None else str(value["minutes"])
-        cells = [record.id, local(record.started), record.state, minutes, record.branch, str(value["files"])]
+        cells = [record.id, local(record.started), record.end, minutes, record.branch, str(value["files"])]
+        cells = cells if is_wide else [record.id, local(record.started)[5:], record.end]
         return value, [*project, *cells, value["headline"] or "(nothing asked yet)"]
 
     return listing(args, first + head, every, row, none)

@@ -11,6 +11,7 @@ from ..memory import records, threads
 from ..session import capture, episode, liveness, sessions
 from . import arguments, installs, resolve
 from .output import ago, answer, columns, count, cut, line, local, short, some, table
+from .sync import summary as sync_summary
 
 _SHOWN = 4
 _WORK_SPEC = {"active_tasks": [{"id": "text", "description": "text", "status?": "text", "next_steps?": ["text"]}]}
@@ -42,8 +43,9 @@ def status(argv: list[str]) -> int:
             "last_runs": {event: clock.iso(instant) if instant else None for event, instant in runs.items()},
         },
         "guard": {"state": guard.state, "why": guard.why, "line": guard.line()},
+        "sync": sync_summary(root) or None,
     }
-    return answer(args.json, facts, _page(facts, last.state if last else ""))
+    return answer(args.json, facts, _page(facts, last.end if last else ""))
 
 
 def _live(project_dir: str, marker: dict[str, Any]) -> dict[str, Any]:
@@ -93,6 +95,7 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
     runs = facts["hooks"]["last_runs"].items()
     times = ["%s %s" % (event, ago(clock.parse(when) or 0.0)) for event, when in runs if when]
     state_rows = [["Hooks", facts["hooks"]["state"]], ["Guard", line(facts["guard"]["line"])]]
+    state_rows += [["Sync", facts["sync"]]] if facts["sync"] else []
     return [*lines, "", *table([*state_rows, ["Last runs", ", ".join(times) or "none yet"]])]
 
 

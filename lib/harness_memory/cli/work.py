@@ -43,7 +43,7 @@ def open_work(argv: list[str]) -> int:
         project = [arguments.project_name(item["project"])] if args.all_projects else []
         age = "%s old" % count(item["age_days"], "day") if item["age_days"] else "since today"
         facts = [*project, "%s %s" % (item["kind"], item["id"]), age, item["branch"]]
-        lines += ["", fit("* ", item["title"]), "    " + " · ".join(filter(None, facts))]
+        lines += ["", fit("* ", item["title"]), fit("    ", " · ".join(filter(None, facts)))]
         lines += [fit("    BLOCKED: ", text) for text in item["blockers"]]
         lines += some([fit("    next: ", text) for text in item["next_steps"]], _STEPS_SHOWN, "    ")
     return answer(args.json, items, lines)

@@ -25,8 +25,6 @@ _ONCE = frozenset(("path.ci", "path.startup", "path.git-hooks", "self.project-se
 
 
 class Verdict:
-    __slots__ = ("about", "detail", "rule", "tier")
-
     def __init__(self, rule: str, tier: str, detail: str, about: str) -> None:
         self.rule = rule
         self.tier = tier

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MAX_TARGETS = 100  # of one command; beyond that the targets are unknown
 
-_ROOTS = frozenset(
+ROOTS = frozenset(
     """
     / /bin /boot /dev /etc /home /lib /lib32 /lib64 /media /mnt /opt /proc /root /run /sbin /srv /sys /usr /var
     /users /library /system /applications /volumes /private /cores /network /c /c/windows /c/users /d /usr/bin
@@ -97,7 +97,7 @@ _WINDOWS = ("rd", "rmdir", "del", "erase", "deltree")
 def _is_place(word: str, call: Call, scope: Scope) -> bool:
     """The whole home or a root of the system, which are lost where they are moved to."""
     path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
-    return path in _ROOTS or paths.home_relative(path, scope) == "~"
+    return path in ROOTS or paths.home_relative(path, scope) == "~"
 
 
 def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
@@ -204,9 +204,10 @@ def _git_rule(path: str, call: Call | None, scope: Scope) -> str:
     if call is not None and (call.where == CONTAINER or paths.is_temporary(path, scope)):
         return ""
     if path.endswith("/.git"):
-        return "delete.git"
+        is_ours = path[:-5] in _projects(scope) or any(paths.is_within(place, path[:-5]) for place in scope.places)
+        return "delete.git" if is_ours else "delete.git-part"
     inner = path.partition("/.git/")[2].split("/")
-    if inner == ["objects"] or inner == ["refs"] or inner == ["refs", "heads"]:
+    if inner in (["objects"], ["refs"], ["refs", "heads"]):
         return "delete.git"
     return "delete.git-part" if inner[0] in _GIT_PARTS or inner[0] in ("objects", "refs") else ""
 
@@ -217,10 +218,10 @@ def _worth(path: str, scope: Scope, call: Call | None) -> str:
     project = scope.places[1]
     if call is not None and call.where == CONTAINER:
         is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(_FREE_SYSTEM)
-        return "delete.outside" if path in _ROOTS or is_data else ""
+        return "delete.outside" if path in ROOTS or is_data else ""
     if local in ("~", "~/"):
         return "delete.home"
-    if path in _ROOTS or path in ("", "//"):
+    if path in ROOTS or path in ("", "//"):
         return "delete.system"
     if any(paths.is_within(place, path) for place in _projects(scope)):
         return "delete.project"
@@ -234,7 +235,8 @@ def _worth(path: str, scope: Scope, call: Call | None) -> str:
     if local[:2] == "~/" and local[2:] in _MAIN_FOLDERS:
         return "delete.home"
     # A session in `/` does not make the system part of the project.
-    if (project not in _ROOTS and paths.is_within(path, project)) or paths.is_temporary(path, scope):
+    is_project = project not in ROOTS or project in scope.homes
+    if (is_project and paths.is_within(path, project)) or paths.is_temporary(path, scope):
         return ""
     if path.startswith(_FREE_SYSTEM):
         return ""
@@ -254,10 +256,9 @@ def _projects(scope: Scope) -> tuple[str, ...]:
     from .question import exists
 
     here, project = scope.places
-    is_all_projects = project in _ROOTS or any(paths.is_within(home, project) for home in scope.homes)
-    if is_all_projects or not paths.is_within(here, project) or exists(scope.cwd.rstrip("/") + "/.git"):
-        return project, here
-    return (project,)
+    is_all_projects = project in ROOTS or any(paths.is_within(home, project) for home in scope.homes)
+    is_own = is_all_projects or not paths.is_within(here, project) or exists(scope.cwd.rstrip("/") + "/.git")
+    return (project, here) if is_own and not paths.is_temporary(here, scope) else (project,)
 
 
 def _mild(path: str, scope: Scope) -> str:

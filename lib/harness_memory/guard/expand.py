@@ -16,10 +16,8 @@ if TYPE_CHECKING:
 
     from .question import Environment
 
-MAX_CALLS = 650
-MAX_STEPS = 5_000  # of trees walked and words made
-MAX_INNER_CHARS = 60_000  # of scripts within scripts, all levels together
-MAX_VALUE_CHARS = 200_000  # of variables and substitutions, all together
+CALL, TREE = 36, 5  # what a call and a walk through a tree cost
+MAX_INNER_CHARS = 60_000  # of a file that the script writes
 MAX_DEPTH = 12
 MAX_ROUNDS = 4
 MAX_SHOWN_WORDS = 60
@@ -76,26 +74,11 @@ class Call:
         return self.stdin if isinstance(self.stdin, list) else []
 
 
-class Budget(shell.Budget):
-    """What one question is worth; shared with the scripts that are found in its commands."""
-
-    calls = MAX_CALLS
-    steps = MAX_STEPS
-    chars = MAX_INNER_CHARS
-    value_chars = MAX_VALUE_CHARS
-    files = 12  # scripts read from disk
-
-    def step(self, count: int = 1) -> None:
-        self.steps -= count
-        if self.steps < 0:
-            raise TooMuch("too much to follow")
-
-
 class Trace:
     """All calls of one script, and what could not be read of it."""
 
-    def __init__(self, home: str, project: str, env: Environment, budget: Budget | None = None) -> None:
-        self.budget = budget or Budget()
+    def __init__(self, home: str, project: str, env: Environment, budget: shell.Budget | None = None) -> None:
+        self.budget = budget or shell.Budget()
         self.home = home
         self.project = project
         self.env = env
@@ -143,7 +126,7 @@ class Shell:
         self.stack: list[str] = []
         self.variables: dict[str, list[str]] = {}
         self.functions: dict[str, Any] = {}
-        self.aliases: dict[str, str] = {}
+        self.aliases: dict[str, str] = {}  # of git
         self.local_names: set[str] = set()
         self.files: dict[str, str] = {}
 
@@ -162,7 +145,7 @@ class Shell:
     # Trees ---------------------------------------------------------------------------------------
 
     def run(self, tree: Any) -> None:
-        self.trace.budget.step()
+        self.trace.budget.take(TREE)
         kind = tree[0]
         if kind == "cmd":
             self.command(tree[1], tree[2], tree[3])
@@ -236,10 +219,7 @@ class Shell:
             self.remember_file(call)
 
     def record(self, program: str, args: list[str]) -> Call:
-        budget = self.trace.budget
-        budget.calls -= 1 + len(args) // 25
-        if budget.calls < 0:
-            raise TooMuch("too many commands")
+        self.trace.budget.take(CALL + len(args))
         call = Call(program, args, self.cwd)
         for name in ("via", "where", "stdin", "is_kept", "mounts", "branch", "elsewhere"):
             setattr(call, name, getattr(self, name))
@@ -293,12 +273,6 @@ class Shell:
             self.follow([*args])
         elif name in self.functions:
             self.invoke(name, args, call.stdin)
-        elif name in self.aliases and name not in self.active:
-            inner = self.copy(deeper=1)
-            inner.active = (*self.active, name)
-            inner.text(" ".join([self.aliases[name], *args]), via=name)
-        elif name == "alias":
-            self.aliases.update(arg.split("=", 1) for arg in args if "=" in arg)  # type: ignore[misc]
         elif name in ("cd", "pushd", "chdir", "set-location", "popd"):
             self.change_directory(name, args)
         elif name in DECLARERS:
@@ -359,15 +333,17 @@ class Shell:
         if name == "popd":
             self.cwd = self.stack.pop() if self.stack else UNKNOWN
             return
-        if not operands and name != "pushd":
+        self.elsewhere = ""
+        if not operands:
             self.cwd = self.variables.get("HOME", [TILDE])[0]
-        elif operands[:1] == ["-"] or not self.cwd or not operands:
-            self.cwd = self.stack[-1] if self.stack else UNKNOWN
+        elif operands[0] == "-" or not self.cwd:
+            self.cwd = self.variables.get("OLDPWD", [UNKNOWN])[0]
         else:
             self.cwd = joined(self.cwd, operands[0])
-            if not self.is_strict and outputs.is_missing(self.cwd, self.trace):
-                self.elsewhere = before
-        self.stack.append(before)
+            is_sure = self.is_strict or not outputs.is_missing(self.cwd, self.trace)
+            self.elsewhere = "" if is_sure else before
+        self.variables["OLDPWD"] = [before]
+        self.stack += [before] if name == "pushd" else []
 
     def read_names(self, args: list[str]) -> None:
         values = [UNKNOWN]
@@ -381,16 +357,22 @@ class Shell:
 
     # Scripts within the script ------------------------------------------------------------------
 
+    def inside(self, via: str, where: str, directory: str) -> Shell:
+        """The shell that runs what a program was given."""
+        inner = self.copy(deeper=1)
+        inner.via = (*self.via, via) if via else self.via
+        inner.where = where or self.where
+        inner.cwd = TILDE if where == REMOTE else "/" if where else self.cwd
+        inner.cwd = joined(self.cwd, directory) if directory else inner.cwd
+        return inner
+
     def follow(
         self, words: list[str], *, via: str = "", where: str = "", directory: str = "", mounts: Any = ()
     ) -> None:
         if not words:
             return
-        inner = self.copy(deeper=1)
-        if directory:
-            inner.change_directory("cd", [directory])
-        inner.via = (*self.via, via) if via else self.via
-        inner.where, inner.mounts = where or self.where, mounts or self.mounts
+        inner = self.inside(via, where, directory)
+        inner.mounts = mounts or self.mounts
         inner.perform(inner.record(words[0], words[1:]))
         if via in ("", "command", "builtin"):
             self.cwd = inner.cwd
@@ -401,22 +383,13 @@ class Shell:
         """Shell text handed to a shell."""
         if not text.strip():
             return
-        inner = self.copy(deeper=1)
-        inner.via = (*self.via, via) if via else self.via
-        inner.where = where or self.where
-        if where:
-            inner.cwd = TILDE if where == REMOTE else "/"
-        if directory:
-            inner.cwd = joined(self.cwd, directory)
+        inner = self.inside(via, where, directory)
         if args is not None:
             inner.positional(args)
         source = text if text.isascii() else text.translate(_REREAD)
-        budget = self.trace.budget
-        budget.chars -= len(source)
         try:
-            if budget.chars < 0:
-                raise TooMuch("too long")
-            tree = shell.read(source, max(1, self.depth), budget)
+            self.trace.budget.take(len(source) // 3)
+            tree = shell.read(source, max(1, self.depth), self.trace.budget)
         except Unreadable:
             if SCRIPT not in inner.via:
                 self.trace.unread.append(source)
@@ -443,7 +416,7 @@ class Shell:
 
     def unbraced(self, word: str) -> list[str]:
         words = unbraced(word)
-        self.trace.budget.step(len(words))
+        self.trace.budget.take(TREE * len(words))
         return words
 
     def quoted(self, word: Any) -> list[str]:
@@ -477,9 +450,8 @@ class Shell:
 
     def can_afford(self, values: list[str]) -> bool:
         """Whether so much more text may be made: `x=$x$x`, thirty times over, would be all there is."""
-        budget = self.trace.budget
-        budget.value_chars -= sum([len(value) for value in values])
-        return budget.value_chars >= 0
+        self.trace.budget.left -= sum([len(value) for value in values]) // 8
+        return self.trace.budget.left >= 0
 
     def part(self, part: Any, kept: bool) -> list[str]:
         kind = part[0]
@@ -541,8 +513,6 @@ class Shell:
             return [TILDE]
         if name == "PWD":
             return [self.cwd]
-        if name == "OLDPWD":
-            return self.stack[-1:] or [UNKNOWN]
         if name == "IFS":
             return [" "]
         if name in ("TMPDIR", "TMP", "TEMP"):

@@ -77,7 +77,7 @@ def _by_row(shell: Shell, call: Call) -> None:
             entry = [value for option, _, value in given.values if option == "--entrypoint"]
             rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else _rest(call, at)
             mounts = tuple([mount(value) for _, kind, value in given.values if kind == "B" and mount(value)[0]])
-            shell.follow(entry + rest, via="container", where=CONTAINER, directory="/", mounts=mounts)
+            shell.follow(entry + rest, via="container", where=CONTAINER, mounts=mounts)
             return
     if name in _PACKAGE_RUNNERS:
         _package(shell, call, directory)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
-BODY_STEPS = 25  # what the code in a command counts for
+BODY_COST = 125  # of the code in a command
 SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
 _GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
@@ -36,12 +36,6 @@ _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powe
 _DELETERS = frozenset(
     "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
 ) | frozenset("find fd rsync tar zip 7z mv".split())
-_FORMATS = {
-    **dict.fromkeys("mkfs mke2fs mkswap newfs blkdiscard".split(), ""),
-    "wipefs": "-a",
-    "badblocks": "-w",
-    "format": ":",
-}
 _WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
 _DEVICES = frozenset(
     "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split()
@@ -60,7 +54,6 @@ _ACCESS = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, 
 _CHANGES = frozenset("w d m t o a n".split())
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
-_UNGUARDED = ("--dangerously-skip-permissions", "--allow-dangerously-skip-permissions", "bypassPermissions")
 
 
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -80,12 +73,8 @@ def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Fin
 def _is_bomb(tight: str) -> bool:
     """`f(){ f|f& };f`: a function that starts itself twice, in the background."""
     name = tight.partition("(){")[0].rpartition(";")[2].rpartition("&")[2].replace("function", "")
-    body = tight.partition("(){")[2].partition("}")[0]
-    return (
-        bool(name)
-        and body.count(name) > 1
-        and ("|" + name in body or name + "&" in body or body == name + ";" + name + ";")
-    )
+    body = tight.partition("(){")[2].partition("}")[0].rstrip(";")
+    return bool(name) and body in [form.replace("f", name) for form in ("f|f&", "f|f", "f&f&", "f&f", "f;f")]
 
 
 def of_trace(found: Trace, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
@@ -126,7 +115,7 @@ class _Judge:
         words += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
         text = " ".join(words).lower()
         is_open = any(mark in text for mark in "\ue001\ue002\ue003") or not {TILDE, TILDE + "/", "/"}.isdisjoint(words)
-        self.hinted = is_open or bool(scope.zero or scope.confirm or scope.no_delete) or any(h in text for h in HINTS)
+        self.hinted = is_open or any(hint in text for hint in HINTS)
         self.is_near = is_open or any(name in text for name in paths.own_names(scope))
         self.sourced = False  # a file of secrets is in the environment
         self.readers = {id(each): call for call in found.calls for each in call.sources()}
@@ -173,6 +162,8 @@ class _Judge:
             from .code import is_scratch
 
             rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
+        if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
+            rule = ""  # a value that goes on to where it is needed
         if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
             yield rule, call.line()
 
@@ -201,6 +192,8 @@ class _Judge:
                 yield "repo.delete", call.line()
 
     def permissions(self, call: Call) -> Found:
+        from . import deletes
+
         given = call.given
         is_deep = given.has("-R,--recursive,/T")
         has_mode = not any(flag.startswith("--reference") for flag in given.flags)
@@ -210,29 +203,12 @@ class _Judge:
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
             if call.where == CONTAINER or paths.is_temporary(path, self.scope):
                 continue
-            is_root = path.count("/") == 1 or paths.home_relative(path, self.scope) == "~"
+            is_root = path in deletes.ROOTS or paths.home_relative(path, self.scope) == "~"
             is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
             if is_system and (is_deep or is_wide):
                 yield "system.permissions", call.line()
             elif is_deep and is_wide and mode.strip("0"):
                 yield "system.world-writable", call.line()
-
-    def kills(self, call: Call) -> Found:
-        args = [arg for arg in call.args if arg not in ("-s", "-n", "--")]
-        signal = args[0].upper().replace("SIG", "").lstrip("-") if len(args) > 1 else "9"
-        is_first = args[-1:] == ["1"] and signal in ("9", "15", "KILL", "TERM", "1")
-        is_all = call.program == "kill" and (is_first or (len(args) > 1 and args[-1] == "-1"))
-        is_any = call.program == "pkill" and any(arg in (".", ".*", "") for arg in args)
-        if call.program == "killall5" or is_all or is_any:
-            yield "system.kill-all", call.line()
-
-    def formats(self, call: Call) -> Found:
-        """File systems made on a disk; images and temporary files are free."""
-        words = [word for word in call.given.operands if "/" in word or ":" in word]
-        is_file = words and (words[0].endswith((".img", ".raw", ".iso", ".qcow2")) or words[0].startswith("/tmp/"))
-        is_meant = _FORMATS[call.program] in "".join(call.args).replace("--all", "-a")
-        if words and not is_file and is_meant and not call.given.has("-n,--no-act,--help"):
-            yield "disk.overwrite", call.line()
 
     def mounts(self, call: Call) -> Found:
         from .follow import mount
@@ -305,7 +281,7 @@ class _Judge:
         text = "" if body else self.script_on_disk(call)
         if not body and not text:
             return
-        self.found.budget.step(BODY_STEPS)
+        self.found.budget.take(BODY_COST)
         made = code.calls_of(body or text, call.program)
         against = list(code.check(body or text, call, self.scope, made, self.found))
         for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
@@ -460,20 +436,11 @@ class _Judge:
         if rule:
             yield rule, call.line()
 
-    def client(self, call: Call) -> Found:
-        text = " ".join(call.args)
-        is_out = call.args[:1] == ["plugin"] and call.args[1:2] in (["disable"], ["uninstall"]) and "harness" in text
-        if is_out or "disableAllHooks" in text or any(word in text for word in _UNGUARDED):
-            yield "self.uninstall", call.line()
-
 
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
     "gh": _Judge.github,
-    "claude": _Judge.client,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
-    **dict.fromkeys(("kill", "killall", "pkill", "killall5"), _Judge.kills),
-    **dict.fromkeys(_FORMATS, _Judge.formats),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
     **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
@@ -533,7 +500,7 @@ def _is_loss(words: list[str]) -> bool:
         return "-delete" in words or "-exec" in words or any(word.startswith("of=") for word in words)
     is_forced = call.program == "git" and not {"-f", "--force", "--mirror"}.isdisjoint(words)
     rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
-    return bool(rule) or is_forced or call.program in (*_FORMATS, "shred")
+    return bool(rule) or is_forced or call.program in ("mkfs", "wipefs", "shred")
 
 
 def _reaches(word: str, scope: Scope) -> bool:

@@ -26,10 +26,12 @@ _VERBS = {
 }
 
 
+_ACCESS = {"w": "write", "t": "write", "m": "write", "n": "write", "d": "delete", "o": "delete"}
+_TEXT = ("g", "G", "c", "s", "S", "-")
+
+
 class Facts:
     """Every command as its words, every path with the access to it."""
-
-    __slots__ = ("commands", "home", "paths", "project")
 
     def __init__(self, home: str, project: str) -> None:
         self.home = home
@@ -56,10 +58,10 @@ def facts(question: Question) -> Facts:
     from .words import joined
 
     found = Facts(question.home, question.project)
-    touched = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
+    places = [(access, word, question.cwd) for access, word in tools.accesses(question.tool, question.given)]
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
     if question.tool.startswith("mcp__"):
-        texts += [value for key, value in tools._items(question.given, 0) if key in tools._COMMAND_KEYS]
+        texts += tools.texts_to_run(question.given)
     for text in texts:
         try:
             trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env)
@@ -67,16 +69,15 @@ def facts(question: Question) -> Facts:
             continue
         for call in trace.calls:
             found.commands.append(words_of(call))
-            kinds = list(call.accesses())
-            kinds += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
-            touched += [
-                (kind, word, call.cwd) for kind, word in kinds if word and kind not in ("g", "G", "c", "s", "S")
-            ]
-    full = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write", "n": "write"}
-    for access, word, cwd in touched:
-        kind = access if access in ("write", "delete") else full.get(access, "read")
-        found.paths.append((kind, plain(joined(cwd, word)).replace("~", question.home, 1)))
+            places += [(access, word, call.cwd) for access, word in touched(call)]
+    found.paths = [(access, plain(joined(cwd, word)).replace("~", question.home, 1)) for access, word, cwd in places]
     return found
+
+
+def touched(call: Call) -> list[tuple[str, str]]:
+    """(read, write or delete; the word) of every argument and redirection that may be a path."""
+    kinds = [*call.accesses(), *(("r" if operator == "<" else "w", word) for operator, word in call.redirections)]
+    return [(_ACCESS.get(kind, "read"), word) for kind, word in kinds if word and kind not in _TEXT]
 
 
 def matches(found: Facts, pattern: str, access: str = "any") -> str:

@@ -19,6 +19,7 @@ PACKERS = frozenset("tar gtar bsdtar zip 7z cpio pax".split())
 _LISTS_NAMES = ("find", "fd", "fdfind")
 _PASS_ON = frozenset("grep egrep rg sort head tail uniq awk sed cut tr xargs tac".split())
 _NARROW = frozenset("grep egrep rg head tail awk sed".split())
+_NARROWING = ("-mtime", "-atime", "-ctime", "-mmin", "-amin", "-newer", "-empty", "-inum")
 _DECODES = ("-d", "-D", "--decode", "-di")
 
 
@@ -128,37 +129,25 @@ def found_by(call: Call) -> list[str]:
 def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     """Where `find` starts, the names it looks for, and whether anything else narrows it."""
     args = call.args
+    operands = [arg for arg in args if not arg.startswith("-")]
     if call.program != "find":
-        operands = [arg for arg in args if not arg.startswith("-")]
         return (operands[1:] or ["."], [globbed(operands[0])] if operands else [], True)
-    at = 0
-    starts = []
-    while at < len(args) and (args[at][:1] not in ("-", "(", "!") or args[at] in ("-L", "-P", "-H")):
-        if args[at][:1] != "-":
-            starts.append(args[at])
-        at += 1
+    first = next(
+        (at for at, arg in enumerate(args) if arg[:1] in ("-", "(", "!") and arg not in ("-L", "-P", "-H")), len(args)
+    )
     names = []
-    narrowed = negated = False
-    while at < len(args):
-        flag = args[at]
-        if flag in ("-name", "-iname") and at + 1 < len(args):
-            if not negated and narrows(args[at + 1]):
-                names.append(globbed(args[at + 1]))
-            at += 1
-        elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and at + 1 < len(args):
-            last = args[at + 1].rstrip("/*").rpartition("/")[2]
-            is_left_out = negated or args[at + 2 : at + 3] == ["-prune"]
-            narrowed = narrowed or (not is_left_out and narrows(args[at + 1].replace("/", "")))
-            if last and not is_left_out and flag.endswith("path"):
-                names.append(globbed(last))
-            at += 1
-        elif flag in ("-mtime", "-atime", "-ctime", "-mmin", "-amin", "-newer", "-empty", "-inum"):
+    narrowed = False
+    for before, flag, value, after in zip(["", *args], args, [*args[1:], ""], [*args[2:], "", ""]):
+        is_left_out = before in ("!", "-not") or after == "-prune"
+        if flag in ("-name", "-iname"):
+            names += [globbed(value)] if not is_left_out and narrows(value) else []
+        elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and not is_left_out:
+            last = value.rstrip("/*").rpartition("/")[2]
+            narrowed = narrowed or narrows(value.replace("/", ""))
+            names += [globbed(last)] if last and flag.endswith("path") else []
+        elif flag in _NARROWING or (flag == "-size" and value != "+0"):
             narrowed = True
-        elif flag == "-size":
-            narrowed = narrowed or args[at + 1 : at + 2] != ["+0"]
-        negated = flag in ("!", "-not")
-        at += 1
-    return starts or ["."], names, narrowed
+    return [arg for arg in args[:first] if arg[:1] != "-"] or ["."], names, narrowed
 
 
 def narrows(pattern: str) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from ..base.process import system
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
-from .words import folded, globbed, joined
+from .words import folded, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,22 +24,25 @@ SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "
 # Stores of keys: below the home, in the system, by name wherever they lie. Certain enough to deny.
 _SECRET_DIRS = frozenset(".ssh .gnupg .password-store .1password .bitwarden .electrum".split())
 _SECRET_HOME = tuple(
-    ".aws/credentials|.aws/sso/cache|.aws/cli/cache|.azure/|.config/gcloud/|.kube/|.docker/config.json|.npmrc|.yarnrc.yml"
-    "|.config/git/credentials|.config/gh/hosts|.config/hub|.config/op/|.cargo/credentials|.gem/credentials"
-    "|.m2/settings|.gradle/gradle.properties|.composer/auth.json|.config/composer/auth.json|.terraform.d/credentials"
-    "|.terraformrc|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
+    ".aws/credentials|.aws/sso/cache|.aws/cli/cache|.azure/|.config/gcloud/|.kube/|.config/git/credentials"
+    "|.config/gh/hosts|.config/hub|.config/op/|.cargo/credentials|.gem/credentials|.terraform.d/credentials"
+    "|.local/share/keyrings/|library/keychains/|.mozilla/|.config/google-chrome|.config/chromium"
     "|.config/bravesoftware|.config/microsoft-edge|library/application support/google/chrome|library/cookies"
     "|library/application support/firefox|library/application support/bravesoftware|library/safari|snap/firefox"
     "|library/application support/chromium|library/application support/microsoft edge|snap/chromium"
-    "|appdata/local/google/chrome|appdata/roaming/mozilla|appdata/local/microsoft/edge|appdata/roaming/microsoft/credentials"
-    "|appdata/local/microsoft/credentials|appdata/roaming/microsoft/protect|appdata/roaming/npm/.npmrc|.config/rclone/"
-    "|.claude/.credentials.json|.codex/auth.json|.gemini/oauth_creds.json|.config/github-copilot/|.config/doctl/"
-    "|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc|.local/share/kwalletd|.oci/"
-    "|.databrickscfg|.snowsql/|.snowflake/|.dbt/profiles.yml|.config/ngrok|.ngrok2/|.bitcoin/|.ethereum/|.vault-token"
-    "|.config/pypoetry/auth.toml|.config/glab-cli/|.config/containers/auth.json|.nuget/nuget/nuget.config|.bundle/config"
-    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/|.config/.wrangler/|.supabase/access-token".split(
-        "|"
-    )
+    "|appdata/local/google/chrome|appdata/roaming/mozilla|appdata/local/microsoft/edge"
+    "|appdata/roaming/microsoft/credentials|appdata/local/microsoft/credentials|appdata/roaming/microsoft/protect"
+    "|.config/rclone/|.claude/.credentials.json|.codex/auth.json|.gemini/oauth_creds.json|.config/github-copilot/"
+    "|.config/doctl/|.config/heroku/|.fly/config.yml|.config/solana/|.config/sops/age/|.config/keepassxc"
+    "|.local/share/kwalletd|.oci/|.bitcoin/|.ethereum/|.vault-token|.config/pypoetry/auth.toml|.config/glab-cli/"
+    "|.age/|.config/bitwarden|.config/stripe/|.config/netlify/|.wrangler/config|.config/.wrangler/config"
+    "|.supabase/access-token".split("|")
+)
+_SENSITIVE_HOME = tuple(
+    ".docker/config.json|.npmrc|.yarnrc.yml|.m2/settings|.gradle/gradle.properties|.composer/auth.json"
+    "|.config/composer/auth.json|.terraformrc|.databrickscfg|.dbt/profiles.yml|.nuget/nuget/nuget.config"
+    "|.bundle/config|appdata/roaming/npm/.npmrc|.config/containers/auth.json|.snowsql/|.snowflake/|.config/ngrok"
+    "|.ngrok2/".split("|")
 )
 _SECRET_NAMES = frozenset(
     """
@@ -139,9 +142,6 @@ class Scope:
         self.places = (form(cwd), form(self.project))
         self.memory: str | None = None  # the folder of this project's memory, once it is asked for
         self.judged: dict[tuple[str, str, str], str] = {}
-        self.zero: list[str] = []
-        self.confirm: list[str] = []
-        self.no_delete: list[str] = []
 
 
 def absolute(word: str, cwd: str, scope: Scope) -> str:
@@ -338,8 +338,6 @@ def _rule(path: str, access: str, scope: Scope) -> str:
         rule = ""
     if rule and not (local == path and is_temporary(path, scope)):
         return rule if access == READ or rule != ENV else "path.env-write"
-    if any(fits(pattern, path, scope) for pattern in scope.zero):
-        return SECRET
     if access == READ:
         return _other_memory(path, scope)
     return own_rule(path, access, scope) or _guarded(path, name, local, access, scope)
@@ -367,6 +365,8 @@ def _secret(path: str, name: str, local: str, scope: Scope) -> str:
         return SENSITIVE if pieces[2] != "self" else ""
     if is_env(name):
         return "" if _is_fixture(path, scope) else ENV
+    if local[:2] == "~/" and local[2:].startswith(_SENSITIVE_HOME):
+        return SENSITIVE
     return SENSITIVE if _is_sensitive(path, name) and not _is_fixture(path, scope) else ""
 
 
@@ -449,10 +449,7 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
         return "" if path.endswith((".sample", ".lock")) else "path.git-hooks"
     if name in _CI_NAMES or any(each in path for each in _CI_DIRS):
         return "path.ci"
-    if any(fits(pattern, path, scope) for pattern in scope.confirm):
-        return "path.confirm-write"
-    kept = name in _NO_DELETE or any(fits(pattern, path, scope) for pattern in scope.no_delete)
-    return "path.no-delete" if access == DELETE and kept else ""
+    return "path.no-delete" if access == DELETE and name in _NO_DELETE else ""
 
 
 def is_system(path: str) -> bool:
@@ -460,14 +457,3 @@ def is_system(path: str) -> bool:
         return False
     pieces = path.split("/", 2)
     return (len(pieces) > 1 and pieces[1] in _SYSTEM_DIRS and pieces[0] == "") or path.startswith(_SYSTEM_PREFIXES)
-
-
-def fits(pattern: str, path: str, scope: Scope) -> bool:
-    """A pattern of a person's own: a name, a path, or either with `*`, `?` and `**`."""
-    given = globbed(pattern.lower().replace("\\", "/").rstrip("/"))
-    if "/" not in given:
-        return any(matches(given, piece) or piece == given for piece in path.split("/"))
-    forms = (path, home_relative(path, scope))
-    heads = (given,) if given[:1] in ("/", "~") else (given, STAR + "/" + given)
-    stem = given.rstrip(STAR).rstrip("/") + "/"
-    return any(matches(head, each) or each.startswith(stem) or "/" + stem in each for each in forms for head in heads)

@@ -33,6 +33,11 @@ if TYPE_CHECKING:
     from .paths import Scope
 
 _LISTS = ("protected_branches", "zero_access", "confirm_write", "no_delete")
+_LISTS_OF_PATHS = {  # what each list means: rule, accesses
+    "zero_access": ("path.secret", "any"),
+    "confirm_write": ("path.confirm-write", "write delete"),
+    "no_delete": ("path.no-delete", "delete"),
+}
 _KEYS = ("schema", "guard", "tiers", "rules", *_LISTS, "unattended")
 _MATCH_KEYS = ("program", "words", "flags", "unless", "path", "access", "command")
 OF_PROJECT = "rule of this repository"
@@ -64,20 +69,10 @@ class Policy:
     def branch(self, cwd: str) -> str:
         return branch(cwd)
 
-    def confine(self, scope: Scope) -> None:
-        """Let the scope know the paths that people have added."""
-        scope.zero = self.lists.get("zero_access", [])
-        scope.confirm = self.lists.get("confirm_write", [])
-        scope.no_delete = self.lists.get("no_delete", [])
-
     def custom_findings(self, call: Call, scope: Scope) -> Iterator[tuple[str, str]]:
         """The rules of people that fit a call."""
-        accesses = list(call.accesses())
-        accesses += [("r" if operator == "<" else "w", word) for operator, word in call.redirections]
-        for kind, word in accesses:
-            access = {"w": "write", "t": "write", "d": "delete", "o": "delete", "m": "write"}.get(kind, "read")
-            if word and kind not in ("g", "G", "c", "s", "S", "-"):
-                yield from ((rule, word) for rule in self.path_findings(access, word, call.cwd, scope))
+        for kind, word in match.touched(call):
+            yield from ((rule, word) for rule in self.path_findings(kind, word, call.cwd, scope))
         for rule in self.custom:
             wanted = rule["match"]
             if (wanted.get("command") and match.fits_command(match.words_of(call), wanted["command"])) or (
@@ -88,8 +83,14 @@ class Policy:
     def path_findings(self, access: str, word: str, cwd: str, scope: Scope) -> Iterator[str]:
         for rule in self.custom:
             wanted = rule["match"]
-            is_meant = wanted.get("path") and wanted.get("access", "any") in ("any", access)
-            if is_meant and any(paths.fits(wanted["path"], path, scope) for path in paths.variants(word, cwd, scope)):
+            pattern, accesses = wanted.get("path", "").lower(), wanted.get("access", "any")
+            pattern = scope.homes[0] + pattern[1:] if pattern[:2] == "~/" else pattern
+            forms = (
+                paths.variants(word, cwd, scope)
+                if pattern and (accesses == "any" or access in accesses.split())
+                else ()
+            )
+            if any(match.fits_path(each, pattern, scope.places[1]) for each in forms):
                 yield rule["id"]
 
     def take(self, path: str, *, only_tighten: bool) -> None:
@@ -124,8 +125,10 @@ class Policy:
             values = given.get(key, [])
             if not isinstance(values, list) or not all(isinstance(item, str) and item for item in values):
                 problem('"%s" must be a list of texts', key)
-            elif key != "protected_branches":
+            elif key in _LISTS_OF_PATHS:
+                rule, accesses = _LISTS_OF_PATHS[key]
                 self.lists.setdefault(key, []).extend(values)
+                self.custom += [{"id": rule, "match": {"path": path, "access": accesses}} for path in values]
             elif values:
                 self.protected = (*self.protected, *values) if only_tighten else tuple(values)
         unattended = given.get("unattended", self.unattended)
@@ -207,12 +210,10 @@ def _rule_problem(rule: Any) -> str:
 
 
 def _fits_call(wanted: dict[str, str], call: Call) -> bool:
-    if call.program not in wanted["program"].replace("|", " ").split():
-        return False
-    words = [operand.lower() for operand in call.given.operands]
-    for verb in wanted.get("words", "").split():
-        if not any(programs.is_one(verb.replace("|", ","), word) for word in words[:8]):
-            return False
-    flags, excuses = wanted.get("flags", "").split(), wanted.get("unless", "").split()
-    has_flag = not flags or any(flag in call.given.flags for flag in flags)
-    return has_flag and not any(excuse in call.given.flags or excuse in words for excuse in excuses)
+    """A rule of words and flags is an effect like those of the rows."""
+    effect = ["", *wanted.get("words", "").replace("|", ",").split()]
+    effect += [
+        mark + wanted[key].replace(" ", ",") for mark, key in (("+", "flags"), ("!", "unless")) if wanted.get(key)
+    ]
+    is_meant = call.program in wanted["program"].replace("|", " ").split()
+    return is_meant and programs.applies(call.program, effect, call.given)

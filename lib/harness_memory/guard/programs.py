@@ -263,7 +263,9 @@ prisma drizzle-kit sequelize sequelize-cli typeorm knex alembic flyway liquibase
   migrate:fresh,migrate:reset,migrate:refresh,schema:drop,*:database:drop,*:schema:drop,queue:clear | db.destroy
   migrate:rollback +--all | db.destroy database,schema,db drop,reset,clean | db.destroy migrate * zero
 fdisk sfdisk cfdisk sgdisk gdisk parted | -u= -o= | disk.manage !-l,--list,print,-v,--verify
-mkfs mke2fs mkswap newfs wipefs blkdiscard badblocks format mkfs.* | -*
+mkfs mke2fs mkswap newfs blkdiscard | -t= -L= -O= -b= | disk.overwrite /dev/* !-n
+wipefs badblocks | -t= -o= -b= | disk.overwrite /dev/* +-a,--all,-w !-n,--no-act
+format | | disk.overwrite *:
 diskutil | | disk.manage erase*,partition*,zerodisk,randomdisk,secureerase,reformat,unmountdisk | disk.manage apfs
   delete*,erase*,resize*
 lvremove vgremove pvremove lvreduce resize2fs tune2fs e2fsck fsck xfs_repair format-volume clear-disk initialize-disk
@@ -286,7 +288,8 @@ ip | | system.services link set !up | system.services route,addr,address,netns d
 ifconfig route nmcli setenforce sysctl modprobe rmmod insmod nginx apachectl supervisorctl haproxyctl | -p= |
   system.services * down | system.services del,delete,flush,0,permissive,stop | system.services
   networking,radio,connection off,delete | system.services +-w,--write,-r | system.services * ~rmmod,insmod
-kill killall pkill killall5 | -*
+kill | -s= -n= | system.kill-all -9,-15 -1,1 | system.kill-all -1,1 +-KILL,-TERM,-SIGKILL,-SIGTERM,-s,--
+pkill killall killall5 | -u= -s= | system.kill-all .,.* | system.kill-all -9 .,.* | system.kill-all ~killall5
 crontab | -u= -l:N | system.schedule +-r | system.schedule * !-l,-e
 at batch atrm schtasks | -f=f | system.schedule * ~atrm | system.schedule +/delete
 userdel deluser groupdel delgroup useradd adduser chpasswd visudo vipw | | system.users !-c,--check
@@ -332,7 +335,10 @@ git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= 
   fill,get | git.discard checkout,restore +--ours,--theirs .
 bfg git-filter-repo | | git.rewrite *
 make gmake just task rake-task | -C=D --directory=D -f=u --file=u --makefile=u -j= -l= --justfile=u -d=D -*
-harness install.py harness.py claude | -*
+harness install.py harness.py | -*
+claude | -p= --model= --settings= --permission-mode= | self.uninstall
+  +--dangerously-skip-permissions,--allow-dangerously-skip-permissions | self.uninstall plugin disable,uninstall,remove
+  harness* | self.uninstall +bypassPermissions,--permission-mode=bypassPermissions
 export declare typeset local readonly set unset alias unalias shopt setopt read mapfile readarray trap hash | g*
 tmux screen | -t= -s= -n= -c=D -S= -L= -x= -y= -F= s*
 pytest ruff mypy black eslint prettier tsc jest vitest mocha go rustc rustup gcc cc clang g++ cmake ninja bazel java
@@ -514,11 +520,11 @@ def applies(name: str, effect: list[str], given: Arguments) -> bool:
     verbs = []
     for token in effect[1:]:
         words = token[1:].split(",")
+        values = [value for _, _, value in given.values]
         if token[0] == "+":
-            if not any(flag in given.flags for flag in words):
+            if set(words).isdisjoint([*given.flags, *values]):
                 return False
         elif token[0] == "!":
-            values = [value for _, _, value in given.values]
             if not set(words).isdisjoint([*given.flags, *given.operands[:6], *values]):
                 return False
         elif token == "??" or token[0] == "~":

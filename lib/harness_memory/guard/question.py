@@ -88,8 +88,6 @@ def findings(question: Question, policy: Any) -> list[tuple[str, str, str]]:
         if isinstance(policy, Quiet) and is_harmless(command, (question.root, question.tree)):
             return []
     scope = question.scope()
-    if not isinstance(policy, Quiet):
-        policy.confine(scope)
     if question.tool == "Bash":
         from .judge import findings as of_command
 

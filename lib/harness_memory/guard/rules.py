@@ -24,7 +24,7 @@ delete.system deny deletes a part of the operating system | clean
 delete.home deny deletes the home directory or a main folder of it | clean
 delete.project deny deletes the whole project | Name the files or folders to delete; build output alone is free to go.
 delete.git deny deletes a repository's history | To undo commits or changes use git itself; to start again ask the user.
-delete.git-part ask deletes a part of git's own files | Use git itself (git gc, git remote prune, git worktree remove).
+delete.git-part ask deletes git's own files, or those of another repository | Use git itself (git gc, git remote prune, git worktree remove).
 delete.unknown ask deletes what cannot be known in advance | Write the path out, or print it first and then delete that path.
 delete.outside ask+ deletes outside the project | Work inside the project, or let the user confirm the exact path.
 delete.inside log+ deletes a folder of the project |

@@ -31,13 +31,11 @@ GLOBS = frozenset((STAR, QUESTION, BRACKET))
 PLAIN = dict(zip(map(ord, MARKERS), "…*?[~{,}"))
 
 MAX_DEPTH = 50
-MAX_WORDS = 6_000  # of a script and all that it holds
-COMMAND_WORDS = 3  # what a command counts for beside its words
-SUBSTITUTION_WORDS = 5  # what a command within a word counts for
+MAX_COST = 30_000  # of a script and all that it holds, in the units below
+WORD, PIECE, COMMAND, SUBSTITUTION = 4, 2, 12, 20  # piece: of a word, between escapes, quotes and expansions
 MAX_ARITHMETIC_CHARS = 1000
 MAX_BRACKET_CHARS = 5_000
 MAX_INDEX_CHARS = 200  # of an array
-MAX_PIECES = 12_000  # of words: escapes, quotes, expansions and what stands between them
 
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")
 _SPECIAL = _ENDS_WORD | frozenset("\\'\"$`*?[~{},=:")
@@ -45,7 +43,10 @@ _IN_QUOTES = frozenset('"\\$`')
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 _DIGITS = frozenset("0123456789")
 _RESERVED = frozenset("if then elif else fi while until for select do done case esac function { } [[ ! time in".split())
-_COMPOUND = frozenset("if while until for select case function { [[".split())
+_CLOSERS = dict(
+    zip("if while until for select case function { [[".split(), "fi done done done done esac . } ]]".split())
+)
+_JOINTS = ("then", "elif", "else", "do")  # between the parts of a compound command
 _REDIRECTIONS = ("<<<", "<<-", "&>>", "<<", "<>", "<&", ">>", ">&", ">|", "&>", "<", ">")
 _OPERATORS = (":-", ":=", ":?", ":+", "%%", "##", "//")
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
@@ -63,15 +64,14 @@ class TooMuch(Unreadable):
 
 
 class Budget:
-    """How much may still be read, by all readers of one script together."""
+    """What one question is worth; shared by all readers of its scripts."""
 
-    words = MAX_WORDS
-    pieces = MAX_PIECES
+    left = MAX_COST
+    files = 12  # scripts read from disk
 
-    def take(self, *, words: int = 0, pieces: int = 0) -> None:
-        self.words -= words
-        self.pieces -= pieces
-        if self.words < 0 or self.pieces < 0:
+    def take(self, cost: int) -> None:
+        self.left -= cost
+        if self.left < 0:
             raise TooMuch("too long")
 
 
@@ -128,6 +128,8 @@ class _Reader:
                 self.at += 1
             elif stops and self.peek() in stops:
                 break
+            elif stops and self.peek() in _JOINTS:
+                self.at += len(self.peek())
             else:
                 found.append(self.pipeline())
                 if self.next() == "&" and self.next(2) not in ("&&", "&>"):
@@ -139,7 +141,7 @@ class _Reader:
         found = []
         while True:
             while self.peek() in ("!", "time"):
-                self.budget.take(words=1)
+                self.budget.take(WORD)
                 self.at += len(self.peek())
                 self.blanks()
             found.append(self.command())
@@ -161,12 +163,30 @@ class _Reader:
         word = self.peek()
         if word not in _RESERVED:
             return self.simple()
-        if word not in _COMPOUND:
+        if word not in _CLOSERS:
             raise Unreadable("unexpected %r at character %d" % (word, self.at))
         self.at += len(word)
-        self.deeper()
-        tree = self.compound(word)
-        self.depth -= 1
+        self.blanks()
+        if word == "function":
+            name = self.word()
+            self.blanks()
+            if self.next() == "(":
+                self.at += 1
+                self.expect(")")
+            return self.definition(name)
+        if word == "[[":
+            return self.test()
+        if word == "case":
+            tree = self.cases()
+        elif word in ("for", "select"):
+            tree = self.iteration()
+        else:
+            tree = self.block(_CLOSERS[word])
+        return ("group", tree, self.redirections())
+
+    def block(self, closer: str) -> Any:
+        tree = self.sequence(frozenset((closer,)))
+        self.expect(closer)
         return tree
 
     def arithmetic(self, end: int) -> Any:
@@ -179,60 +199,10 @@ class _Reader:
         end = self.closing("(", ")", at + 1, MAX_ARITHMETIC_CHARS)
         return end + 1 if end > 0 and self.text[end : end + 1] == ")" else -1
 
-    def compound(self, word: str) -> Any:
-        if word == "function":
-            self.blanks()
-            name = self.word()
-            self.blanks()
-            if self.next() == "(":
-                self.at += 1
-                self.expect(")")
-            return self.definition(name)
-        if word == "[[":
-            return self.test()
-        if word == "{":
-            tree = self.sequence(frozenset("}"))
-            self.expect("}")
-        elif word == "if":
-            tree = self.condition()
-        elif word == "case":
-            tree = self.cases()
-        elif word in ("for", "select"):
-            tree = self.iteration()
-        else:
-            head = self.sequence(frozenset(("do",)))
-            tree = ("seq", [head, self.body()])
-        return ("group", tree, self.redirections())
-
-    def condition(self) -> Any:
-        found = [self.sequence(frozenset(("then",)))]
-        self.expect("then")
-        while True:
-            found.append(self.sequence(frozenset(("elif", "else", "fi"))))
-            word = self.peek()
-            self.at += len(word)
-            if word == "fi":
-                return ("seq", found)
-            if word == "elif":
-                found.append(self.sequence(frozenset(("then",))))
-                self.expect("then")
-            elif word != "else":
-                raise Unreadable("an `if` without `fi`")
-
-    def body(self) -> Any:
-        self.lines()
-        opener, closer = ("{", "}") if self.peek() == "{" else ("do", "done")
-        self.expect(opener)
-        tree = self.sequence(frozenset((closer,)))
-        self.expect(closer)
-        return tree
-
     def iteration(self) -> Any:
-        self.blanks()
         if self.next(2) == "((":
             head = self.arithmetic(max(self.arithmetic_end(self.at), self.at + 2))
-            self.semicolons()
-            return ("seq", [head, self.body()])
+            return ("seq", [head, self.loop()])
         name = self.word()
         self.lines()
         words: list[Any] | None = None
@@ -243,11 +213,18 @@ class _Reader:
             while self.next() not in ("", ";", "\n", "&"):
                 words.append(self.word())
                 self.blanks()
-        self.semicolons()
-        return ("for", name if isinstance(name, str) else "", words, self.body())
+        return ("for", name if isinstance(name, str) else "", words, self.loop())
+
+    def loop(self) -> Any:
+        self.lines()
+        while self.next() == ";":
+            self.at += 1
+            self.lines()
+        is_braced = self.peek() == "{"
+        self.expect("{" if is_braced else "do")
+        return self.block("}" if is_braced else "done")
 
     def cases(self) -> Any:
-        self.blanks()
         found: list[Any] = [("cmd", [], ["case", self.word()], [])]
         self.lines()
         self.expect("in")
@@ -289,7 +266,7 @@ class _Reader:
     # Simple commands -----------------------------------------------------------------------------
 
     def simple(self) -> Any:
-        self.budget.take(words=COMMAND_WORDS)
+        self.budget.take(COMMAND)
         assignments: list[Any] = []
         words: list[Any] = []
         redirections: list[Any] = []
@@ -329,7 +306,7 @@ class _Reader:
         elif self.next() == "(":
             assignments.append((name, ([before] if before else []) + self.elements(), "array"))
         else:
-            self.budget.take(words=1)
+            self.budget.take(WORD)
             value = "" if not self.next() or self.next() in _ENDS_WORD else self.word()
             assignments.append((name, _joined([*before, value]) if before else value))
 
@@ -411,7 +388,7 @@ class _Reader:
         text, start = self.text, self.at
         at = start
         if self.depth > 1:  # read again at every depth
-            self.budget.take(words=text.count("\n", at) // 10)
+            self.budget.take(text.count("\n", at) // 2)
         while 0 <= at < len(text):
             found = text.find(end, at)  # most lines are passed over at once
             if found < 0:
@@ -440,7 +417,7 @@ class _Reader:
     # Words ---------------------------------------------------------------------------------------
 
     def word(self) -> Any:
-        self.budget.take(words=1)
+        self.budget.take(WORD)
         text, start, size = self.text, self.at, len(self.text)
         end = start
         while end < size and text[end] not in _SPECIAL:
@@ -467,7 +444,7 @@ class _Reader:
         return "[" if word == BRACKET else word
 
     def piece(self, parts: list[Any], char: str, braces: int) -> int:
-        self.budget.take(pieces=1)
+        self.budget.take(PIECE)
         text = self.text
         self.at += 1
         if char == "'":
@@ -514,7 +491,7 @@ class _Reader:
 
     def quoted_piece(self, parts: list[Any], quote: str) -> None:
         """One more piece of text between double quotes, or of a here-document (`quote` is "")."""
-        self.budget.take(pieces=1)
+        self.budget.take(PIECE)
         text, at = self.text, self.at
         end = at
         while end < len(text) and text[end] not in _IN_QUOTES:
@@ -538,7 +515,7 @@ class _Reader:
             parts.append(char)
 
     def dollar(self, parts: list[Any], *, quoted: bool) -> None:
-        self.budget.take(pieces=1)
+        self.budget.take(PIECE)
         text, at = self.text, self.at
         char = self.next()
         if char == "(":
@@ -548,7 +525,7 @@ class _Reader:
                 self.at = end
                 return
             self.at += 1
-            self.budget.take(words=SUBSTITUTION_WORDS)
+            self.budget.take(SUBSTITUTION)
             tree = self.sequence(_NOTHING)
             self.bodies = []  # `$(cat <<EOF ... EOF)`: a body cannot begin after the bracket
             self.expect(")")
@@ -568,7 +545,7 @@ class _Reader:
 
     def parameter(self, quoted: bool) -> Any:
         """`${...}`"""
-        self.budget.take(pieces=3)
+        self.budget.take(3 * PIECE)
         text, opened = self.text, self.at
         close = self.closing("{", "}", opened)
         if close < 0:
@@ -609,7 +586,7 @@ class _Reader:
             found.append(text[at])
             at += 1
         self.at = at + 1
-        self.budget.take(words=SUBSTITUTION_WORDS)
+        self.budget.take(SUBSTITUTION)
         return read("".join(found), self.depth + 1, self.budget)
 
     # Between words -------------------------------------------------------------------------------
@@ -638,12 +615,6 @@ class _Reader:
         while self.next() == "\n":
             self.newline()
             self.blanks()
-
-    def semicolons(self) -> None:
-        self.lines()
-        while self.next() == ";":
-            self.at += 1
-            self.lines()
 
     def peek(self) -> str:
         """The reserved word that stands here, if one does."""

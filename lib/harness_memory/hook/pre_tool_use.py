@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ..base import settings
 from ..base.process import attempt, leave, read_payload, system, watch
-from ..guard.question import Environment, Question, findings
+from ..guard.question import Environment, Question, exists, findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     verdict.append(reply)
     if question.tool != "Skill":
         _stamp(question.root)
-        if reply or not rules:
+        if reply or not (rules or _has_history(question)):
             return reply
     from . import runner
 
@@ -92,6 +92,16 @@ def _may_bind(question: Question) -> bool:
     text = ("%s %s" % (question.cwd, given)).lower().replace("\\", "").replace("'", "").replace('"', "")
     lines = [line.partition("\t")[2].split(" ") for line in data.decode("utf-8", "replace").split("\n") if line]
     return any(all(word in text for word in words) for words in lines)
+
+
+def _has_history(question: Question) -> bool:
+    """Whether this session was not told yet what memory has for a file or command (see `history`)."""
+    if not exists(question.root + "/" + settings.HEALTH_DIR + "/known"):
+        return False
+    from ..base import known
+
+    about = known.subject(question.tool, question.given)
+    return known.is_news(question.root, about, str(question.payload.get("session_id") or ""))
 
 
 def _without_more(env: Environment, verdict: list[bytes], error: BaseException) -> bytes:

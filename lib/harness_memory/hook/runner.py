@@ -29,6 +29,7 @@ HANDLERS = {
     "SessionStart": "session_start",
     "UserPromptSubmit": "user_prompt_submit",
     "PreToolUse": "trigger",
+    "PostToolUseFailure": "tool_failure",
     "SubagentStart": "subagent_start",
     "Stop": "stop",
     "PreCompact": "stop",
@@ -40,19 +41,20 @@ class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
 
     __slots__ = (
+        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_attended", "is_blocked"),
         *(
-            "agent_id",
-            "agent_type",
-            "channel",
-            "client_pid",
-            "cwd",
-            "is_blocked",
+            "is_interrupt",
             "last_message",
             "launch_dir",
             "model",
+            "name",
+            "path",
+            "prompt",
+            "prompt_id",
+            "reason",
+            "session_id",
         ),
-        *("name", "prompt", "prompt_id", "reason", "session_id", "silent_seconds", "skill", "source", "title"),
-        *("tool_name", "transcript_path"),
+        *("session_id", "silent_seconds", "skill", "source", "title", "tool_name", "transcript_path"),
     )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
@@ -70,17 +72,21 @@ class Event:
         self.agent_type, self.reason, self.model, self.title = (brief_of(each, settings.NAME_CHARS) for each in labels)
         self.source = text("source")
         self.prompt_id = identifier(payload.get("prompt_id"))
-        self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS)
+        self.prompt = text("prompt", settings.TEXT_FIELD_MAX_CHARS) or text("error", settings.TEXT_FIELD_MAX_CHARS)
+        self.is_interrupt = payload.get("is_interrupt") is True
         self.last_message = text("last_assistant_message", settings.TEXT_FIELD_MAX_CHARS)
         self.tool_name = text("tool_name")
         tool_input = payload.get("tool_input")
         tool_input = tool_input if isinstance(tool_input, dict) else {}
         self.skill = clean(tool_input.get("skill"), settings.NAME_CHARS)
+        self.command = clean(tool_input.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        self.path = _path(tool_input.get("file_path") or tool_input.get("notebook_path"))
         self.is_blocked = payload.get("stop_hook_active") is True  # this Stop follows one that was blocked
         silent = payload.get("seconds_since_last_response")
         self.silent_seconds = float(silent) if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))
         self.channel = clean(env.get(settings.ENV_ENTRYPOINT), 40)
+        self.is_attended = env.get(settings.ENV_ATTENDED) != "0" and self.channel != "sdk-cli"
         pid = env.get(settings.ENV_CLIENT_PID, "")
         self.client_pid = int(pid) if pid.isascii() and pid.isdigit() and len(pid) < 10 else 0
 

@@ -9,7 +9,7 @@ from ..base import clock, config, files, invocation, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
-from ..memory import briefing, housekeeping
+from ..memory import briefing, glance, housekeeping
 from ..project import identity, relative_path
 from ..session import liveness, sessions
 
@@ -53,9 +53,12 @@ def handle(run: Run) -> dict[str, Any] | None:
             shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
             shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
-        if not is_compacted:
+        if event.is_attended and not is_compacted:  # both lines are for a person, and one comes once a day
+            known = glance.glance(run.project_dir) if options["start_line"] == "on" else ""
+            hint = "open" if " open: " in known else "list"
+            message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
-        if not is_compacted and not event.channel.startswith("sdk"):  # where a person can see it
+        if not is_compacted and event.is_attended:  # where a person can see it
             message.append(_waiting(run))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))

@@ -9,6 +9,7 @@ import os
 
 from ..base import clock, files, settings
 from ..session import record
+from ..session.capture import ANSWERED, FAILED, INTERRUPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,8 +18,15 @@ if TYPE_CHECKING:
     from .runner import Run
 
 _KEEP = (
-    "Keep in the summary: the user's last request in their own words, open todos, every file changed and why, "
-    "decisions with their reasons, and commands that failed with what worked instead."
+    """Keep in the summary: the user's last request in their own words, open todos, every file changed and why, and \
+commands that failed with what worked instead. End the summary with this block: a line an item, as many as there are.
+%s
+Decided: <what was decided, and why>
+Prefers: <what the user wants from now on, in their words>
+Learned: <a fact or lesson that a later session needs>
+Open: <a step that is still to be done>
+%s"""
+    % settings.SUMMARY_BLOCK
 )
 
 
@@ -34,10 +42,24 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             session.meta.update(status=settings.COMPLETED, ended=ended, reason=event.reason or None)
         message, now = event.last_message, run.now if event.name == "Stop" else 0.0
         updated = record.update(run, session, message=message, title=event.title, now=now, is_over=is_over)
+        turn = updated.state.turn
+        if not is_pause and (
+            turn in (INTERRUPTED, FAILED) or (is_over and turn != ANSWERED and not updated.state.checkpoints)
+        ):
+            session.meta.update(
+                status=settings.ABANDONED, reason=turn if turn in (INTERRUPTED, FAILED) else "unanswered"
+            )
+            session.save()
         if updated.is_changed:
             from ..memory import views
 
             views.refresh(run.project_dir, run.patience(), session.episode_name, updated.episode)
+            if updated.state.files or updated.state.fixed:
+                from ..base import known
+
+                about = [run.root.replace("\\", "/") + "/" + path for path in updated.state.files]
+                about += ["$ " + " ".join(failed.split()) for failed, _ in updated.state.fixed]
+                known.add(run.store_root, [known.key_of(each) for each in about])
         if updated.state.notes_read:
             from ..notes import shelf
 

@@ -19,7 +19,12 @@ def handle(run: Run) -> dict[str, Any] | None:
             return None
         if run.event.tool_name == "Skill":
             return begin_skill(run, session, run.event.skill)
-        return _notes(run, session)
+        reply = _notes(run, session)
+        if not reply:
+            from . import history
+
+            reply = history.tell(run, session)
+        return reply
 
 
 def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None:

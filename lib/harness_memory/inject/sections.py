@@ -45,6 +45,10 @@ def notes(
     source = os.path.join(project.dir, settings.NOTES_INDEX_FILE)
     part = Part("notes", "Notes (index; read one: %s show <file>)" % invocation.own_command(), [], source)
     indexes = [("project", pages.read(source))]
+    if os.path.isdir(os.path.join(project.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
+        from ..notes import team
+
+        indexes.append((settings.TEAM_SCOPE, pages.Curated("", team.lines(store_root, project.root))))
     indexes += [("user", pages.read(os.path.join(store_root, settings.USER_DIR, settings.NOTES_INDEX_FILE)))]
     if session_dir and os.path.isdir(os.path.join(session_dir, settings.LOCAL_DIR)):
         from ..notes import index, shelf
@@ -66,6 +70,7 @@ def notes(
             is_heading = text[:1] == "#" and text.lstrip("#")[:1] in ("", " ")
             if not text.strip() or is_heading or hidden.intersection((slug, "%s/%s" % (scope, slug))):
                 continue
+            replaced = replaced if scope != settings.TEAM_SCOPE else []  # a repository hides nothing of one's own
             names.update(filter(None, (slug, *replaced)))
             if _normal(text) not in in_client:
                 home = os.path.dirname(page.path)

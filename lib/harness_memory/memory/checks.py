@@ -159,7 +159,7 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
     ("WORK/*/*/summary.md WORK/*/*/session_memory_context.md", _page, "delete it; the episode has what it says"),
     ("WORK/*/artifacts/*.json project.json STATE/triggers.json", _json({}), _REPAIR),
-    ("config.json guard.json installs.json", _json({}), _REPAIR),
+    ("config.json guard.json installs.json versions.json sync/*.json", _json({}), _REPAIR),
     ("*.damaged", lambda path: "could not be read and was replaced", "delete it, unless you can use it"),
     ("STATE/progress/*.json", _json(tasks.SPEC), _REPAIR),
     ("STATE/threads/*.json", _json(threads.SPEC), _REPAIR),
@@ -172,7 +172,11 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
     ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
-    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers", lambda path: "", ""),
+    (
+        "INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/* view.html",
+        lambda path: "",
+        "",
+    ),
     ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
     ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )

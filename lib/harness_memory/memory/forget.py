@@ -123,21 +123,33 @@ def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def _facts_changing(project_dir: str) -> Iterator[None]:
-    """Hold every lock under which facts are written. Views and caches go first, so that a crash cannot leave the text
-    in them; they are rebuilt afterwards."""
-    state = os.path.join(project_dir, settings.STATE_DIR)
-    recall = os.path.join(state, settings.RECALL_DIR)
+def writers_stopped(project_dir: str) -> Iterator[None]:
+    """Hold every lock under which facts of a project are written."""
     every = shelves(os.path.dirname(project_dir), project_dir)
-    live = [path for path in _listed(state, settings.LIVE_DIR) if path.endswith(settings.LOCK_SUFFIX)]
+    live = [
+        path
+        for path in _listed(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+        if path.endswith(settings.LOCK_SUFFIX)
+    ]
     logs = [os.path.join(project_dir, *path) for path in (settings.RATINGS_PATH, settings.RULES_LOG_PATH)]
     paths = [*live, *(log + settings.LOCK_SUFFIX for log in logs)]
     locks = [Lock(path, _WAIT_SECONDS, "a session is writing there. Run this again") for path in paths]
+    with contextlib.ExitStack() as stack:
+        for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in every)):
+            if os.path.isdir(os.path.dirname(lock.path)):
+                stack.enter_context(lock)
+        yield
+
+
+@contextlib.contextmanager
+def _facts_changing(project_dir: str) -> Iterator[None]:
+    """Stop writers. Views and caches go first, so that a crash cannot leave the text in them; they are rebuilt
+    afterwards."""
+    state = os.path.join(project_dir, settings.STATE_DIR)
+    recall = os.path.join(state, settings.RECALL_DIR)
     try:
-        with contextlib.ExitStack() as stack:
-            for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in every)):
-                if os.path.isdir(os.path.dirname(lock.path)):
-                    stack.enter_context(lock)
+        with writers_stopped(project_dir):
+            files.erase(os.path.join(os.path.dirname(project_dir), settings.VIEW_FILE))
             for name in _VIEWS:
                 files.erase(os.path.join(project_dir, name))
                 files.erase(os.path.join(state, name))
@@ -145,7 +157,7 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
             yield
     finally:
         files.remove_tree(recall)
-        for shelf in every:
+        for shelf in shelves(os.path.dirname(project_dir), project_dir):
             if os.path.isdir(shelf.folder):
                 with shelf:
                     pass

@@ -101,6 +101,8 @@ def _remove_strays(context: Context, now: float, config: Config) -> None:
     recent = [path for day in days for path in files.folders(day)]
     for folder in (context.store_root, *homes, *parts, *inner, *recent):
         files.remove_temporaries(folder, now - settings.STRAY_FILE_SECONDS)
+    if not files.exists(os.path.join(context.store_root, settings.GITIGNORE_FILE)):  # of a store that is older
+        files.write_gitignore(context.store_root)
     live = os.path.join(context.project_dir, settings.STATE_DIR, settings.LIVE_DIR)
     for path in (os.path.join(live, name) for name in files.names(live)):
         is_left = path.endswith(settings.LOCK_SUFFIX) and abs(now - files.modified(path)) > settings.STRAY_FILE_SECONDS

@@ -70,6 +70,13 @@ class Record:
         return settings.DIED if is_dead else self.status
 
     @property
+    def end(self) -> str:
+        """Its state for a person: a session that ended in the middle of a turn is not COMPLETED to them."""
+        turn = capture.load(self.directory).turn if self.directory and not self.episode else ""
+        outcome = str((self.episode or {}).get("outcome") or turn)
+        return outcome if self.state == settings.COMPLETED and outcome in ("interrupted", "failed") else self.state
+
+    @property
     def headline(self) -> str:
         if self.episode:
             return episode.headline(self.episode)

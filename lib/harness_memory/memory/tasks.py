@@ -39,6 +39,8 @@ _KEYS = {"opened_at": "created", "last_activity": "updated", "finished": "update
 class Task:
     """A piece of work with the attributes of a Thread; `fields` is its JSON, `stored` what its file holds."""
 
+    is_work = True
+
     def __init__(self, value: dict[str, Any]) -> None:
         self.stored = value
         self.id: str = value["task_id"]
@@ -53,6 +55,10 @@ class Task:
         return bool(self.status != DONE if self.status else self.next_steps)
 
     @property
+    def close(self) -> str:
+        return "harness memory task done %s" % self.id
+
+    @property
     def state(self) -> str:
         return DONE if not self.is_open else "blocked" if self.blockers else IN_PROGRESS
 
@@ -60,23 +66,23 @@ class Task:
         """Add a checkpoint of a session or of a person; the newest one decides what remains."""
         fields, key = self.fields, "artifact" if "artifact" in entry else "at"
         point = {"date": "", "note": str(entry.get("note") or ""), "session": session, key: str(entry.get(key) or "")}
-        point["date"] = _moment(point)[:10]
+        point["date"] = moment(point)[:10]
         others = [old for old in self.checkpoints if old.get(key) != point[key]]
-        fields["checkpoints"] = sorted([*others, point], key=_moment)
+        fields["checkpoints"] = sorted([*others, point], key=moment)
         noted = dict.fromkeys(str(old["session"]) for old in self.checkpoints if old.get("session"))
         fields["sessions"] = [*(old for old in self.sessions if old not in noted), *noted]
         fields["created"] = min(filter(None, (self.opened_at, started)))
         if self.checkpoints[-1] is not point:
             fields["title"] = self.title or entry["title"] or self.id
             return
-        fields.update(title=entry["title"] or self.title or self.id, updated=clock.unstamp(_moment(point)))
+        fields.update(title=entry["title"] or self.title or self.id, updated=clock.unstamp(moment(point)))
         if entry.get("remaining") is not None:
             fields.pop("status", None)
         fields.update({name: entry[name] for name in ("remaining", "blockers") if entry.get(name) is not None})
         fields.update({"status": entry["status"]} if entry.get("status") else {})
 
 
-def _moment(point: dict[str, Any]) -> str:
+def moment(point: dict[str, Any]) -> str:
     """When a checkpoint was made, as a stamp; the name of an artifact begins with it."""
     artifact = str(point.get("artifact") or "")
     at = artifact[len(settings.ARTIFACT_PREFIX) :] if artifact else clock.stamp(str(point.get("at") or ""))

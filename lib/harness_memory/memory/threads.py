@@ -4,8 +4,10 @@ What a person said of a thread is a fact, `STATE/threads/<thread id>.json`:
 
     {"schema", "thread", "at", "status": "open" | "closed" | "", "title", "dismissed": [hash of each next step]}
 
-Closing dismisses the steps that were open then: the thread stays closed until a session leaves others.
-Reopening holds until a later session of the thread leaves nothing to do. A title holds for good.
+A session that says it has done a step closes it (`closes` of its episode), and a thread that ends with questions alone
+is open until a later session ends a turn. Closing dismisses the steps that were open then: the thread stays closed
+until a session leaves others. Reopening holds until a later session of the thread leaves nothing to do. A title holds
+for good.
 
 `STATE/rows.cache` holds a row an episode: a line of the values of `Row`, separated by tabs, below a line with their
 checksum. Deleting it costs time and nothing else.
@@ -17,7 +19,7 @@ import os
 import zlib
 
 from ..base import files, jsontext, settings
-from ..base.text import cut, first_sentence, hexdigest, one_line
+from ..base.text import cut, hexdigest, one_line
 from ..session import episode
 from ..session.sessions import safe_id
 
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 OPEN, CLOSED = "open", "closed"
+ASKED, IDLE = "asked", "idle"  # of a row: nothing but questions is left; nothing was done
 _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
+_WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
 _CACHE_HEAD = b"rows 6 %08x\n"  # another format, or one that is damaged, is ignored
 
@@ -37,25 +41,28 @@ class Row:
 
     # Mostly bytes: to decode and encode every text would cost a Stop more than all its other work.
     __slots__ = (
-        *("ended", "keys", "line", "name", "rules", "stamp", "status", "tasks", "text", "thread", "title", "values"),
+        *("closes", "ended", "keys", "line", "name", "rules", "stamp", "status", "steps", "tasks", "text", "thread"),
+        *("title", "values"),
     )
 
     def __init__(self, values: list[bytes]) -> None:
         self.values = values
         self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
-        self.stamp, self.title, self.tasks, self.rules, self.keys, self.line, self.text = values[4:]
+        self.stamp, self.title, self.tasks, self.closes, self.steps, self.rules, self.keys = values[4:11]
+        self.line, self.text = values[11:]
 
 
 class Thread:
     """A piece of work; `text` is its line in the view, `fields` what that says."""
 
-    __slots__ = ("fields", "finished", "id", "is_open", "last_activity", "text")
-    blockers: list[str] = []  # noqa: RUF012  (never changed: a session cannot name any)
+    __slots__ = ("fields", "finished", "id", "is_open", "is_work", "last_activity", "text")
 
-    def __init__(self, chain: list[Row], fact: dict[str, Any] | None) -> None:
+    def __init__(self, chain: list[Row], fact: dict[str, Any] | None, done: dict[bytes, str], is_newest: bool) -> None:
         last = max(chain, key=lambda row: (row.ended, row.name)) if len(chain) > 1 else chain[0]
         self.id, self.last_activity, self.finished, self.text = last.thread, last.ended, last.ended, last.text
-        self.is_open = last.status == OPEN
+        self.is_open = last.status == OPEN or (last.status == ASKED and is_newest)
+        self.is_work = any(row.status != IDLE for row in chain)
+        closed = [step for step in last.steps.split() if done.get(step, "") >= last.ended] if done else []
         if len(chain) > 1:
             # Oldest first, as the names are; but a fork may begin in the same second as its parent.
             chain = sorted(chain, key=lambda row: not row.name.endswith("-%s.json" % self.id))
@@ -67,19 +74,30 @@ class Thread:
                 channels=sorted({channel for part in parts for channel in part["channels"]}),
                 opened_at=parts[0]["opened_at"],
             )
+        if closed:
+            steps = [step for step in self.next_steps if hashed(step) not in closed]
+            self.is_open = self.is_open and bool(steps)
+            self.finished = self.finished if steps else max(done[step] for step in closed)
+            self.fields.update(next_steps=steps, **({} if steps else {"closed_at": self.finished}))
+        if closed or (last.status == ASKED and is_newest):
+            self.fields["status"] = self.state
         if fact:
-            if fact["status"] == CLOSED and {*_hashes(self.next_steps)} <= {*fact["dismissed"]}:
+            if fact["status"] == CLOSED and {hashed(step).decode() for step in self.next_steps} <= {*fact["dismissed"]}:
                 self.is_open, self.finished = False, max(fact["at"], self.last_activity)
                 self.fields["closed_at"] = self.finished
             elif fact["status"] == OPEN and self.last_activity <= fact["at"]:
                 self.is_open = True
             self.fields.update(title=fact["title"] or self.title, status=self.state)
-        if fact or len(chain) > 1:
+        if fact or len(chain) > 1 or closed or (last.status == ASKED and is_newest):
             self.text = jsontext.compact(self.fields).encode("utf-8", "replace")
 
     @property
     def state(self) -> str:
         return OPEN if self.is_open else CLOSED
+
+    @property
+    def close(self) -> str:
+        return "harness memory thread close %s" % self.id
 
     def __getattr__(self, name: str) -> Any:
         if name == "fields":  # parsed late: a Stop needs those of a few
@@ -96,7 +114,13 @@ def load(project_dir: str, rows: list[Row] | None = None) -> list[Thread]:
     folder = os.path.join(project_dir, settings.STATE_DIR, settings.THREADS_DIR)
     said = [files.load_json(os.path.join(folder, name), SPEC) for name in files.names(folder) if name.endswith(".json")]
     facts = {fact["thread"]: fact for fact in said if fact}
-    threads = [Thread(chain, facts.get(thread)) for thread, chain in chains.items()]
+    done: dict[bytes, str] = {}  # when a session said that it has done a step
+    for row in (row for chain in chains.values() for row in chain if row.closes):
+        done.update((step, max(row.ended, done.get(step, ""))) for step in row.closes.split())
+    rows = [row for chain in chains.values() for row in chain]
+    newest = max((row.ended for row in rows), default="")
+    last = {row.thread for row in rows if row.ended == newest}
+    threads = [Thread(chain, facts.get(thread), done, last == {thread}) for thread, chain in chains.items()]
     return sorted(threads, key=lambda thread: (thread.last_activity, thread.id), reverse=True)
 
 
@@ -107,12 +131,13 @@ def change(project_dir: str, thread: Thread, at: str, *, status: str = "", title
     fact = {**(files.load_json(path, SPEC) or unsaid), **({"title": title} if title else {})}
     if not title:
         steps = thread.next_steps if status == CLOSED else []
-        fact.update(status=status, at=max(at, thread.last_activity), dismissed=_hashes(steps))
+        dismissed = [hashed(step).decode() for step in steps]
+        fact.update(status=status, at=max(at, thread.last_activity), dismissed=dismissed)
     files.write_json(path, fact, durable=True)
 
 
-def _hashes(steps: list[str]) -> list[str]:
-    return [hexdigest(step)[:12] for step in steps]  # forgetting a session leaves no word of it here
+def hashed(step: str) -> bytes:
+    return hexdigest(step)[: settings.STEP_HASH_CHARS].encode()  # forgetting a session leaves no word of it here
 
 
 def load_cache(project_dir: str) -> dict[str, Row]:
@@ -152,17 +177,21 @@ def load_rows(
 
 def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     headline, title, branch = episode.headline(value), value.get("title") or "", value.get("branch") or ""
-    label = cut(value["asked"][0], settings.SUMMARY_LINE_CHARS) if value["asked"] else ""
-    status = OPEN if value["what_remains"] else CLOSED
+    done, steps = value["what_was_done"], value["what_remains"]
+    is_work = bool(value["files_changed"] or value.get("commits") or value["tasks"] or len(done) >= _WORK_CHARS)
+    status = CLOSED if is_work else IDLE
+    if steps:
+        status = ASKED if all(step[-1:] in "?？" for step in steps) else OPEN
     thread = {
         "last_activity": value["ended"],
         "id": value["thread"],
-        "status": status,
+        "status": OPEN if status == OPEN else CLOSED,
         "sessions": [value["id"]],
-        "title": title or label or headline,
-        "summary": first_sentence(value["what_was_done"], settings.ITEM_CHARS),
-        "next_steps": value["what_remains"],
-        "channels": [value["channel"]] if value.get("channel") else [],
+        "title": title or headline,
+        "summary": cut(done.rpartition("\n\n")[2].partition("\n")[0], settings.ITEM_CHARS) or headline,
+        "next_steps": steps,
+        "blockers": value.get("blockers") or [],
+        "channels": value.get("channels") or list(filter(None, [value.get("channel")])),
         "opened_at": value["started"],
         "branch": branch,
         "model": value.get("model") or "",
@@ -182,5 +211,6 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
         from . import review
 
         left = review.columns(value)
-    values += [jsontext.compact(tasks) if tasks else "", *left, line, jsontext.compact(thread)]
+    values += [jsontext.compact(tasks) if tasks else "", " ".join(value.get("closes") or ())]
+    values += [b" ".join(map(hashed, steps)).decode(), *left, line, jsontext.compact(thread)]
     return Row([text.encode("utf-8", "replace") for text in values])

@@ -71,12 +71,17 @@ def lock(project_dir: str, wait_seconds: float = settings.LOCK_WAIT_SECONDS, bus
 
 
 def open_work(tasks: list[Task], chains: list[Thread]) -> list[Work]:
-    """Open tasks, then open threads that belong to no open task."""
-    open_tasks = [task for task in tasks if task.is_open]
-    covered = {session for task in open_tasks for session in task.sessions}
+    """Open tasks, then open threads that belong to no task, or went on after it was done."""
+    until: dict[str, str] = {}  # session → how long its work counts as the task's
+    for task in tasks:
+        until.update((session, "9" if task.is_open else task.last_activity) for session in task.sessions)
     # Without tasks a Stop need not parse the sessions of a thread.
-    others = (each for each in chains if each.is_open and not (covered and covered.issuperset(each.sessions)))
-    return [*open_tasks, *others]
+    others = (
+        each
+        for each in chains
+        if each.is_open and not (until and all(until.get(id, "") >= each.last_activity for id in each.sessions))
+    )
+    return [*(task for task in tasks if task.is_open), *others]
 
 
 def has_work(project_dir: str) -> bool:
@@ -123,12 +128,16 @@ def _current_work(tasks: list[Task], chains: list[Thread], project: str) -> dict
     updated = max([each.finished for each in work], default="")
     year, month, day, *_ = time.localtime(clock.parse(updated) or 0.0)
     begins, ends = (clock.iso(time.mktime((year, month, each, 0, 0, 0, 0, 0, -1))) for each in (day, day + 1))
-    active = []
+    active, listed = [], set()
     for each in open_work(tasks, chains)[: settings.ACTIVE_TASKS_SHOWN]:
+        steps = [step for step in each.next_steps if step not in listed]
+        listed.update(steps)
+        if each.next_steps and not steps:
+            continue  # a later session left the same
         item = {"id": each.id, "description": each.title, "status": "blocked" if each.blockers else "in_progress"}
         item.update(started=each.opened_at, project=project, branch=each.branch, blockers=each.blockers)
-        active.append({**item, "next_steps": each.next_steps})
-    ended = [each for each in work if begins <= each.finished < ends and not each.is_open]
+        active.append({**item, "next_steps": steps, "close": each.close})
+    ended = [each for each in work if begins <= each.finished < ends and not each.is_open and each.is_work]
     done = [{"id": each.id, "description": each.title, "completed": each.finished} for each in ended]
     done = done[: settings.ACTIVE_TASKS_SHOWN]
     return {"schema": settings.SCHEMA, "updated": updated, "active_tasks": active, "completed_today": done}

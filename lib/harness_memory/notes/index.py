@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from .note import Note
 
 TOPICS = settings.LEARNING_DIR + "/" + settings.TOPICS_DIR
+FOLDERS = {"local": settings.LOCAL_DIR, settings.TEAM_SCOPE: settings.CLAUDE_DIR + "/" + settings.STORE_DIR}
 _HEAD = "# Notes\n\n"
 _MORE = "- (%d more note%s not listed; all of them: harness memory list --notes)\n"
 _INSTEAD = " · instead of "
@@ -38,7 +39,7 @@ def render(notes: list[Note]) -> tuple[str, int]:
 
 def render_line(note: Note) -> str:
     name = one_line(note.name).replace("[", "(").replace("]", ")")
-    folder = settings.LOCAL_DIR if note.scope == "local" else TOPICS
+    folder = FOLDERS.get(note.scope, TOPICS)
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
     facts += [_ABOUT + ", ".join(map(one_line, note.files))] if note.files else []
@@ -50,7 +51,7 @@ def read_line(line: str) -> tuple[str, list[str]]:
     """The slug that a line points to ("" for any other line), and the notes it replaces."""
     head, _, rest = line.partition(".md): ")
     folder, slash, slug = head.rpartition("](")[2].rpartition("/")
-    if not slash or folder not in (TOPICS, settings.LOCAL_DIR):
+    if not slash or folder not in (TOPICS, *FOLDERS.values()):
         return "", []
     return slug, line.rpartition(_INSTEAD)[2].split(", ") if _INSTEAD in rest else []
 

@@ -23,7 +23,7 @@ from ..base.redact import redact
 from ..base.text import cut
 from . import binding, index
 from .note import Note, is_fence
-from .shelf import Shelf, holding, read_all
+from .shelf import CONFLICT, Shelf, holding, read_all
 
 _CODE_LINES = 12  # a longer listing belongs into the repository
 _SHOWN_CHARS = 80
@@ -40,6 +40,7 @@ _REMEDIES = {
     "code": "keep it in the repository, and here the path and what to know of it",
     "frontmatter": "complete it, as --fix does, or: harness memory note edit NAME",
     "unreadable": "split the topic, or move it out of the store; archive/notes may hold a former version",
+    "conflict": "resolve the conflict: keep one version, remove the marks",
     "index": "merge topics, or remove what is not needed: harness memory compact, then list --unused",
 }
 _ALIKE = {"duplicate": "says what", "near-duplicate": "says nearly what", "contradiction": "perhaps contradicts what"}
@@ -223,7 +224,8 @@ def is_unused(shelf: Shelf, note: Note, now: float) -> bool:
 
 def check_note(note: Note, root: str) -> Iterator[Finding]:
     if note.is_unreadable:
-        yield _finding(note, 1, "unreadable", note.problems[0][1])
+        line, what = note.problems[0]
+        yield _finding(note, line, "conflict" if note.fate == CONFLICT else "unreadable", what)
         return
     lacks = _lacks(note)
     if lacks:

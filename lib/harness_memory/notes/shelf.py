@@ -2,10 +2,12 @@
 
     <session>/local/*.md                 local: deleted when the session ends
     <project>/LEARNING/topics/*.md       project
+    <checkout>/.claude/memory/*.md       team: comes with the repository, read and never written (see `team`)
     <store>/user/LEARNING/topics/*.md    user: follows the person into every project
 
-The nearer scope wins: a local note overrides the project's of the same name, that one the user's. A superseded note
-stays on disk and is never injected. Every change happens under the shelf's lock and renews its index, MEMORY.md.
+The nearer scope wins, in this order: of two notes of one name the local one overrides the project's, and so on. A
+superseded note stays on disk and is never injected. Every change happens under the shelf's lock and renews its index,
+MEMORY.md.
 """
 
 from __future__ import annotations
@@ -20,6 +22,8 @@ from . import binding, index
 from . import note as notes
 from .note import Note
 
+CONFLICT = "in conflict"
+
 
 class Shelf:
     """The notes of one scope; `home`, with their index and archive, is "" for local ones. `with shelf:` locks it."""
@@ -29,8 +33,8 @@ class Shelf:
     def __init__(self, scope: str, home: str, wait_seconds: float = 5.0) -> None:
         self.scope = scope
         self.may_loosen = False  # only a person may make a note bind less
-        self.home = home if scope != "local" else ""
-        self.folder = os.path.join(home, *(index.TOPICS.split("/") if self.home else [settings.LOCAL_DIR]))
+        self.home = home if scope in ("project", "user") else ""
+        self.folder = os.path.join(home, *index.FOLDERS.get(scope, index.TOPICS).split("/"))
         self.index = os.path.join(home, settings.NOTES_INDEX_FILE)
         self.archive = os.path.join(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
         lock = os.path.join(os.path.dirname(self.folder) if self.home else self.folder, "notes.lock")
@@ -51,9 +55,9 @@ class Shelf:
 
     def note(self, slug: str) -> Note | None:
         """None when the file is missing; an unreadable note has no facts and names its problem."""
-        path = self.path(slug)
+        path, data = self.path(slug), None
         try:
-            data = files.read(path, settings.CURATED_MAX_BYTES)
+            data = files.read(path, settings.CURATED_MAX_BYTES, of_anyone=self.scope == settings.TEAM_SCOPE)
             if data is None:
                 return None
             note = notes.parse(slug, data.decode("utf-8"))
@@ -64,6 +68,11 @@ class Shelf:
             note.is_unreadable, note.fate = True, "unreadable"
             note.problems.append((1, "cannot be read: %s" % getattr(error, "strerror", "not UTF-8")))
         note.scope, note.path = self.scope, path
+        if data and b"\n=======" in data and b"\n>>>>>>> " in data:
+            rows = [at for at, row in enumerate(data.split(b"\n"), 1) if row.startswith(b"<<<<<<< ")]
+            if rows:
+                note.fields, note.body, note.is_unreadable, note.fate = {}, [], True, CONFLICT
+                note.problems = [(rows[0], "holds the marks of a merge conflict")]
         return note
 
     def mark_used(self, slug: str) -> None:
@@ -100,7 +109,7 @@ class Shelf:
         self._check(note.slug, note)
         data = redact(notes.render(note)).encode("utf-8", "replace")
         former = (files.read(self.path(note.slug)) or b"") if self.home else b""
-        archived = self._archived(note.slug, now) if former not in (b"", data) else ""
+        archived = self.archived(note.slug, now) if former not in (b"", data) else ""
         if archived:
             files.write(archived, former, durable=True)
         files.write(self.path(note.slug), data, durable=True)
@@ -112,7 +121,7 @@ class Shelf:
         if not self.home:
             files.erase(self.path(slug))
             return ""
-        path = self._archived(slug, now)
+        path = self.archived(slug, now)
         files.move(self.path(slug), path)
         files.remove(self.used(slug))
         return path
@@ -122,7 +131,7 @@ class Shelf:
         if before and not self.may_loosen and binding.is_looser(before, after):
             raise binding.Bound(errno.EPERM, binding.PERSON, before.path)
 
-    def _archived(self, slug: str, now: float) -> str:
+    def archived(self, slug: str, now: float) -> str:
         files.ensure_dir(self.archive)
         return os.path.join(self.archive, "%s.%s.md" % (slug, clock.stamp(clock.fine_iso(now))))
 
@@ -134,7 +143,7 @@ class Shelf:
         is_changed = not files.is_same(self.index, text)
         head = files.read_part(self.index, 64)
         if head and not index.is_ours(head):
-            files.move(self.index, self._archived("MEMORY", files.made(self.index)))
+            files.move(self.index, self.archived("MEMORY", files.made(self.index)))
         binding.save(self.home, self.read())
         if text:
             files.write(self.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
@@ -148,10 +157,20 @@ def user_shelf(store_root: str) -> Shelf:
     return Shelf("user", os.path.join(store_root, settings.USER_DIR))
 
 
-def shelves(store_root: str, project_dir: str, session_dir: str = "") -> list[Shelf]:
+def team_shelf(store_root: str, checkout: str) -> list[Shelf]:
+    """The notes of a checkout, if it has any; a link may lead to files of others, and at home it is the store."""
+    shelf = Shelf(settings.TEAM_SCOPE, checkout)
+    is_ours = (
+        checkout and os.path.isdir(shelf.folder) and os.path.realpath(shelf.folder) != os.path.realpath(store_root)
+    )
+    is_linked = any(map(os.path.islink, (shelf.folder, os.path.dirname(shelf.folder))))
+    return [shelf] if is_ours and not is_linked else []
+
+
+def shelves(store_root: str, project_dir: str, session_dir: str = "", checkout: str = "") -> list[Shelf]:
     """The nearest first."""
     nearer = [Shelf("local", session_dir)] if session_dir else []
-    return [*nearer, Shelf("project", project_dir), user_shelf(store_root)]
+    return [*nearer, Shelf("project", project_dir), *team_shelf(store_root, checkout), user_shelf(store_root)]
 
 
 def read_all(places: list[Shelf]) -> list[Note]:
@@ -161,7 +180,9 @@ def read_all(places: list[Shelf]) -> list[Note]:
     nearest: dict[str, Note] = {}
     targets = {}
     for ref, note in readable.items():
-        targets[ref] = [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.items("supersedes")]
+        words = [word if "/" in word else "%s/%s" % (note.scope, word) for word in note.items("supersedes")]
+        is_team = note.scope == settings.TEAM_SCOPE  # a repository hides nothing of one's own
+        targets[ref] = [word for word in words if not is_team or word.startswith(note.scope)]
         first = nearest.setdefault(note.slug, note)
         note.fate = "overridden by " + first.ref if first is not note else ""
     for ref, superseded in targets.items():

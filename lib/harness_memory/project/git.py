@@ -76,6 +76,21 @@ def origin_url(repo: Repository) -> str:
     return ""
 
 
+def commits(repo: Repository, since: float, until: float) -> list[str]:
+    """Subjects of the commits made here in that time, by the log of HEAD; an amended one counts once."""
+    path = os.path.join(repo.git_dir, "logs", "HEAD")
+    if repo.is_borrowed or files.modified(path) < since:
+        return []
+    found: list[str] = []
+    for line in files.read_part(path, 64 * 1024, from_end=True).decode("utf-8", "replace").split("\n"):
+        head, _, action = line.partition("\t")
+        kind, _, subject = action.partition(": ")
+        time = head.rpartition("> ")[2].partition(" ")[0]
+        if kind in ("commit", "commit (initial)", "commit (amend)") and time.isdigit() and since <= int(time) <= until:
+            found = [*found[: -1 if kind == "commit (amend)" else None], subject]
+    return found
+
+
 def is_clone(repo: Repository) -> bool:
     """Whether it began as a clone, as far as its log reaches back."""
     return "\tclone: from " in _read(os.path.join(repo.common_dir, "logs", "HEAD")).partition("\n")[0]

@@ -117,6 +117,10 @@ def last_seen(project_dir: str) -> tuple[str, str]:
     return ["", *facts["paths"]][-1], ["", *facts["remotes"]][-1]
 
 
+def remotes(project_dir: str) -> list[str]:
+    return list(_facts(*os.path.split(project_dir))["remotes"])
+
+
 def project_id(identity: str) -> str:
     return _slug(identity) + "-" + hexdigest(identity)[: settings.ID_HASH_CHARS]
 

@@ -16,7 +16,7 @@ import time
 from zlib import crc32
 
 from ..base import clock, files, jsontext, settings
-from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source, dump
+from .index import ARCHIVED, NOTE, SESSION, Document, Segment, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -192,6 +192,8 @@ class _Cache:
                     if not self.base:  # files of other versions go
                         drop(self.project_dir)
                         files.remove_tree(folder(os.path.join(self.store_root, settings.USER_DIR)))
+                    from .writer import dump
+
                     dead = self.dead()
                     self.state["dead"] = len(dead)
                     data = dump(self.base, [*self.recent.values()], dead, self.state)
@@ -203,9 +205,18 @@ class _Cache:
 
 
 def open_source(
-    store_root: str, project_dir: str, now: float, ends: float, *, own: frozenset[str] = frozenset(), is_whole: bool
+    store_root: str,
+    project_dir: str,
+    now: float,
+    ends: float,
+    *,
+    own: frozenset[str] = frozenset(),
+    is_whole: bool,
+    checkout: str = "",
 ) -> Source:
-    """Everything in reach of a project, up to date; a prompt takes in a few documents until `ends`, `is_whole` all."""
+    """Everything in reach of a project, up to date; a prompt takes in a few documents until `ends`, `is_whole` all.
+
+    Notes of the team belong to a `checkout`, not to the project: they are read each time."""
     try:
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
         cache.refresh(now, ends, own)
@@ -213,7 +224,17 @@ def open_source(
         drop(project_dir)
         cache = _Cache(store_root, project_dir, is_whole=is_whole)
         cache.refresh(now, ends, own)
-    return Source(cache.base, [*cache.recent.values()], cache.dead())
+    recent, dead = {**cache.recent}, cache.dead()
+    if os.path.isdir(os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR)):
+        from .documents import of_team
+
+        ids = cache.base.ids() if cache.base else []
+        for document in of_team(store_root, checkout, cache.stamps):
+            recent[document.record.id] = document
+            hidden = settings.USER_DIR + document.record.id[len(settings.TEAM_SCOPE) :]
+            recent.pop(hidden, None)
+            dead |= {number for number, id in enumerate(ids) if id == hidden}
+    return Source(cache.base, [*recent.values()], dead)
 
 
 def drop(project_dir: str) -> None:
@@ -221,11 +242,13 @@ def drop(project_dir: str) -> None:
     files.remove_tree(folder(project_dir), kept=_LOCK)
 
 
-def path_of(store_root: str, project_dir: str, record: Record) -> str:
+def path_of(store_root: str, project_dir: str, record: Record, checkout: str = "") -> str:
     """The file that a document derives from."""
     scope, _, name = record.id.partition("/")
     if record.kind == SESSION:
         return os.path.join(project_dir, settings.EPISODES_DIR, record.id)
+    if scope == settings.TEAM_SCOPE:
+        return os.path.join(checkout, settings.CLAUDE_DIR, settings.STORE_DIR, name + ".md")
     if record.kind == NOTE:
         return os.path.join(note_folders(store_root, project_dir)[scope], name + ".md")
     return os.path.join(_archive_folder(store_root, project_dir), name.partition("/")[0] + settings.ARCHIVE_SUFFIX)

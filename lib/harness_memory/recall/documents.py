@@ -1,52 +1,121 @@
-"""Documents of sessions, notes and archived titles, as recall indexes them."""
+"""Documents of sessions, notes and archived titles, as recall indexes them, and the passages that it quotes."""
 
 from __future__ import annotations
 
 from ..base import clock
 from .index import NOTE, SESSION, Document
-from .terms import PATHS_MAX, pair_code, path_term, terms
+from .terms import PATHS_MAX, code, path_term, stem_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Iterator, Sequence
     from typing import Any
 
     from ..notes.note import Note
 
 _TEXT_MAX_CHARS = 64 * 1024
+_PASSAGE_CHARS = 280  # sentences of one speaker are joined up to it
+_LIMIT_BYTES = b"\0\0\0\0"
+_PATHS_SHOWN = 24
+_SAME_CHARS = 40  # what starts like something said is the same
 
 
 def index_text(
-    id: str, kind: str, title: str, text: str = "", files: Sequence[str] = (), tags: Sequence[str] = (), time: float = 0
+    id: str,
+    kind: str,
+    title: str,
+    text: str = "",
+    files: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    time: float = 0,
+    passages: Sequence[str] | None = None,
 ) -> Document:
+    """`text` is searched but not quoted; without `passages` its lines are them."""
+    if passages is None:
+        text, passages = "", lines(text)
     words = terms(title) + terms(text[:_TEXT_MAX_CHARS])
-    pairs = sorted({pair_code(first, second) for first, second in zip(words, words[1:]) if first != second})
     paths = list(dict.fromkeys(files))[:PATHS_MAX]
+    codes = [b"".join(map(code, words))]
+    for passage in passages:
+        held = terms(passage)
+        words += held
+        codes.append(b"".join(map(code, held)))
     for more in (*tags, *paths):
         words += terms(more)
     counts: dict[str, int] = {}
     for word in words:
         counts[word] = counts.get(word, 0) + 1
-    counts.update((path_term(path), len(paths)) for path in paths)
-    return Document(counts, pairs, len(words), time, [id, kind, clock.iso(time)[:10], title, paths[:12]])
+    for name in (path_term, stem_term):
+        names = {*map(name, paths)}
+        counts.update(dict.fromkeys(names, len(names)))
+    record = [id, kind, clock.iso(time)[:10], title, paths[:_PATHS_SHOWN]]
+    return Document(counts, _LIMIT_BYTES.join(codes).hex(), len(words), time, record)
 
 
 def of_episode(name: str, value: dict[str, Any], headline: str) -> Document:
-    parts = [*value["asked"], value["what_was_done"], *value["what_remains"], *value["learnings"]]
-    parts += [text for each in value["commands_failed_then_fixed"] for text in (each["failed"], each["fixed"])]
-    parts += [task["title"] for task in value["tasks"]]
-    parts += [value.get("branch") or "", value.get("skill_used") or ""]
-    title = "%s\n%s" % (value.get("title") or "", headline)
+    parts = [task["title"] for task in value["tasks"]]
+    parts += [value.get("branch") or "", value.get("skill_used") or "", value.get("title") or ""]
     time = clock.parse(value["ended"]) or clock.parse(value["started"]) or 0.0
-    document = index_text(name, SESSION, title, "\n".join(map(str, parts)), value["files_changed"], value["tags"], time)
-    document.record.line = headline
-    return document
+    text, files, tags = "\n".join(map(str, parts)), value["files_changed"], value["tags"]
+    return index_text(name, SESSION, headline, text, files, tags, time, of_session(value))
+
+
+def of_team(store_root: str, checkout: str, known: Container[str]) -> Iterator[Document]:
+    """The notes of a checkout that no note of the project overrides."""
+    from ..base import files
+    from ..notes import shelf, team
+
+    for note in shelf.holding(shelf.team_shelf(store_root, checkout)):
+        if "project/" + note.slug not in known:
+            document = of_note(note, files.modified(note.path))
+            document.record.line += team.stale_mark(note, checkout)
+            yield document
 
 
 def of_note(note: Note, modified: float) -> Document:
     time = clock.parse(note.day + "T00:00:00Z") or modified
-    text = "\n".join([note.description, *note.body])
-    document = index_text(note.ref, NOTE, note.name, text, note.files, (), time)
+    document = index_text(
+        note.ref, NOTE, note.name, note.description, note.files, (), time, lines("\n".join(note.body))
+    )
     is_named = note.description.startswith(note.name)
     document.record.line = note.description if is_named else "%s: %s" % (note.name, note.description)
     return document
+
+
+def of_session(value: dict[str, Any]) -> list[str]:
+    """What an episode says, in passages: what was said and done, then what was decided, learned and left."""
+    said = value.get("passages")
+    joined: list[str] = []
+    before = None
+    for each in said if isinstance(said, list) else ():
+        text, speaker = str(each.get("text") or ""), (each.get("turn"), each.get("by"))
+        if joined and speaker == before and len(joined[-1]) + len(text) < _PASSAGE_CHARS:
+            joined[-1] += " " + text
+        else:
+            joined.append(text)
+        before = speaker
+    whole = "\n".join(joined)
+    more = [*value["asked"], *lines(value["what_was_done"])]
+    for key in ("decisions", "learnings", "what_remains"):
+        more += [as_text(each) for each in value.get(key) or ()]
+    joined += [text for text in more if text[:_SAME_CHARS] not in whole]
+    return joined + [
+        "`%s` failed; `%s` worked" % (fix["failed"], fix["fixed"]) for fix in value["commands_failed_then_fixed"]
+    ]
+
+
+def as_text(value: object) -> str:
+    return ", because ".join([str(each) for each in value.values() if each]) if isinstance(value, dict) else str(value)
+
+
+def lines(text: str) -> list[str]:
+    """The lines of a Markdown text without their marks; a long one is cut between sentences."""
+    found: list[str] = []
+    for line in text[:_TEXT_MAX_CHARS].split("\n"):
+        begun = len(found)
+        for sentence in line.strip().lstrip("-*+>•# ").replace(". ", ".\n").split("\n"):
+            if len(found) > begun and len(found[-1]) + len(sentence) < _PASSAGE_CHARS:
+                found[-1] += " " + sentence
+            elif sentence:
+                found.append(sentence)
+    return found

@@ -1,9 +1,10 @@
 """Documents as postings in one file, read term by term.
 
 A line of magic, a line of JSON `{"state", "sizes", "crc"}`, then the sections of `_SECTIONS` in this machine's byte
-order: columns of the documents; the ends of all terms, posting lists, sets of pairs and records; the terms, sorted;
-the ids of the documents, one a line; posting lists, pairs and records. A posting list is document numbers (4 bytes
-each), then counts (1 byte each). A record is JSON: [id, kind, day, line, files].
+order: columns of the documents; the ends of all terms, posting lists, words and records; the terms, sorted; the ids
+of the documents, one a line; posting lists, words and records. A posting list is document numbers (4 bytes each), then
+counts (1 byte each). Words are the codes (4 bytes each) of a document's terms in their order, 0 before each passage. A
+record is JSON: [id, kind, day, line, files].
 """
 
 from __future__ import annotations
@@ -18,14 +19,14 @@ from ..base import jsontext
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from typing import Any
 
 
-SESSION, NOTE, ARCHIVED = KINDS = ("session", "note", "archived")
-MAGIC = b"harness-recall %s.5 %s" % (__version__.encode(), sys.byteorder.encode())
-COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("kinds", "B"))
-BLOBS = ("terms", "postings", "pairs", "records")
+SESSION, NOTE, ARCHIVED = "session", "note", "archived"
+MAGIC = b"harness-recall %s.6 %s" % (__version__.encode(), sys.byteorder.encode())
+COLUMNS = (("lengths", "I"), ("times", "d"), ("stamps", "Q"), ("breadths", "B"))
+BLOBS = ("terms", "postings", "words", "records")
 _SECTIONS = (*(name for name, _ in COLUMNS), *(name + " ends" for name in BLOBS), "terms", "ids", *BLOBS[1:])
 
 
@@ -42,18 +43,18 @@ class Record:
 
 
 class Document:
-    """Term counts, codes of neighbouring terms, and the record to show; `stamp` is the version of its file."""
+    """Term counts, the words as codes in hexadecimal, and the record to show; `stamp` is the version of its file."""
 
-    __slots__ = ("counts", "length", "pairs", "record", "stamp", "time")
+    __slots__ = ("counts", "length", "record", "stamp", "time", "words")
 
     def __init__(
-        self, counts: dict[str, int], pairs: Sequence[int], length: int, time: float, record: list[Any], stamp: int = 0
+        self, counts: dict[str, int], words: str, length: int, time: float, record: list[Any], stamp: int = 0
     ) -> None:
-        self.counts, self.pairs, self.length, self.time = counts, pairs, length, time
+        self.counts, self.words, self.length, self.time = counts, words, length, time
         self.record, self.stamp = Record(*record), stamp
 
     def to_row(self) -> list[Any]:
-        return [self.counts, self.pairs, self.length, self.time, self.record.to_row(), self.stamp]
+        return [self.counts, self.words, self.length, self.time, self.record.to_row(), self.stamp]
 
 
 class Segment:
@@ -131,7 +132,8 @@ class Source:
         columns = base.columns if base else {name: memoryview(b"") for name, _ in COLUMNS}
         self.lengths: list[int] = columns["lengths"].tolist() + [each.length for each in recent]
         self.times: list[float] = columns["times"].tolist() + [each.time for each in recent]
-        self.kinds = columns["kinds"].tobytes() + bytes([KINDS.index(each.record.kind) for each in recent])
+        # How many files each names.
+        self.breadths = columns["breadths"].tobytes() + bytes([len(each.record.files) for each in recent])
         self.count = len(self.lengths)
         self.average = sum(self.lengths) / self.count if self.count else 1.0
 
@@ -155,50 +157,12 @@ class Source:
             self._lists[term] = result
         return self._lists[term]
 
-    def pairs(self, number: int) -> Iterable[int]:
+    def words(self, number: int) -> bytes:
         if self._base and number < self._first:
-            return frozenset(memoryview(self._base.item("pairs", number)).cast("I"))
-        return self._recent[number - self._first].pairs
+            return self._base.item("words", number)
+        return bytes.fromhex(self._recent[number - self._first].words)
 
     def record(self, number: int) -> Record:
         if self._base and number < self._first:
             return Record(*jsontext.loads(self._base.item("records", number)))
         return self._recent[number - self._first].record
-
-
-def dump(base: Segment | None, documents: Sequence[Document], dead: Iterable[int], state: dict[str, Any]) -> bytes:
-    """The file of a segment and more documents. Dead ones keep their number and lose their id."""
-    from array import array
-
-    columns = {name: array(code, base.columns[name] if base else ()) for name, code in COLUMNS}
-    ids = base.ids() if base else []
-    count = len(ids)
-    blobs = {name: [base.item(name, number) for number in range(count)] if base else [] for name in BLOBS[2:]}
-    for number in dead:
-        ids[number], blobs["records"][number] = "", b""
-    lists: dict[bytes, tuple[bytearray, bytearray]] = {}
-    if base:
-        for number in range(len(base.ends["terms"])):
-            numbers, counts = base.postings(number)
-            lists[base.item("terms", number)] = (bytearray(numbers), bytearray(counts))
-    for number, each in enumerate(documents, count):
-        ids.append(each.record.id)
-        row = (each.length, each.time, each.stamp, KINDS.index(each.record.kind))
-        for column, value in zip(columns.values(), row):
-            column.append(value)
-        blobs["pairs"].append(array("I", each.pairs).tobytes())
-        blobs["records"].append(jsontext.compact(each.record.to_row()).encode("utf-8", "replace"))
-        code = number.to_bytes(4, sys.byteorder)
-        for term, occurrences in each.counts.items():
-            posting = lists.setdefault(term.encode("utf-8", "surrogatepass"), (bytearray(), bytearray()))
-            posting[0].extend(code)
-            posting[1].append(min(occurrences, 255))
-    blobs["terms"] = sorted(lists)
-    blobs["postings"] = [b"".join(lists[word]) for word in blobs["terms"]]
-    sections = [column.tobytes() for column in columns.values()]
-    sections += [array("I", accumulate(map(len, blobs[name]))).tobytes() for name in BLOBS]
-    texts = [b"".join(blobs[name]) for name in BLOBS]
-    sections += [texts[0], "\n".join(ids).encode("utf-8", "replace"), *texts[1:]]
-    body = b"".join(sections)
-    header = {"state": state, "sizes": [*map(len, sections)], "crc": crc32(body)}
-    return b"\n".join([MAGIC, jsontext.compact(header).encode("utf-8", "replace"), body])

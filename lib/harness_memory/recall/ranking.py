@@ -1,21 +1,20 @@
-"""Ranking: BM25 over terms, then neighbouring terms, recency and files; and which documents are worth injecting."""
+"""Ranking: BM25 over terms, then time and files."""
 
 from __future__ import annotations
 
 from math import log, sqrt
 
-from .index import KINDS, NOTE
-from .terms import PATHS_MAX, pair_code, path_term, terms
+from .terms import PATHS_MAX, file_names, path_term, terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from .index import Source
 
     Scores = dict[int, float]
 
-# Measured on coding sessions and commit histories.
+# Measured on coding sessions, commit histories and dialogues; each set apart from the one it was chosen on.
 _QUERY_MAX_CHARS = 4096  # start and end of a longer prompt
 _QUERY_TAIL_CHARS = 1024
 _QUERY_MAX_TERMS = 256
@@ -23,86 +22,73 @@ _POSTINGS_MAX = 10_000  # per query; a frequent term adds little and costs most
 _TERMS_MIN = 6  # read even beyond _POSTINGS_MAX
 _CANDIDATES = 500  # by their words; only these are ranked further
 _PROMPTS_MAX = 5  # latest of this session
-_SATURATION = 1.1  # BM25's k1
+_SATURATION = 1.3  # BM25's k1
 _LENGTH_SHARE = 0.55  # BM25's b
 _FRAMING_WEIGHT = 0.45  # of words that frame a request
 _CONTEXT_WEIGHT = 0.5  # of words in this session's earlier prompts and its branch
-_PAIR_WEIGHT = 0.5
-_PAIR_TOP = 60
-_RECENCY_OF_WORK = 2.0
-_RECENCY_OF_NOTES = 0.15
+_RECENCY_OF_WORK = 1.5
+_RECENCY_OF_WORDS = 0.3  # of notes, and of sessions that changed no file
 _RECENCY_DAYS = 3.0
 _USUAL_DAYS = 30.0
-_FILE_FEEDBACK = 0.4  # of the best score, for a document about the files of the best few
-_FILE_TOP = 5
-_CONTEXT_FILE_WEIGHT = 0.3  # of the best score, for a document about the files of this session
-_WORTH_MIN = 0.8  # measured by bench/recall/measure.py
-_WORTH_SCALE = 5.0
-_PICK_MAX = 3
-_PICK_EXAMINED = 10
+_WINDOW_WEIGHT = 0.5  # for a document of the time that the prompt names
+# Of the best score:
+_FEEDBACK_WEIGHT = 4.0  # for all the files that the best few share
+_FEEDBACK_TOP = 8
+_FEEDBACK_PATHS = 32
+_SESSION_FILES_WEIGHT = 3.0  # for the very files of this session
+_SESSION_FILES_DECAY = 0.93  # of each file, from the latest back
+_NAMED_WEIGHT = 1.0  # for a file that the prompt names
+_NAMED_BEFORE_WEIGHT = 0.6  # for all the files that earlier prompts and the last answer name
 # Stems that say how something is asked, not what it is about.
 _FRAMING = (
-    "advice ago amount back chat conversation current day date different discuss first go help idea kind know last"
-    " long make many mention might month much name need new number often one plan previous previously recent"
-    " recommend remember remind say specific suggest take talk tell thing think time tip today total try two type"
-    " use way want week year yesterday"
+    "advic ago amount back chat convers current dat day different discus first go help idea kind know last long mak"
+    " many mention might month much nam need new numb often one plan previou previous recent recommend rememb remind"
+    " say specific suggest tak talk tell thing think tim tip today total try two typ use want way week year"
+    " yesterday"
 )
-_FRAMES = frozenset(terms(_FRAMING))
-_NOTE = KINDS.index(NOTE)
+_FRAMES = frozenset(_FRAMING.split())
+_TIME_MARKS = ("yesterday", "last ", "-", "uary", "march", "april", "may", "june", "july", "august", "ember", "ober")
 _TRUNKS = ("main", "master", "develop", "trunk", "HEAD")
 
 
 class Query:
-    """A weight for each term of a text, its neighbouring terms, and the paths this session touched."""
+    """A weight for each term of a text, its neighbouring terms, and the files that it and this session are about."""
 
-    __slots__ = ("pairs", "paths", "weights")
+    __slots__ = ("before", "named", "pairs", "paths", "text", "weights", "words")
 
-    def __init__(self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = ()) -> None:
-        """`prompts` are the earlier ones of the session."""
-        words = _terms(text)
+    def __init__(
+        self, text: str, *, prompts: Sequence[str] = (), branch: str = "", files: Sequence[str] = (), answer: str = ""
+    ) -> None:
+        """Of this session: `prompts` and `files` read and changed so far, in order, and its last `answer`."""
+        self.text, words = text, _terms(text)
         self.pairs = {(first, second) for first, second in zip(words, words[1:]) if first != second}
         unique = list(dict.fromkeys(words))
         if len(unique) > _QUERY_MAX_TERMS:
             unique = unique[: _QUERY_MAX_TERMS // 2] + unique[-_QUERY_MAX_TERMS // 2 :]
+        self.words = frozenset(unique)
         self.weights = dict.fromkeys(unique, 1.0)
-        for prompt in (*prompts[-_PROMPTS_MAX:], "" if branch in _TRUNKS else branch):
+        prompts = prompts[-_PROMPTS_MAX:]
+        for prompt in (*prompts, "" if branch in _TRUNKS else branch):
             for word in _terms(prompt):
                 self.weights.setdefault(word, _CONTEXT_WEIGHT)
         for word in _FRAMES.intersection(self.weights):
             self.weights[word] *= _FRAMING_WEIGHT
-        self.paths = files[:PATHS_MAX]
+        latest = enumerate(reversed(files[-PATHS_MAX:]))
+        self.paths = {path_term(path): _SESSION_FILES_DECAY**age for age, path in latest}
+        self.named = file_names(_ends(text))
+        before = file_names("\n".join([*map(_ends, prompts), answer]))
+        self.before = [term for term, weight in before.items() if weight == 1.0]
 
 
 def _terms(text: str) -> list[str]:
-    """Terms of the start and end of a text: the middle of a long one is pasted."""
+    return terms(_ends(text))
+
+
+def _ends(text: str) -> str:
+    """Start and end of a text: the middle of a long one is pasted."""
     if len(text) > _QUERY_MAX_CHARS:
         text = text[: _QUERY_MAX_CHARS - _QUERY_TAIL_CHARS] + " " + text[-_QUERY_TAIL_CHARS:]
-    return terms(text)
-
-
-def pick(
-    source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool], limit: int = _PICK_MAX
-) -> list[int]:
-    """The few documents that a prompt calls for, best first; none when nothing does."""
-    scores = score(source, query, now)
-    leading = best(source, scores, _PICK_EXAMINED)
-    worthy = [number for number in leading if worth(source, query, number, scores[number]) >= _WORTH_MIN]
-    return [number for number in worthy if not is_unwanted(number)][:limit]
-
-
-def worth(source: Source, query: Query, number: int, score: float) -> float:
-    """A score on an absolute scale: weighed by how much of the query the document holds."""
-    unknown = log(1 + (source.count + 0.5) / 0.5)  # of a term without documents: unrelated prompts are full of them
-    total = matched = together = 0.0
-    for term, weight in (*query.weights.items(), *((path_term(path), 1.0) for path in query.paths)):
-        known = rarity(source, term)
-        total += weight * (known or unknown)
-        if known and number in source.postings(term):
-            matched += weight * known
-            together += 1 if term.isalpha() else 2
-    # One plain word in common is chance; so is the best of very many documents.
-    chance = (_WORTH_SCALE / unknown) ** 3
-    return score * chance * matched / total * (together - 1) / together if together else 0.0
+    return text
 
 
 def rarity(source: Source, term: str) -> float:
@@ -122,11 +108,6 @@ def best(source: Source, scores: Scores, limit: int) -> list[int]:
 
 def score(source: Source, query: Query, now: float) -> Scores:
     """A score for each document that matches the query, by its number."""
-    return [scores for _, scores in steps(source, query, now)][-1]
-
-
-def steps(source: Source, query: Query, now: float) -> Iterator[tuple[str, Scores]]:
-    """The scores after each step of the ranking, with the name of the step."""
     # The rarest terms first, up to a number of postings.
     holders = {term: source.holders(term) for term in query.weights}
     rarities: dict[str, float] = {}
@@ -136,13 +117,9 @@ def steps(source: Source, query: Query, now: float) -> Iterator[tuple[str, Score
         if left >= 0 or len(rarities) < _TERMS_MIN:
             rarities[term] = rarity(source, term)
     scores = _by_words(source, query.weights, rarities)
-    yield "words", scores
-    _add_pairs(source, scores, query, rarities)
-    yield "pairs", scores
-    _favour_new(source, scores, now)
-    yield "newness", scores
+    _favour_times(source, scores, query, now)
     _follow_files(source, scores, query)
-    yield "files", scores
+    return scores
 
 
 def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[str, float]) -> Scores:
@@ -160,48 +137,62 @@ def _by_words(source: Source, weights: Mapping[str, float], rarities: Mapping[st
     return {number: value for number, value in scores.items() if value > floor}
 
 
-def _add_pairs(source: Source, scores: Scores, query: Query, rarities: Mapping[str, float]) -> None:
-    """Favour documents in which terms stand side by side as in the query."""
-    weights = {
-        pair_code(first, second): _PAIR_WEIGHT * min(rarities[first], rarities[second])
-        for first, second in query.pairs
-        if first in rarities and second in rarities
-    }
-    for number in best(source, scores, _PAIR_TOP) if weights else ():
-        pairs = source.pairs(number)
-        scores[number] += sum(weight for code, weight in weights.items() if code in pairs)
-
-
-def _favour_new(source: Source, scores: Scores, now: float) -> None:
-    """Multiply by a factor that is 1 at `USUAL_DAYS`, so that notes and sessions stay comparable."""
-    times, kinds = source.times, source.kinds
+def _favour_times(source: Source, scores: Scores, query: Query, now: float) -> None:
+    """Multiply by a factor that is 1 at `USUAL_DAYS`, so that all kinds stay comparable; favour the time named."""
+    times = source.times
     scale = 1 / (86400 * _RECENCY_DAYS)
     usual = 1 / sqrt(1 + _USUAL_DAYS / _RECENCY_DAYS)
+    start, end = 1.0, 0.0
+    text = query.text[:1000].lower()
+    if any(mark in text for mark in _TIME_MARKS):
+        from .times import window
+
+        start, end = window(text, now)
     for number in scores:
-        strength = _RECENCY_OF_NOTES if kinds[number] == _NOTE else _RECENCY_OF_WORK
+        strength = _RECENCY_OF_WORK if source.breadths[number] else _RECENCY_OF_WORDS
         age = max(0.0, now - times[number])
         scores[number] *= (1 + strength / sqrt(1 + age * scale)) / (1 + strength * usual)
+        if start <= times[number] <= end:
+            scores[number] *= 1 + _WINDOW_WEIGHT
 
 
 def _follow_files(source: Source, scores: Scores, query: Query) -> None:
-    """Favour other work on the files of the best results, and on those of this session."""
-    leading = [number for number in best(source, scores, _FILE_TOP) if scores[number] > 0]
-    top = scores[leading[0]] if leading else 0.0
-    weights: dict[str, float] = {}
+    """Favour work on the files that the best results share, that this session works on, and that are named."""
+    leading = [number for number in best(source, scores, _FEEDBACK_TOP) if scores[number] > 0]
+    top = scores[leading[0]] if leading else 1.0
+    shared: dict[str, float] = {}
+    bare: Scores = {}
     for number in leading:
         paths = source.record(number).files
         share = (scores[number] / top) ** 2
         for path in paths:
-            weights[path] = weights.get(path, 0.0) + share / sqrt(len(paths))
-        if not paths:  # a note without files must not fall behind
-            scores[number] += _FILE_FEEDBACK * top * share
-    most = max(weights.values(), default=1.0)
-    shares = {path: weight / most for path, weight in weights.items()}
-    context = dict.fromkeys(query.paths, 1.0)
-    for by_path, weight in ((shares, _FILE_FEEDBACK * top), (context, _CONTEXT_FILE_WEIGHT * (top or 1.0))):
-        additions: Scores = {}
-        for path, share in by_path.items():
-            for number, breadth in source.postings(path_term(path)).items():
-                additions[number] = additions.get(number, 0.0) + share / sqrt(breadth)
-        for number, value in additions.items():
-            scores[number] = scores.get(number, 0.0) + weight * min(1.0, value)
+            shared[path] = shared.get(path, 0.0) + share / sqrt(len(paths))
+        if not paths:
+            bare[number] = share
+    total = sum(shared.values())
+    most = sorted(shared.items(), key=lambda each: -each[1])[:_FEEDBACK_PATHS]
+    lifts: Scores = {}
+    for path, weight in most:
+        for number in source.postings(path_term(path)):
+            lifts[number] = lifts.get(number, 0.0) + _FEEDBACK_WEIGHT * weight / total
+    norm = sqrt(sum(weight * weight for weight in query.paths.values())) or 1.0
+    for term, weight in query.paths.items():
+        for number, breadth in source.postings(term).items():
+            lifts[number] = lifts.get(number, 0.0) + _SESSION_FILES_WEIGHT * weight / norm / sqrt(breadth)
+    named: Scores = {}
+    before: Scores = {}
+    for term, weight in query.named.items():
+        weight *= min(1.0, 3 / sqrt(source.holders(term) or 1))
+        for number in source.postings(term):
+            named[number] = max(named.get(number, 0.0), weight)
+    for term in query.before:
+        for number, breadth in source.postings(term).items():
+            before[number] = min(1.0, before.get(number, 0.0) + 1 / sqrt(breadth))
+    for each, weight in ((named, _NAMED_WEIGHT), (before, _NAMED_BEFORE_WEIGHT)):
+        for number, value in each.items():
+            lifts[number] = lifts.get(number, 0.0) + weight * value
+    highest = max(lifts.values(), default=0.0)
+    for number, share in bare.items():  # a note without files must not fall behind
+        lifts[number] = highest * share
+    for number, value in lifts.items():
+        scores[number] = scores.get(number, 0.0) + value * top

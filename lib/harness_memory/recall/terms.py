@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from zlib import crc32
 
 _STOP = (
@@ -16,15 +17,8 @@ _STOP = (
     " your youre yours yourself youve"
 )
 _STOPPED = frozenset(_STOP.split())
-# The most frequent endings of English and Russian, and irregular forms; other words are their own stem.
+# The most frequent endings of English, and irregular forms; other words are their own stem.
 _ENDINGS = ("ations", "ation", "ings", "ing", "ies", "ied", "edly", "ed", "ers", "er", "es", "ly", "s", "e")
-_RUSSIAN = (
-    *("иями", "ями", "ами", "иях", "ение", "ения", "ений", "ости", "ость", "ого", "его", "ому", "ему", "ыми", "ими"),
-    *("ешь", "ишь", "ете", "ите", "ать", "ять", "ить", "еть", "ает", "яет", "ают", "яют", "ила", "ало", "али", "или"),
-    *("ах", "ях", "ов", "ев", "ей", "ой", "ий", "ый", "ая", "яя", "ое", "ее", "ые", "ие", "ом", "ем", "ам", "ям"),
-    *("ую", "юю", "ия", "ию", "ии", "ет", "ит", "ут", "ют", "ат", "ят", "ал", "ил", "ть", "а", "е", "и", "о", "у"),
-    *("ы", "ь", "ю", "я", "й"),
-)
 _IRREGULAR = (
     "ate:eat became:become began:begin begun:begin bent:bend bought:buy broke:break broken:break brought:bring"
     " built:build burnt:burn came:come caught:catch children:child chose:choose chosen:choose dealt:deal"
@@ -43,14 +37,16 @@ _IRREGULAR = (
 _REGULAR = dict(pair.split(":") for pair in _IRREGULAR.split())
 PATHS_MAX = 64  # of a document, and of a query
 _JOINERS = "_./-"
-_PATH_MARK = "="  # no term of a text starts with it
+_PATH_MARK, _STEM_MARK = "=", "~"  # no term of a text starts with them
+_NAMES_MAX = 64  # looked for in one text
+_COMMON = "__init__ app changelog ci claude config dockerfile index license main makefile package readme settings setup"
+_COMMON_NAMES = frozenset([*_COMMON.split(), "types", "utils"])  # every project has them
+_COMMON_WEIGHT = 0.3
+_IDENTIFIER_WEIGHT = 0.6  # of a word that a file may be named after
 _WHOLE_MAX_CHARS = 64
-# Scripts without spaces between words: each two neighbours are a term.
-_DENSE = ((0x0E00, 0x0F00), (0x3005, 0xD7B0), (0xF900, 0xFB00), (0x20000, 0x110000))
 _ASCII = {code: " " for code in range(128) if not chr(code).isalnum() and chr(code) not in _JOINERS}
 _ASCII.update({ord("\\"): "/", ord("'"): ""})
 _beyond_ascii: dict[int, str] = {}
-_folded: dict[int, str] = {}
 _stems: dict[str, str] = {}
 
 
@@ -58,7 +54,9 @@ def terms(text: str) -> list[str]:
     """Terms in their order, with repetitions."""
     result: list[str] = []
     if not (text.isascii() or _beyond_ascii):
-        _learn_beyond_ascii()
+        from .scripts import PLAIN
+
+        _beyond_ascii.update({**PLAIN, **_ASCII})
     for chunk in text.translate(_ASCII if text.isascii() else _beyond_ascii).split():
         if chunk.isalpha() and chunk.isascii() and (chunk.islower() or chunk[1:].islower() or chunk.isupper()):
             _add_word(result, chunk.lower())
@@ -67,14 +65,37 @@ def terms(text: str) -> list[str]:
     return result
 
 
-def pair_code(first: str, second: str) -> int:
-    """A number for two neighbouring terms."""
-    return crc32(("%s %s" % (first, second)).encode("utf-8", "surrogatepass"))
+def code(term: str) -> bytes:
+    """Four bytes for a term, never 0."""
+    return (crc32(term.encode("utf-8", "surrogatepass")) or 1).to_bytes(4, sys.byteorder)
 
 
 def path_term(path: str) -> str:
     """The term for all documents about a path; its count is the number of paths in the document."""
     return _PATH_MARK + path.replace("\\", "/").strip("/").lower()
+
+
+def stem_term(path: str) -> str:
+    """The term for a file's name without ending and the marks of a test: `src/test_cart.py` and `cart.ts` are one."""
+    name = path.replace("\\", "/").rstrip("/").rpartition("/")[2].lower()
+    name = name[: name.find(".", 1)] if "." in name[1:] else name
+    for mark in ("test", "tests", "spec"):
+        name = name[len(mark) + 1 :] if name.startswith((mark + "_", mark + "-")) else name
+        name = name[: -len(mark) - 1] if name.endswith(("_" + mark, "-" + mark)) else name
+    return _STEM_MARK + name
+
+
+def file_names(text: str) -> dict[str, float]:
+    """Stem terms of what may name a file in a text, and how likely it does."""
+    names: dict[str, float] = {}
+    for chunk in dict.fromkeys(text.translate(_ASCII).split()):
+        word = chunk.strip("./-")
+        is_path = "/" in word or "." in word[1:]
+        if (is_path or len(word) > 7 or "_" in word or "-" in word) and len(names) < _NAMES_MAX:
+            term = stem_term(word)
+            weight = _COMMON_WEIGHT if term[1:] in _COMMON_NAMES else 1.0 if is_path else _IDENTIFIER_WEIGHT
+            names[term] = max(names.get(term, 0.0), weight)
+    return names
 
 
 def _add_word(result: list[str], word: str) -> None:
@@ -88,7 +109,12 @@ def _add_word(result: list[str], word: str) -> None:
 def _add_chunk(result: list[str], chunk: str) -> None:
     """Add a number, an identifier, a path or text in another script: whole, then in parts."""
     pieces = chunk.replace("_", " ").replace("/", " ").replace(".", " ").replace("-", " ").split()
-    parts = [part for piece in pieces for part in _humps(piece)] if chunk.isascii() else _foreign(pieces)
+    if chunk.isascii():
+        parts = [part for piece in pieces for part in _humps(piece)]
+    else:
+        from . import scripts
+
+        parts = scripts.words(pieces)
     if len(parts) > 1 and chunk.isascii():
         result.append(chunk.lower()[:_WHOLE_MAX_CHARS])
         name = chunk[chunk.rfind("/") + 1 :]
@@ -111,44 +137,15 @@ def _humps(piece: str) -> list[str]:
     return words
 
 
-def _foreign(pieces: list[str]) -> list[str]:
-    parts: list[str] = []
-    for piece in pieces:
-        word = run = ""
-        for letter in piece.lower().translate(_folded) + " ":
-            code = ord(letter)
-            if any(first <= code < end for first, end in _DENSE):
-                parts += [word] if word else []
-                word = ""
-                run += letter
-            else:
-                parts += [run] if len(run) == 1 else [run[at : at + 2] for at in range(len(run) - 1)]
-                run = ""
-                word += letter
-        parts += [word[:-1]] if word[:-1] else []
-    return parts
-
-
-def _learn_beyond_ascii() -> None:
-    """Fill the tables for other scripts on first use: Latin-1 signs, punctuation, CJK and full-width marks."""
-    signs = (
-        *(*range(0x80, 0xAA), *range(0xAB, 0xB2), 0xB4, *range(0xB6, 0xBA), 0xBB, 0xBF, 0xD7, 0xF7),
-        *(*range(0x2000, 0x2070), *range(0x2190, 0x2C00), *range(0x3000, 0x3005), *range(0x3008, 0x3021), 0x30FB),
-        *(*range(0xFF00, 0xFF10), *range(0xFF1A, 0xFF21), *range(0xFF3B, 0xFF41), *range(0xFF5B, 0xFF66)),
-    )
-    wide = (*range(0xFF10, 0xFF1A), *range(0xFF21, 0xFF3B), *range(0xFF41, 0xFF5B))
-    accented = map(ord, "àáâãäåçèéêëìíîïñòóôõöøùúûüýÿāăąćčďđēęěğīıłńňōőřśşšţťūůűźżž")
-    _folded.update(zip(accented, "aaaaaaceeeeiiiinoooooouuuuyyaaaccddeeegiilnnoorsssttuuuzzz"))
-    _folded.update({ord("ß"): "ss", ord("æ"): "ae", ord("œ"): "oe", ord("ё"): "е"})
-    _beyond_ascii.update(dict.fromkeys(signs, " "))
-    _beyond_ascii.update((code, chr(code - 0xFEE0)) for code in wide)
-    _beyond_ascii.update({0x2019: "", 0xAD: "", **_ASCII})
-
-
 def stem(word: str) -> str:
     """The stem of one lower-case word. Longer rules, tried on real sessions, rank no better."""
     word = _REGULAR.get(word, word)
-    endings, shortest = (_ENDINGS, 3) if word.isascii() else (_RUSSIAN if "а" <= word[-1:] <= "я" else (), 4)
+    endings: tuple[str, ...] = _ENDINGS
+    shortest = 3
+    if not word.isascii():
+        from . import scripts
+
+        endings, shortest = scripts.endings(word), 4
     for ending in endings:
         if word.endswith(ending) and len(word) - len(ending) >= shortest:
             return word[: -len(ending)]

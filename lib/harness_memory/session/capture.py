@@ -2,7 +2,7 @@
 
 Every text in it is redacted and cut before it enters. `transcript.absorb` adds what the transcript says; prompts and
 answers from a hook's payload come in through `announce` and `answer_with`, and count once when the transcript repeats
-them. `end_turn` has the turn as a whole: its prompt, its answer, how many files it changed.
+them. What they say stays as units with marks, as many as an episode holds (see `digest`).
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ ASKED, WORKING, ANSWERED, INTERRUPTED, FAILED = "asked", "working", "answered", 
 SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
-    **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?")},
-    **{key: ["text"] for key in ("marks?", "units?", "rules?", "owed?")},
+    **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?", "leaf?"), "text"),
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
+    **{key: ["text"] for key in ("marks?", "units?", "plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
-    "earlier?": [("text", "count")],
     "deeds?": [("count", "text", "text")],
     "steps?": {"*": "text"},
     "cursor?": "any",
@@ -37,6 +36,7 @@ SPEC = {
     "checkpoints?": {"*": {"*": "any"}},
     "wrote_checkpoint?": "flag",
 }
+_PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
     *("<command-name>", "<command-message>", "<local-command-", "<task-notification>", "<system-reminder>"),
     *("<bash-", "<user-memory-input>", "[Request interrupted", "Stop hook feedback:"),
@@ -55,11 +55,16 @@ class Capture:
         self.announced: list[list[str]] = []  # [prompt id, text] that the transcript does not show (again) yet
         self.answer = ""
         self.said = self.settled = ""  # the last words read, not redacted; those that `answer` was made of
-        self.earlier: list[list[Any]] = []  # [answer, files changed] of earlier turns of weight
-        self.rules: list[str] = []  # `<day>: <the user's words>`, see `rules`
         self.number = 0  # of the turn
         self.units: list[str] = []  # what prompts and answers say, see `digest`
         self.marks: list[str] = []  # one for each unit
+        self.plan: list[str] = []  # the title and the steps of the plan that was given or accepted
+        self.rules: list[str] = []  # lasting wishes, in the user's words
+        self.commits: list[str] = []  # their subjects
+        self.errors: list[str] = []  # what commands complained about
+        self.channels: list[str] = []
+        self.closes: list[str] = []  # hashes of earlier sessions' open steps that this one says it has done
+        self.read: list[str] = []  # files, relative to the project's root like those changed
         self.files: list[str] = []
         self.files_total = 0  # with those no longer in `files`
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]
@@ -67,7 +72,7 @@ class Capture:
         self.outside: list[str] = []  # tools that brought in text from outside the machine
         self.steps: dict[str, str] = {}  # note → what became of the step it requires, and at which deed
         self.owed: list[str] = []  # steps to mention with the next prompt
-        self.model = self.branch = self.title = self.ended = self.thread = ""
+        self.model = self.branch = self.title = self.ended = self.thread = self.leaf = ""
         self.wrote_checkpoint = False
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
         self.notes_read: list[str] = []  # paths of notes read in this run
@@ -103,8 +108,11 @@ class Capture:
         return [text for text, status in self.todos.values() if status not in ("completed", "deleted", "cancelled")]
 
     def has_substance(self) -> bool:
-        """Whether a prompt was answered, or something was done."""
-        return bool(self.checkpoints or self.files or self.answer or (self.tools and self.prompts()))
+        """Whether a prompt was answered, or something was done; to look into this memory alone is neither."""
+        asked = self.prompts()
+        if asked and all(is_housekeeping(ask) for ask in asked):
+            return bool(self.checkpoints or self.files)
+        return bool(self.checkpoints or self.files or self.answer or (self.tools and asked))
 
     def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""
@@ -126,7 +134,7 @@ class Capture:
             self.announced = self.announced[at + 1 :]
             if at < 0:
                 self._add_rules(prompt, self.last or 0.0)
-            self._tell("u", passage(prompt, settings.TURN_CHARS))
+            self._take("u", passage(prompt, settings.TURN_CHARS))
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
@@ -147,39 +155,60 @@ class Capture:
         self.deeds = [*others, [number, kind, what]][-settings.DEEDS_KEPT :]
 
     def end_turn(self) -> None:
-        """Keep what the turn said of its work: the last answer alone may be a "you're welcome"."""
         self.settle()
         self.number += 1
-        changed, self.turn_files = self.turn_files, 0
-        if not self.answer or not (changed or len(self.answer) >= 80):  # a courtesy is shorter
-            return
-        text = cut(self.answer, settings.EARLIER_CHARS)
-        changed = max([changed, *(count for other, count in self.earlier if other == text)])
-        self.earlier = [*(each for each in self.earlier if each[0] != text), [text, changed]]
-        if len(self.earlier) > 6:
-            idle = [number for number, (_, count) in enumerate(self.earlier[:-1]) if not count]
-            del self.earlier[(idle or [1])[0]]
+        self.turn_files = 0
 
     def settle(self) -> None:
-        """Redact and cut the last words read, now that they are known to be the last."""
+        """Redact and digest the last words read, now that they are known to be the last."""
         if self.said != self.settled:
             text = passage(self.said, settings.TURN_CHARS)
             self.answer, self.settled = cut(text, settings.DONE_CHARS), self.said
-            self._tell("c", text)
+            self._take("c", text)
 
-    def _tell(self, by: str, text: str) -> None:
+    def _take(self, by: str, text: str) -> None:
         """Replace what this turn's prompt or answer says; what is said again stands once."""
+        if is_housekeeping(next(reversed(self.prompts()), "")):
+            return
         from . import digest  # which a prompt's hook does not need
 
-        told = {unit: mark for mark, unit in digest.of_text(text, by, self.number)}
-        head = "%d %s " % (self.number, by)
-        kept = [
-            (mark, unit)
-            for mark, unit in zip(self.marks, self.units)
-            if not (mark.startswith(head) or (unit in told and mark.split(" ")[1] == by))
+        head, about = "%d %s " % (self.number, by), [*self.files[-self.turn_files :]] if self.turn_files else []
+        about += [unit for mark, unit in zip(self.marks, self.units) if mark.startswith("%d u " % self.number)]
+        if by == "u":
+            if text.lower().startswith(_PLAN):
+                from . import plan
+
+                self.plan = plan.steps_of(text.partition(":")[2]) or self.plan
+            marks_of = digest.of_prompt(text, self.number)
+        else:
+            subject = digest.stems(digest.words_of(" ".join(about)))
+            marks_of = digest.of_answer(text, self.number, subject, bool(self.turn_files))
+        self._keep(marks_of, head)
+
+    def _keep(self, marks_of: dict[str, str], head: str = "-") -> None:
+        """Add units, in place of those whose marks begin with `head`, and of the same words said earlier."""
+        from . import digest
+
+        pairs = [
+            (mark, text)
+            for mark, text in zip(self.marks, self.units)
+            if not mark.startswith(head) and mark.split(" ")[1:2] != marks_of.get(text, "").split(" ")[1:2]
         ]
-        marks, texts = [mark for mark, _ in kept], [unit for _, unit in kept]
-        self.marks, self.units = digest.fitted([*marks, *told.values()], [*texts, *told])
+        marks, texts = [mark for mark, _ in pairs], [text for _, text in pairs]
+        marks = digest.settled(marks, texts, marks_of, self.number)
+        self.marks, self.units = digest.fitted([*marks, *marks_of.values()], [*texts, *marks_of])
+
+    def add_commit(self, subject: str) -> None:
+        if subject and subject not in self.commits:
+            self.commits = [*self.commits, subject][-20:]
+
+    def note_summary(self, summary: str) -> None:
+        """Take in the block that PreCompact asked the client's summary for."""
+        block = summary.rpartition(settings.SUMMARY_BLOCK[0])[2].partition(settings.SUMMARY_BLOCK[1])[0]
+        if len(block) < len(summary):
+            from .plan import of_summary
+
+            self._keep(of_summary(passage(block, settings.TURN_CHARS), self.number))
 
     def answer_with(self, message: str) -> None:
         if message.strip():
@@ -195,6 +224,11 @@ class Capture:
 def is_prompt(text: str) -> bool:
     """Whether a person said it, not the client."""
     return bool(text.strip()) and not text.startswith(_NOT_A_PROMPT)
+
+
+def is_housekeeping(ask: str) -> bool:
+    """Whether a prompt is about this memory, not about the work."""
+    return ask.startswith("/harness-")
 
 
 def _is_same(one: list[str], other: list[str]) -> bool:

@@ -5,20 +5,23 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     session_id               Claude's own id
     project                  {"cwd", "git_remote"}
     skill_used               the last skill, or null
-    what_was_done            the agent's checkpoints, else its answers: the last, and earlier ones of weight
+    what_was_done            the agent's checkpoints, else the units of its answers that carry the work of each turn
     files_changed            paths relative to the project's root, successful writes only
     outcome                  completed | partial | interrupted | failed, or the checkpoint's word
     duration_minutes         time spent working, without long pauses
     schema, id               format number; the session's short id
     started, ended, branch
-    headline                 the session in one line
+    headline                 the session in one line: commits, else the plan, else what an answer says best
     asked                    the first and last prompts, cut
-    learnings
-    rules                    `<day>: <words>`, lasting wishes in the user's own words
-    what_remains             open todos, the checkpoint's list, an unanswered last prompt
-    tags
+    decisions, learnings     with their reasons; facts
+    rules                    `<day>: <words>`, lasting wishes of the user
+    what_remains             open todos, the checkpoint's list, what answers left open, an unanswered last prompt
+    blockers                 those of them that wait for something
+    plan                     the steps of the plan that was given or accepted, "[x] …" when done
+    tags, commits, errors    commits by subject, errors with their commands
+    closes                   hashes of the open steps of earlier sessions that this one says it has done
     commands_failed_then_fixed   [{"failed", "fixed"}]
-    model, channel
+    model, channel, channels
     transcript, source       where it comes from: source is checkpoint | transcript
     taint                    tools that brought in text from outside the machine
     title, tools
@@ -41,13 +44,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 TEXT_LISTS = ("asked", "what_remains", "files_changed", "tags", "learnings")
+NEW_LISTS = ("decisions", "rules", "blockers", "plan", "commits", "errors", "closes", "channels")
 SPEC = {
     "schema": "count",
     **dict.fromkeys(("id", "started", "ended", "what_was_done", "outcome", "thread"), "text"),
     **dict.fromkeys(("session_id?", "headline?", "branch?", "skill_used?", "model?", "channel?", "title?"), "text"),
     **dict.fromkeys(("parent?", "root?", "audit_head?"), "text"),
     **{name: ["text"] for name in TEXT_LISTS},
-    "rules?": ["text"],
+    **{name + "?": ["text"] for name in NEW_LISTS},  # an older episode has none
     "tasks": [{"id": "text", "title": "text", "remaining?": ["text"], "blockers?": ["text"]}],
     "commands_failed_then_fixed": [{"failed": "text", "fixed": "text"}],
     "duration_minutes": "count",
@@ -98,14 +102,13 @@ def summary_page(episode: dict[str, Any]) -> str:
     facts += [episode["outcome"], "branch %s" % episode["branch"] if episode["branch"] else "", episode["model"]]
     facts += ["“%s”" % episode["title"] if episode["title"] else ""]
     fixes = [(fix["failed"], fix["fixed"]) for fix in episode["commands_failed_then_fixed"]]
-    sections = {
-        "Asked": ["- " + ask for ask in episode["asked"] if ask],
-        "Done": list(filter(None, [episode["what_was_done"]])),
-        "Still open": ["- " + item for item in episode["what_remains"]],
-        "Files changed": ["- `%s`" % file for file in episode["files_changed"]],
-        "Learned": ["- " + item for item in episode["learnings"]],
-        "Commands that failed, and what worked": ["- `%s` → `%s`" % fix for fix in fixes],
-    }
+    listed = {"Asked": "asked", "Decided": "decisions", "Wanted from now on": "rules", "Still open": "what_remains"}
+    listed.update({"Blocked by": "blockers", "Plan": "plan", "Commits": "commits", "Learned": "learnings"})
+    sections = {title: ["- " + item for item in episode.get(key) or () if item] for title, key in listed.items()}
+    sections = {"Asked": sections.pop("Asked"), "Done": list(filter(None, [episode["what_was_done"]])), **sections}
+    sections["Files changed"] = ["- `%s`" % file for file in episode["files_changed"]]
+    sections["Errors met"] = ["- `%s`" % error for error in episode.get("errors") or ()]
+    sections["Commands that failed, and what worked"] = ["- `%s` → `%s`" % fix for fix in fixes]
     lines = ["# " + headline(episode), "", " · ".join(filter(None, facts)), ""]
     for title, body in sections.items():
         lines += ["## " + title, "", *body, ""] if body else []

@@ -13,13 +13,14 @@ import os
 import time
 
 from ..base import clock, files, settings
-from ..base.text import brief, cut, first_sentence
+from ..base.text import brief, cut, first_sentence, hexdigest
 from ..project import relative_path
-from . import capture, digest, episode, transcript
-from .capture import ANSWERED, FAILED
+from . import account, capture, episode, transcript
+from .capture import ANSWERED, FAILED, INTERRUPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
     from ..project import Context
@@ -67,6 +68,9 @@ def update(
         others = (episode.load(project_dir, name) or {} for name in names)
         parent = next((other for other in others if other.get("root") == state.root), {})
         state.thread, meta["parent"] = parent.get("thread") or session.id, parent.get("id")
+    _add_commits(context.root, session, state)
+    statements = account.load(state.marks, state.units)
+    _add_closed(project_dir, state, statements, {session.id, state.thread})
     capture.save(session.dir, state)
     if state.has_substance():
         head, path = "", episode.path_of(project_dir, session.episode_name)
@@ -133,35 +137,59 @@ def _read_new(context: Context, path: str, state: Capture, subagent: str = "") -
     return context.left() > 0
 
 
+def _add_commits(root: str, session: Session, state: Capture) -> None:
+    """Add what was committed during the session, by anyone; `.git` is read as files, and only when it changed."""
+    since = (state.since or clock.parse(session.started) or 0.0) + 1  # whole seconds: not what was there before
+    dot = os.path.join(root, ".git")
+    if os.path.isfile(dot) or files.modified(os.path.join(dot, "logs", "HEAD")) >= since > 1:
+        from ..project import git
+
+        repo = git.find(root)
+        until = (clock.parse(state.ended) or 0.0) + settings.COMMIT_GRACE_SECONDS
+        for subject in git.commits(repo, since, until) if repo else ():
+            state.add_commit(brief(subject, settings.SUMMARY_LINE_CHARS))
+
+
+def _add_closed(project_dir: str, state: Capture, statements: list[account.Statement], own: set[str]) -> None:
+    """Note which open steps of other sessions this one says it has done."""
+    path = os.path.join(project_dir, settings.STATE_DIR, settings.CURRENT_WORK_FILE)
+    work = files.load_json(path, {"active_tasks": [{"id": "text", "next_steps": ["text"]}]}) or {"active_tasks": []}
+    steps = [step for each in work["active_tasks"] if each["id"] not in own for step in each["next_steps"]]
+    done = account.closed(statements, state.commits, steps) if steps else []
+    hashes = [hexdigest(step)[: settings.STEP_HASH_CHARS] for step in done]
+    state.closes = list(dict.fromkeys([*state.closes, *hashes]))[-40:]
+
+
 def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool, head: str = "") -> dict[str, Any]:
     """The session's episode, with the `head` of the audit trail."""
-    meta, prompts = session.meta, state.prompts()
+    meta, prompts, statements = session.meta, state.prompts(), account.load(state.marks, state.units)
     points = {name: point for name, point in sorted(state.checkpoints.items()) if point}
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
     done = _joined([point["what_was_done"] for point in said])
-    # Earlier turns said something of their work too.
-    earlier = [text for text, _ in state.earlier if text != cut(state.answer, settings.EARLIER_CHARS)]
-    answers = _joined([*earlier, cut(state.answer, settings.DONE_CHARS // 2)]) if earlier else state.answer
-    remains = list(said[-1]["what_remains"]) if said else state.open_todos()
+    open_units = [unit for unit in statements if "l" in unit.kinds]
+    remains = list(said[-1]["what_remains"]) if said else [*state.open_todos(), *(unit.text for unit in open_units)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
         remains.append("Unfinished: " + prompts[-1])
     outcome = "failed" if state.turn == FAILED else "interrupted" if is_unfinished else "partial" if remains else ""
     offered = _union(said, "files_changed")
     absolute = [file if os.path.isabs(file) or file[1:2] == ":" else cwd + "/" + file for file in offered]
-    changed = dict.fromkeys([*state.files, *(relative_path(file, (cwd,)) for file in absolute)])
+    changed = list(filter(None, dict.fromkeys([*state.files, *(relative_path(file, (cwd,)) for file in absolute)])))
+    skill = last["skill_used"] or next(reversed(state.skills), None)
+    is_cut_off = is_unfinished and (is_over or state.turn in (INTERRUPTED, FAILED))
     tasks = [
         {**point["task"], "note": first_sentence(point["what_was_done"], settings.ITEM_CHARS), "artifact": name}
         for name, point in points.items()
         if point["task"]
     ]
+    blocked = [item for point in said[-1:] if point["task"] for item in point["task"]["blockers"]]
     return {
         "session_id": session.claude_id,
         "project": {"cwd": cwd, "git_remote": remote},
-        "skill_used": last["skill_used"] or next(reversed(state.skills), None),
-        "what_was_done": done or answers,
-        "files_changed": [file for file in changed if file][-settings.FILES_IN_EPISODE :],
+        "skill_used": skill,
+        "what_was_done": done or account.done(statements, settings.DONE_CHARS),
+        "files_changed": changed[-settings.FILES_IN_EPISODE :],
         "outcome": last["outcome"] or outcome or "completed",
         "duration_minutes": round(state.worked_seconds / 60),
         "schema": settings.SCHEMA,
@@ -169,15 +197,24 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "started": session.started,
         "ended": state.ended or session.started,
         "branch": state.branch or meta.get("branch") or "",
-        "headline": _headline(state, said[-1]["what_was_done"] if said else ""),
+        "headline": _headline(
+            state, said[-1]["what_was_done"] if said else "", statements, outcome if is_cut_off else ""
+        ),
         "asked": prompts,
-        "learnings": _union(said, "learnings")[:12],
-        "rules": state.rules,
-        "what_remains": remains[: settings.REMAINS_ITEMS],
-        "tags": _union(said, "tags")[:12],
+        "decisions": account.of_kind(statements, "d"),
+        "learnings": [*_union(said, "learnings"), *account.of_kind(statements, "f")][: settings.REMAINS_ITEMS],
+        "rules": list(dict.fromkeys([*state.rules, *account.of_kind(statements, "r")])),
+        "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
+        "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
+        "plan": account.ticked(state.plan, statements),
+        "tags": _union(said, "tags")[:12] or account.tags(changed, skill or "", statements),
+        "commits": list(state.commits),
+        "errors": list(state.errors),
+        "closes": list(state.closes),
         "commands_failed_then_fixed": [{"failed": old, "fixed": new} for old, new in state.fixed],
         "model": state.model or meta.get("model") or "",
-        "channel": meta.get("channel") or "",
+        "channel": meta.get("channel") or next(reversed(state.channels), ""),
+        "channels": list(dict.fromkeys([*state.channels, *filter(None, [meta.get("channel")])])),
         "transcript": meta.get("transcript") or "",
         "source": "checkpoint" if done else "transcript",
         "taint": list(state.outside),
@@ -187,9 +224,37 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "thread": state.thread or session.id,
         "parent": meta.get("parent") or None,
         "root": state.root,
-        "passages": digest.passages(state.marks, state.units),
         **({"audit_head": head} if head else {}),
+        "passages": account.passages(statements),
     }
+
+
+def _headline(state: Capture, said: str, statements: list[account.Statement], cut_off: str) -> str:
+    """The checkpoint's first sentence, else the commits, else the plan, else what an answer says best, else the ask."""
+    limit = settings.SUMMARY_LINE_CHARS - (len(cut_off) + 3 if cut_off else 0)
+    subjects = [each for each in state.commits if not each.startswith(("Merge ", "fixup!", "WIP", "wip"))]
+    answered = any(unit.by == "c" for unit in statements) and (
+        not cut_off or len({unit.turn for unit in statements}) > 1
+    )
+    prompts = [ask for ask in state.prompts() if not capture.is_housekeeping(ask)]
+    if said:
+        line = first_sentence(said, limit)
+    elif subjects:
+        line = subjects[-1]
+        for subject in reversed(subjects[:-1]):
+            line = "%s; %s" % (subject, line) if len(subject) + len(line) + 2 <= limit else line
+    elif state.plan:
+        line = state.plan[0]
+    elif answered or not prompts:
+        line = account.headline(statements, state.files)
+    else:
+        ask = prompts[-1]
+        line = ask.partition(" ")[2] if ask.startswith("/") and " " in ask else ask
+    return cut(line, limit) + (" (%s)" % cut_off if cut_off else "")
+
+
+def _cut(texts: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(cut(text, settings.ITEM_CHARS) for text in texts))
 
 
 def _union(points: list[dict[str, Any]], key: str) -> list[str]:
@@ -203,15 +268,3 @@ def _joined(texts: list[str]) -> str:
         if not kept or sum(map(len, kept)) + len(text) <= settings.DONE_CHARS:
             kept.insert(0, text)
     return "\n\n".join(kept)
-
-
-def _headline(state: Capture, said: str) -> str:
-    """The checkpoint's first sentence, else that of the last turn that changed something, else the question."""
-    turns = [*state.earlier, [state.answer, state.turn_files]]
-    working = [text for text, changed in turns if changed]
-    best = said or (working[-1] if working else max((text for text, _ in turns), key=len))
-    line, prompts = first_sentence(best, settings.SUMMARY_LINE_CHARS), state.prompts()
-    if len(line) >= 16 or not prompts:  # "Done.": the question says more
-        return line
-    ask = prompts[0].partition(" ")[2] if prompts[0].startswith("/") and " " in prompts[0] else prompts[0]
-    return first_sentence(ask, settings.SUMMARY_LINE_CHARS)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, jsontext, settings
-from ..base.text import brief, brief_of, clean, identifier
+from ..base.text import brief, brief_of, clean, identifier, passage
 from ..project import relative_path
 from .capture import ANSWERED, FAILED, INTERRUPTED, WORKING
 
@@ -102,11 +102,18 @@ def absorb(
             continue
         kind = entry.get("type")
         if kind in _TITLES:
+            if kind == "summary" and entry.get("leafUuid") not in (None, state.leaf):
+                continue  # the title of another session
             title = entry.get("customTitle") or entry.get("aiTitle") or entry.get("title") or entry.get("summary")
             state.title = brief_of(title, settings.SUMMARY_LINE_CHARS) or state.title
             continue
+        if entry.get("isCompactSummary") and (clock.parse(entry.get("timestamp")) or 0.0) >= state.since:
+            state.note_summary(
+                "".join(clean(each.get("text"), settings.TEXT_FIELD_MAX_CHARS) for each in blocks(entry))
+            )
         if entry.get("isSidechain") or entry.get("isMeta") or entry.get("isCompactSummary"):
             continue
+        state.leaf = identifier(entry.get("uuid")) or state.leaf
         if kind == "user" and not state.root:
             state.root = identifier(entry.get("uuid"))
         at = clock.parse(entry.get("timestamp"))
@@ -117,6 +124,9 @@ def absorb(
             if 0 < at - last <= 30 * 60:  # a longer pause is not work
                 state.worked_seconds = round(state.worked_seconds + at - last, 3)
             state.last = max(at, last)
+        channel = identifier(entry.get("entrypoint"))
+        if channel:
+            _add(state.channels, channel, _NAMES_KEPT)
         branch = brief_of(entry.get("gitBranch"), settings.NAME_CHARS)
         if branch != "HEAD":  # detached, or no repository at all
             state.branch = branch or state.branch
@@ -144,7 +154,7 @@ def _add_blocks(
         if kind == "tool_result":
             _add_result(state, entry, block, roots)
         elif kind == "tool_use" and (not tools or block.get("name") in tools):
-            _add_call(state, block)
+            _add_call(state, block, clean(entry.get("cwd"), settings.PATH_CHARS))
         elif kind == "text" and "toolUseResult" not in entry:
             texts.append(clean(block.get("text"), settings.TEXT_FIELD_MAX_CHARS))
             if entry.get("type") == "assistant" and texts[-1].strip():
@@ -165,7 +175,7 @@ def _add_prompt(state: Capture, entry: dict[str, Any], text: str) -> None:
     state.add_prompt(identifier(entry.get("promptId")), text)
 
 
-def _add_call(state: Capture, block: dict[str, Any]) -> None:
+def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
     name, options = brief_of(block.get("name"), settings.SKILL_CHARS), _dict(block.get("input"))
     subject = brief_of(options.get("subject"), settings.ITEM_CHARS)
     state.turn = WORKING
@@ -176,12 +186,22 @@ def _add_call(state: Capture, block: dict[str, Any]) -> None:
     elif name == "Skill":
         _add_skill(state, clean(options.get("skill") or options.get("command"), 200))
     elif name == "Read":
-        _add_looked(state, clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/"), "")
+        detail = clean(options.get("file_path"), settings.PATH_CHARS).replace("\\", "/")
+        _add_looked(state, detail, "")
     elif name in _FILE_TOOLS:
         detail = brief_of(options.get(_FILE_TOOLS[name]), settings.PATH_CHARS)
     elif name in _SHELL_TOOLS:
-        _add_looked(state, "", clean(options.get("command"), settings.PATH_CHARS))
-        detail = brief(clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS).replace("\n", "; "), 200)
+        from . import shell
+
+        command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
+        _add_looked(state, "", command[: settings.PATH_CHARS])
+        message = brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)
+        detail = [brief(command.replace("\n", "; "), 200), message]
+        detail += [os.path.join(cwd, path) for path in shell.written(command)]
+    elif name == "ExitPlanMode":
+        from .plan import steps_of
+
+        detail = steps_of(passage(clean(options.get("plan"), settings.TURN_CHARS), settings.TURN_CHARS))
     elif name == "TodoWrite":
         todos = _dicts(options.get("todos"))[: settings.PENDING_KEPT]
         texts = [
@@ -202,17 +222,16 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     paths = [file.get("filePath") for file in _dicts(_dict(rich.get("bashEditDiff")).get("files"))]
     if is_error and (name not in _SHELL_TOOLS or entry.get("toolDenialKind")):
         name = ""  # a refusal says nothing about the command
-    if name in _SHELL_TOOLS and is_error:
-        _add(state.failed, detail, 12)
-    elif name in _SHELL_TOOLS:
-        state.do("command", detail)
-        before, prefix, _ = detail.partition(settings.CHECKPOINT_PREFIX)
-        state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
-        earlier = next((each for each in reversed(state.failed) if _is_variant(each, detail)), "")
-        if earlier:
-            state.failed.remove(earlier)
-        if earlier not in ("", detail):
-            _add(state.fixed, [earlier, detail], 5)
+    if name in _SHELL_TOOLS:
+        from . import shell
+
+        if not is_error:
+            state.do("command", detail[0])
+        paths += shell.add_result(state, block, detail, is_error) if not paths else []
+    elif name == "ExitPlanMode":
+        state.plan = detail
+    elif name == "Read" and relative_path(detail, roots):
+        _add(state.read, relative_path(detail, roots), settings.FILES_IN_EPISODE)
     elif name in _FILE_TOOLS:
         paths.append(detail)
     elif name == "TodoWrite":
@@ -232,19 +251,6 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
             state.do("path", relative)
             state.files_total += relative not in state.files
             _add(state.files, relative, 200)
-
-
-def _is_variant(*commands: str) -> bool:
-    """Whether two commands are forms of the same attempt."""
-    words, others = [
-        (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split() for command in commands
-    ]
-    for each in (words, others):
-        while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
-            del each[0]
-    if words[:1] != others[:1]:  # the same thing done by another program: `python x.py` → `python3 x.py`
-        return len(words) > 1 and words[1:] == others[1:]
-    return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2
 
 
 def _add_looked(state: Capture, path: str, command: str) -> None:

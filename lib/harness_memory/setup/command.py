@@ -42,15 +42,16 @@ def _parse(argv: list[str]) -> argparse.Namespace:
         (parser, "--dry-run", "show what would change, change nothing"),
         (parser, "--uninstall", "remove the hooks; the memory stays"),
         (parser, "--backfill", "and remember earlier sessions from their transcripts"),
+        (parser, "--statusline", "and show sessions and open work in the status line, if none is set"),
         (parser, "--purge", "with --uninstall: delete the memory too, after asking"),
         (parser, "--yes", "with --purge: do not ask"),
     ):
         group.add_argument(name, action="store_true", default=None, help=about)
     parser.add_argument("--version", action="version", version="harness-memory %s" % __version__)
     args = parser.parse_args(argv)
-    is_wrong = args.uninstall and (args.backfill or args.guard is not None)
+    is_wrong = args.uninstall and (args.backfill or args.statusline or args.guard is not None)
     if is_wrong or (args.purge and not args.uninstall) or (args.yes and not args.purge):
-        parser.error("--purge goes with --uninstall, --yes with --purge, --backfill and --guard with an install")
+        parser.error("--purge goes with --uninstall, --yes with --purge, the other options with an install")
     return args
 
 
@@ -67,7 +68,10 @@ def _run(args: argparse.Namespace) -> int:
     target = Installation(ROOT, args.scope, path, store)
     is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
-    wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, windows=WINDOWS, guard=is_guarded)
+    is_auto = bool((files.load_json(os.path.join(store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto"))
+    options = {"windows": WINDOWS, "guard": is_guarded, "auto": is_auto}
+    options["status_line"] = bool(args.statusline or target.record.get("status_line"))
+    wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, **options)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 
@@ -97,10 +101,6 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     is_changed = target.installed(wanted) != target.before
     edited = target.install(wanted, python)
     text = settingsfile.load(target.path)[1]
-    _say("Installed into %s" if is_changed else "Already up to date: %s", target.path)
-    _say("  memory:       %s\n  interpreter:  %s", target.store, python)
-    _say("  guard:        %s", "on (--no-guard leaves it out)" if wanted.has_guard else "left out (--guard adds it)")
-    _say("  skills:       %s", os.path.join(target.folders[0], "harness-*"))
     names = filter(os.environ.get, (settings.ENV_HOME, settings.ENV_CONFIG_DIR))
     notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
     if settingsfile.disables_hooks(text):
@@ -108,23 +108,65 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     if target.scope == "project":
         notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
     notes += ["%s has your changes and stays as it is" % path for path in edited]
-    _say("".join("  note: %s\n" % note for note in notes) + "Self-test, each hook run as Claude Code runs it:")
+    if not settingsfile.has_status_line(text):
+        notes.append("you have no status line; --statusline shows sessions and open work there")
+    for note in notes:
+        _say("note: %s", note)
+    scope = "" if target.scope == "user" else " --scope " + target.scope
+    undo = "python3 %s%s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), scope)
     commands = {hook.event: hook.command for hook in settingsfile.hooks(text, ROOT)}
     outcomes = [*selftest.play(commands, os.environ)]
     if wanted.has_guard:
         outcomes += selftest.challenge(commands[settingsfile.GUARD_EVENT], os.environ, selftest.CASES[:1])
-    for event, milliseconds, problem, *_ in outcomes:
-        _say("  %-17s %s", event, "FAILED: " + problem if problem else "ok, %.0f ms" % milliseconds)
-    undo = "python3 %s --scope %s --uninstall" % (invocation.quote(os.path.join(ROOT, "install.py")), target.scope)
-    if any(outcome.problem for outcome in outcomes):
-        _say("The self-test failed: this install does not work. Claude Code is not affected.\n  undo:  %s", undo)
+    failures = ["  %-17s FAILED: %s" % (outcome.event, outcome.problem) for outcome in outcomes if outcome.problem]
+    if failures:
+        _say("%s", "\n".join(["Self-test, each hook run as Claude Code runs it:", *failures]))
+        _say("The self-test failed: this install does not work. Claude Code is not affected.\nUndo: %s", undo)
         return 1
-    command = invocation.command(ROOT, python, windows=WINDOWS)
-    _say("Start `claude`: from now on its sessions are remembered.\n  look:  %s status\n  undo:  %s", command, undo)
-    if args.backfill:
-        return cli.main(["memory", "backfill", "--all"])
-    _say("  past:  %s backfill --all", command)
-    return 0
+    link = installation.put_on_path(ROOT, os.environ)
+    command = "harness memory" if link else invocation.command(ROOT, python, windows=WINDOWS)
+    code = _offer_backfill(target.store, args)
+    slowest = max(outcome.milliseconds for outcome in outcomes)
+    guard = "the guard" if wanted.has_guard else "no guard (--guard adds it)"
+    parts = ["%d hooks" % len(commands), guard, "%d skills" % len(target.skills(python))]
+    parts += ["`%s`" % output.short(link)] if link else []
+    what, where = "Installed" if is_changed else "Already up to date", output.short(target.path)
+    _say("%s: %s (%s; self-test passed, slowest hook %.0f ms)", what, where, ", ".join(parts), slowest)
+    _say("Remembered: %s", _remembered(target.store, command))
+    _say("Try: start `claude` as ever; then %s status, or %s view --open. Undo: %s", command, command, undo)
+    return code
+
+
+def _offer_backfill(store: str, args: argparse.Namespace) -> int:
+    """Remember earlier sessions, if the user says so by option or by answer."""
+    number = _transcripts()
+    is_new = number and not _counts(store)[0]
+    if is_new and not args.backfill and sys.stdin.isatty() and sys.stdout.isatty():
+        question = "Claude Code still has the transcripts of %s. Remember these too? [Y/n] "
+        print(output.passage(question % output.count(number, "session")), end="", flush=True)
+        args.backfill = sys.stdin.readline().strip().lower() in ("", "y", "yes")
+    return cli.main(["memory", "backfill", "--all"]) if args.backfill else 0
+
+
+def _transcripts() -> int:
+    config = os.environ.get(settings.ENV_CONFIG_DIR) or os.path.join(os.path.expanduser("~"), settings.CLAUDE_DIR)
+    listed = [name for folder in files.folders(os.path.join(config, "projects")) for name in files.names(folder)]
+    return sum(name.endswith(".jsonl") and not name.startswith("agent-") for name in listed)
+
+
+def _counts(store: str) -> tuple[int, int]:
+    """Sessions and projects that are remembered."""
+    numbers = [len(files.names(os.path.join(path, settings.EPISODES_DIR))) for path in files.folders(store)]
+    return sum(numbers), sum(map(bool, numbers))
+
+
+def _remembered(store: str, command: str) -> str:
+    (sessions, projects), transcripts = _counts(store), _transcripts()
+    if sessions:
+        numbers = output.count(sessions, "session"), output.count(projects, "project")
+        return "%s of %s, in %s" % (*numbers, output.short(store))
+    past = "%s still on this machine: %s backfill --all" % (output.count(transcripts, "earlier session"), command)
+    return "nothing yet; it begins with the next session" + ("; %s" % past if transcripts else "")
 
 
 def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argparse.Namespace) -> int:

@@ -3,16 +3,19 @@
 An install is our entries in the settings file, a copy of each skill beside it (`skills/<name>/SKILL.md`, with our
 command spelt as in the permission rule) and a record in `installs.json` of the store:
 
-    {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, skills, folders}]}
+    {"schema": 1, "installs": [{settings, scope, interpreter, version, rules, guard, status_line, skills, folders}]}
 
 `rules`: permission rules added. `guard`: false where the user left it out. `skills`: path and hash of each copy; one
-that the user has changed is neither overwritten nor removed. `folders`: those that the install made.
+that the user has changed is neither overwritten nor removed. `folders`: those that the install made. A link `harness`
+in ~/.local/bin goes with the last install.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
+from collections.abc import Mapping
 from typing import Any
 
 from .. import __version__
@@ -23,13 +26,15 @@ from . import settingsfile
 from .settingsfile import Entries
 
 SKILLS_DIR, SKILL_FILE = "skills", "SKILL.md"
-PLUGIN_COMMAND = 'python3 "${CLAUDE_SKILL_DIR}/../../harness" memory'  # in the tree itself, for use as a plugin
+_BIN = (".local", "bin")
+PLUGIN_COMMAND = "harness memory"  # in the tree itself: the PATH of a plugin has bin/
 _OPTIONAL = {"scope?": "text", "rules?": ["text"], "skills?": {"*": "text"}, "folders?": ["text"]}
 _SPEC = {"installs": [{"settings": "text", **_OPTIONAL}]}
 _PROJECT = re.compile(r"[a-z0-9-]+-[0-9a-f]{%d}" % settings.ID_HASH_CHARS)
 _LOCKS = (settings.CONFIG_FILE + settings.LOCK_SUFFIX, settings.INSTALLS_FILE + settings.LOCK_SUFFIX)  # of old versions
-_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS)
-_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR)
+_SHARED = (settings.GITIGNORE_FILE, settings.VERSIONS_FILE, settings.VIEW_FILE)
+_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE, settings.TRIGGERS_MARK, *_LOCKS, *_SHARED)
+_FOLDERS = (settings.HEALTH_DIR, settings.USER_DIR, settings.GUARD_DIR, settings.ARCHIVE_DIR, settings.SYNC_DIR, ".git")
 
 
 class Installation:
@@ -79,8 +84,14 @@ class Installation:
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
-        about = {"scope": self.scope, "interpreter": interpreter, "version": __version__, "rules": wanted.rules}
-        self._put({"settings": self.path, **about, "guard": wanted.has_guard, "skills": ours, "folders": folders})
+        about: dict[str, Any] = {
+            "scope": self.scope,
+            "interpreter": interpreter,
+            "version": __version__,
+            "rules": wanted.rules,
+        }
+        about.update(guard=wanted.has_guard, status_line=bool(wanted.status_line), skills=ours, folders=folders)
+        self._put({"settings": self.path, **about})
         return [path for path in copies if path not in ours]
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
@@ -93,7 +104,11 @@ class Installation:
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
         if not self._put():  # what ran later runs as a plugin
+            link = os.path.expanduser(os.path.join("~", *_BIN, invocation.SCRIPT))
+            files.remove(link) if _is_link(link, self.root) else None
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
+        if files.names(self.store) == [settings.GITIGNORE_FILE]:
+            files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, *self.record.get("folders", ())):
             files.remove_if_empty(path)
         return edited
@@ -114,6 +129,24 @@ class Installation:
         path = os.path.join(self.store, settings.INSTALLS_FILE)
         files.write_json(path, {"schema": settings.SCHEMA, "installs": installs}) if installs else files.remove(path)
         return installs
+
+
+def put_on_path(root: str, env: Mapping[str, str]) -> str:
+    """Link `harness` into ~/.local/bin if that is on the PATH and the name is free; the link, or ""."""
+    folder = os.path.expanduser(os.path.join("~", *_BIN))
+    link, target = os.path.join(folder, invocation.SCRIPT), os.path.join(root, invocation.SCRIPT)
+    if os.name == "nt" or folder not in env.get("PATH", "").split(os.pathsep) or not os.path.isdir(folder):
+        return ""
+    try:
+        if not shutil.which(invocation.SCRIPT, path=env["PATH"]) and not os.path.lexists(link):
+            os.symlink(target, link)
+    except OSError:
+        return ""
+    return link if _is_link(link, root) else ""
+
+
+def _is_link(path: str, root: str) -> bool:
+    return os.path.islink(path) and os.readlink(path) == os.path.join(root, invocation.SCRIPT)
 
 
 def records(store: str) -> list[dict[str, Any]]:

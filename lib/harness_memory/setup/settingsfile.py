@@ -1,7 +1,9 @@
 """A settings file of the client: our hooks, their commands and permission rules, and the text and file that hold them.
 
 A command must be harmless when its files are gone: `python3 missing.py` exits with 2, which makes the client
-block the prompt. So the shell tests for the script first and sets the exit code itself.
+block the prompt. So the shell tests for the script first and sets the exit code itself. Where the script is missing or
+the interpreter cannot run it, the start of a session says so; the guard asks only if its script is there, because a
+person who has deleted the folder wants no guard.
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ GUARD_EVENT = "PreToolUse"
 UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are all that is left to do
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 _OPTIONS = "-I -S -X utf8"
-_OUR_COMMAND = re.compile(r"[/\\]hooks[/\\][a-z_]+\.py(?:\b.* # |\"? )%s\s*$" % MARKER, re.DOTALL)
+_OUR_COMMAND = re.compile(
+    r"[/\\](?:hooks[/\\][a-z_]+\.py|%s)(?:\b.* # |\"? )%s\s*$" % (invocation.SCRIPT, MARKER), re.DOTALL
+)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 _WINDOWS_LAUNCHER = (
     "import os,sys;__file__=sys.argv[1];os.path.isfile(__file__) and "
@@ -38,18 +42,35 @@ _WINDOWS_LAUNCHER = (
 )
 SCOPES = ("user", "project", "local")
 _ALLOW = ("permissions", "allow")
+_STATUS_LINE = "statusLine"
+_OUR_STATUS_LINE = re.compile(r"[/\\]%s['\"]? statusline$" % invocation.SCRIPT)
+_OTHERWISE = {
+    "session_start.py": '{"systemMessage": "Harness Memory: its folder has moved, or its Python is too old. '
+    'Nothing is remembered. Run install.py again"}',
+    "pre_tool_use.py": '{"hookSpecificOutput": {"hookEventName": "PreToolUse", "permissionDecision": "ask", '
+    '"permissionDecisionReason": "Harness guard: its Python cannot run it. Run install.py again"}}',
+}
 
 
 class Entries(NamedTuple):
-    """Our part of a settings file: one hook group an event, and permission rules."""
+    """Our part of a settings file: one hook group an event, permission rules, the command of a status line or ""."""
 
     groups: dict[str, dict[str, Any]]
     rules: list[str]
     has_guard: bool
+    status_line: str = ""
 
 
 def entries(
-    root: str, interpreter: str, stores: list[str], home: str, *, windows: bool = False, guard: bool = True
+    root: str,
+    interpreter: str,
+    stores: list[str],
+    home: str,
+    *,
+    windows: bool = False,
+    guard: bool = True,
+    auto: bool = False,
+    status_line: bool = False,
 ) -> Entries:
     """`stores`: the path of the memory, and its real path behind links, because the client asks for both."""
     groups = {}
@@ -61,18 +82,33 @@ def entries(
         if event == GUARD_EVENT and guard:
             hook["onFailure"] = "block"  # older clients ignore it
         groups[event] = {"hooks": [hook]} if matcher is None else {"matcher": matcher, "hooks": [hook]}
+        if auto and event in ("SessionStart", "SessionEnd"):
+            # It detaches itself too: a client that does not know "async" would wait for it.
+            path = "/".join([invocation.slashes(root) if windows else root, invocation.SCRIPT])
+            command = hook_command(interpreter, path, "memory sync --background", windows=windows)
+            groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
-    return Entries(groups, rules, guard)
+    words = [invocation.slashes(word) if windows else word for word in (interpreter, root + "/" + invocation.SCRIPT)]
+    shown = "%s -I %s statusline" % tuple(map(invocation.quote, words))
+    return Entries(groups, rules, guard, shown if status_line else "")
 
 
-def hook_command(interpreter: str, script: str, *, windows: bool = False) -> str:
+def hook_command(interpreter: str, script: str, words: str = "", *, windows: bool = False) -> str:
     if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
-        return '%s %s -c "%s" "%s" %s' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script), MARKER)
-    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; [ -f "$s" ] && "$p" %s "$s" 2>/dev/null; exit 0 # %s'
-    return command % (*map(invocation.single_quotes, (interpreter, script)), _OPTIONS, MARKER)
+        launch = '%s %s -c "%s" "%s"' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script))
+        return " ".join(filter(None, (launch, words, MARKER)))
+    name = os.path.basename(script)
+    start = '"$p" %s "$s"%s 2>/dev/null' % (_OPTIONS, " " + words if words else "")
+    if name in _OTHERWISE:
+        missing = "" if name == "session_start.py" else '[ ! -f "$s" ] || '
+        start = "%s%s || echo '%s'" % (missing, start, _OTHERWISE[name])
+    else:
+        start = '[ -f "$s" ] && ' + start
+    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; %s; exit 0 # %s'
+    return command % (*map(invocation.single_quotes, (interpreter, script)), start, MARKER)
 
 
 def read_rule(store: str, home: str) -> str:
@@ -162,7 +198,14 @@ def merge(text: str, wanted: Entries) -> str:
             text = jsonedit.append(text, outer, [item], second)
         else:
             text = jsonedit.append(text, document, {second: [item]}, first)
+    if wanted.status_line and not has_status_line(text):
+        line = {"type": "command", "command": wanted.status_line}
+        text = jsonedit.append(text, parse(text), line, _STATUS_LINE)
     return text
+
+
+def has_status_line(text: str) -> bool:
+    return parse(text).find(_STATUS_LINE) is not None
 
 
 def strip(text: str, root: str, rules: list[str]) -> str:
@@ -171,6 +214,8 @@ def strip(text: str, root: str, rules: list[str]) -> str:
         allowed = parse(text).below(*_ALLOW)
         ours = [rule for rule in allowed if rule.value in rules or is_our_rule(rule.value)]
         ours += [hook.node for hook in hooks(text, root)]
+        line, command = parse(text).find(_STATUS_LINE), parse(text).find(_STATUS_LINE, "command")
+        ours += [line] if line and command and _OUR_STATUS_LINE.search(command.value) else []
         if not ours:
             return text
         node = ours[-1]

@@ -1,0 +1,60 @@
+"""Which files and commands have a history, for a test that costs a tool call next to nothing.
+
+<root>/health/known    derived, disposable: a line of hexadecimal for each of them, and for each that a session was told
+"""
+
+from __future__ import annotations
+
+from . import settings
+from .process import system
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_KEYS = 0xFFFFFFFFFFC5  # a prime
+_MAX_BYTES = 64 * 1024
+FILE = "/" + settings.HEALTH_DIR + "/known"  # below the store's root
+_EDITS = ("Edit", "Write", "MultiEdit", "NotebookEdit")
+
+
+def subject(tool: str, given: dict[str, Any]) -> str:
+    """What a call is about: the path of an edit, or `$ ` and a command; "" for any other."""
+    path, command = given.get("file_path") or given.get("notebook_path"), given.get("command")
+    if tool in _EDITS and isinstance(path, str):
+        return path.replace("\\", "/")
+    return (
+        "$ " + " ".join(command.split()) if tool == "Bash" and isinstance(command, str) and len(command) < 200 else ""
+    )
+
+
+def key_of(about: str, session_id: str = "") -> bytes:
+    """A line for a subject, or for a session that was told of it: none of its text is kept."""
+    return b"%x\n" % (int.from_bytes((about + session_id).encode("utf-8", "replace"), "big") % _KEYS)
+
+
+def is_news(root: str, about: str, session_id: str) -> bool:
+    """Whether a subject has a history that this session was not told."""
+    known = b"\n" + _read(root) if about else b""
+    return b"\n" + key_of(about) in known and b"\n" + key_of(about, session_id) not in known
+
+
+def add(root: str, keys: list[bytes]) -> None:
+    from . import files
+
+    known = _read(root)
+    lines = b"".join([key for key in keys if b"\n" + key not in b"\n" + known])
+    if len(known) > _MAX_BYTES:
+        files.write(root + FILE, known[_MAX_BYTES // 2 :].partition(b"\n")[2] + lines)
+    elif lines:
+        files.append_line(root + FILE, lines[:-1])
+
+
+def _read(root: str) -> bytes:
+    try:
+        file = system.open(root + FILE, system.O_RDONLY)
+    except OSError:
+        return b""
+    data = system.read(file, 2 * _MAX_BYTES)
+    system.close(file)
+    return data

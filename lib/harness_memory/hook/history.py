@@ -1,0 +1,71 @@
+"""What memory has for an edit or a command at that moment: who last changed the file and why, what worked instead."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from ..base import known, neutral
+from ..base.text import cut
+from ..inject.injection import Injection, Part, load_receipt
+from ..project import relative_path
+from ..recall import cache, ranking
+from ..recall.documents import as_text, of_session
+from ..recall.index import SESSION
+from ..recall.terms import path_term
+from ..session import episode
+from ..session.sessions import day_and_id
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ..session.sessions import Session
+    from .runner import Run
+
+_WHY_CHARS = 240
+
+
+def tell(run: Run, session: Session) -> dict[str, Any] | None:
+    """The line that matters for this call, once a session."""
+    event = run.event
+    about = known.subject(event.tool_name, {"file_path": event.path, "command": event.command})
+    if not known.is_news(run.store_root, about, event.session_id):
+        return None
+    known.add(run.store_root, [known.key_of(about, event.session_id)])
+    injected = load_receipt(session.dir)
+    own = frozenset((session.id, *injected.own))
+    ends = time.monotonic() + 0.3
+    source = cache.open_source(run.store_root, run.project_dir, run.now, ends, own=own, is_whole=False)
+    if event.path:
+        numbers = sorted(source.postings(path_term(relative_path(event.path, run.roots))), key=source.times.__getitem__)
+    else:
+        numbers = ranking.best(source, ranking.score(source, ranking.Query(event.command), run.now), 8)[::-1]
+    for record in [source.record(number) for number in reversed(numbers)]:
+        name = day_and_id(record.id)[1] if record.kind == SESSION else ""
+        value = episode.load(run.project_dir, record.id) if name and name not in own else None
+        told = (_of_file(event.path, value) if event.path else _of_command(about[2:], value)) if value else ""
+        if told:
+            part = Part("recall", "", [])
+            part.add(neutral.line("- [%s %s] %s" % (record.day, name, told)), record.id, record.kind, record.files)
+            text = '<harness-memory project="%s">\n%s\n</harness-memory>' % (run.project.name, part.lines[0])
+            injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
+            return run.reply(text)
+    return None
+
+
+def _of_file(path: str, value: dict[str, Any]) -> str:
+    """The session that changed it, and its decision about it, else what it said of it."""
+    name = os.path.basename(path.replace("\\", "/"))
+    asked = "\n".join(value["asked"])
+    said = [*map(as_text, value.get("decisions") or ()), *of_session(value)]
+    said = [text for text in said if text[:40] not in asked]
+    why = next((text for text in said if name in text), "")
+    why = why or next((text for text in said if os.path.splitext(name)[0] in text.split()), "")
+    told = [] if episode.headline(value) in why else [episode.headline(value)]
+    return "last changed %s: %s" % (name, " … ".join([*told, *filter(None, [cut(why, _WHY_CHARS)])]))
+
+
+def _of_command(command: str, value: dict[str, Any]) -> str:
+    fixes = [fix for fix in value["commands_failed_then_fixed"] if " ".join(fix["failed"].split()) == command]
+    return "this command failed before; `%s` worked" % fixes[-1]["fixed"] if fixes else ""

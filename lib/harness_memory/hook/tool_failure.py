@@ -1,0 +1,18 @@
+"""PostToolUseFailure: an error that an earlier session met brings back what it said of it."""
+
+from __future__ import annotations
+
+from ..session.capture import Capture
+from . import recall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .runner import Run
+
+
+def handle(run: Run) -> dict[str, Any] | None:
+    with run as session:
+        # Without the session so far: only the words of the error count.
+        return None if session.is_new or run.event.is_interrupt else recall.begin(run, session, Capture())

@@ -1,0 +1,363 @@
+"""How two memories become one: `merge` of what two machines have, by the kind of each file.
+
+    episodes, WORK        one session is one unit: where both changed it, the one that ended later, all its files
+    SIGNALS/*.jsonl       the lines of both, but those that one of them removed
+    SECURITY/<machine>    one writer: the longer chain
+    forgotten.json        what either forgot; such a session goes, unless it went on afterwards
+    progress/<task>.json  the checkpoints of both, the rest from the one updated last
+    project.json          what identifies it anywhere; paths and inodes stay on their machine
+    archives              both, under two names
+    all that people curate    the newer; deleting counts as a change, and the other version of a page is archived
+
+The result is the same in every order: of two versions the greater one wins, by time and then by content. For curated
+files that time is in `versions.json`, because neither git nor a copy keeps it:
+
+    {"schema", "files": {path: [instant, blob id]}, "gone": {hash of a path: instant}}
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from typing import Any, Callable, Dict
+
+from ..base import clock, files, jsontext, settings, yaml
+from ..base.text import hexdigest
+from ..project import identity
+from ..session import sessions
+from . import archive, tasks
+
+Tree = Dict[str, str]  # path below the store's root to the id of its content
+Load = Callable[[str], bytes]
+
+VERSIONS = {"files": {"*": ("text", "text")}, "gone": {"*": "text"}}
+_PAGES = ("LEARNING/topics/*.md", "briefing.md", "profiles/*.md")  # whose other version is archived
+_FORMER = ("briefing.md.*", "profiles/*.md.*", "archive/notes/*.md")
+_CURATED = (*_PAGES, *_FORMER, "STATE/threads/*.json", "STATE/consolidated.json")
+_ROOT_FILES = (settings.CONFIG_FILE, settings.GUARD_FILE)
+_STATE = ("progress", "threads", settings.FORGOTTEN_FILE, "consolidated.json")
+_LOCAL = ("*.lock", "*.tmp", "*.claimed", "*.damaged", settings.INDEX_FILE, settings.NOTES_INDEX_FILE)
+_LOCAL_FACTS = ("paths", "witness", "originals", "inode", "updated")  # of project.json
+
+
+def _no_versions() -> dict[str, Any]:
+    return {"schema": settings.SCHEMA, "files": {}, "gone": {}}
+
+
+def blob_id(data: bytes) -> str:
+    """As git names it."""
+    return hashlib.sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+
+def is_synced(path: str) -> bool:
+    """Whether a path, which another machine may have named, is a fact of a store; as `settings.GITIGNORE` has it."""
+    home, *parts = path.split("/")
+    if any(part in ("", ".", "..") or part[0] == "." or "\\" in part or "\0" in part for part in (home, *parts)):
+        return False
+    if home == settings.ARCHIVE_DIR:
+        return len(parts) == 2 and identity.is_project_id(parts[0]) and parts[1].endswith(archive.ENDING)
+    is_home = home == settings.USER_DIR or identity.is_project_id(home)
+    if not parts or not is_home:
+        return not parts and home in (*_ROOT_FILES, settings.VERSIONS_FILE)
+    is_local = any(fnmatchcase(parts[-1], pattern) for pattern in _LOCAL)
+    is_state = parts[0] == settings.STATE_DIR and parts[1:2][0] not in _STATE if len(parts) > 1 else False
+    return not (is_local or is_state or (parts[0] == settings.WORK_DIR and parts[3:4] == [settings.LOCAL_DIR]))
+
+
+def is_curated(path: str) -> bool:
+    home, _, rest = path.partition("/")
+    return path in _ROOT_FILES or (home != settings.ARCHIVE_DIR and any(fnmatchcase(rest, each) for each in _CURATED))
+
+
+def unit(path: str) -> str:
+    """The session that a file belongs to, as `<project>/<day>/<id>`; "" for other files."""
+    home, _, rest = path.partition("/")
+    owner = archive.owner(rest) if home != settings.ARCHIVE_DIR else ""
+    return "%s/%s" % (home, owner) if owner else ""
+
+
+def merge(base: Tree, ours: Tree, theirs: Tree, load: Load) -> tuple[Tree, dict[str, bytes]]:
+    """The tree of both, since they were at `base`, and content that neither has."""
+    tree: Tree = {}
+    made: dict[str, bytes] = {}
+    versions = [_value(side, settings.VERSIONS_FILE, load) or _no_versions() for side in (ours, theirs)]
+    winners = _winners(base, ours, theirs, load)
+    for path in sorted({*ours, *theirs} - {settings.VERSIONS_FILE}):
+        b, o, t = base.get(path), ours.get(path), theirs.get(path)
+        if o == t:
+            result = o
+        elif is_curated(path):
+            result = _newer(path, b, o, t, versions, tree)
+        elif unit(path) in winners:
+            winner, loser = winners[unit(path)]
+            result = winner.get(path) or (None if path in base else loser.get(path))
+        elif t == b or o == b:
+            result = o if t == b else t
+        elif not (o and t):
+            result = o or t  # changed here and removed there, for example by retention
+        elif path.endswith(archive.ENDING):
+            result = min(o, t)
+            tree["%s-%s%s" % (path[: -len(archive.ENDING)], max(o, t)[:8], archive.ENDING)] = max(o, t)
+        else:
+            data = _both(path, load(b) if b else b"", load(o), load(t))
+            result = blob_id(data)
+            made[result] = data
+        if result:
+            tree[path] = result
+    known = _joined(*versions)
+    # Whoever deletes a page deletes its former versions too, also one that loses on another machine.
+    ends = {mark[:8]: clock.stamp(at) for mark, at in known["gone"].items()}
+    gone = {path for path in tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
+    known["files"] = {path: item for path, item in known["files"].items() if path not in gone}
+    data = _json(known)
+    tree[settings.VERSIONS_FILE], made[blob_id(data)] = blob_id(data), data
+    gone |= _gone_sessions(tree, lambda sha: made[sha] if sha in made else load(sha))
+    return {path: sha for path, sha in tree.items() if path not in gone}, made
+
+
+def changes(
+    base: Tree, ours: Tree, theirs: Tree, load: Load
+) -> tuple[dict[str, str | None], dict[str, bytes], dict[str, float]]:
+    """What a merge changes in ours (None: the file goes), content that neither has, and the times of curated files."""
+    tree, made = merge(base, ours, theirs, load)
+    versions = jsontext.loads(made[tree[settings.VERSIONS_FILE]])["files"]
+    changed = {path: tree.get(path) for path in sorted({*tree, *ours}) if ours.get(path) != tree.get(path)}
+    return changed, made, {path: clock.parse(at) or 0.0 for path, (at, _) in versions.items()}
+
+
+def _value(tree: Tree, path: str, load: Load) -> dict[str, Any]:
+    """A JSON object; {} when it is missing or damaged."""
+    try:
+        value = jsontext.loads(load(tree[path])) if path in tree else {}
+    except ValueError:
+        value = {}
+    return value if isinstance(value, dict) else {}
+
+
+def _both(path: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    """The content of a file that both changed."""
+    name = path.rpartition("/")[2]
+    try:
+        if name == settings.FORGOTTEN_FILE:
+            return _json(_forgotten(jsontext.loads(ours), jsontext.loads(theirs)))
+        if name == settings.PROJECT_FILE:
+            return canonical(ours, theirs)
+        if name.endswith(".jsonl") and "/%s/" % settings.SECURITY_DIR not in path:
+            return _lines(base, ours, theirs)
+        if "/%s/" % settings.PROGRESS_DIR in path:
+            return _json(_task(jsontext.loads(ours), jsontext.loads(theirs)))
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass  # one is damaged
+    return max(ours, theirs, key=lambda data: (len(data), data))  # of two states of a chain the longer
+
+
+def _winners(base: Tree, ours: Tree, theirs: Tree, load: Load) -> dict[str, tuple[Tree, Tree]]:
+    """For each session that both sides changed: the side that wins, and the other one."""
+    changed: list[set[str]] = []
+    for side, other in ((ours, theirs), (theirs, ours)):
+        paths = [path for path in {*side, *base} if side.get(path) not in (base.get(path), other.get(path))]
+        changed.append({unit(path) for path in paths} - {""})
+    contested: dict[str, list[str]] = {}
+    for path in sorted({*ours, *theirs}) if changed[0] & changed[1] else ():
+        if unit(path) in changed[0] & changed[1]:
+            contested.setdefault(unit(path), []).append(path)
+    return {each: _later(each, paths, ours, theirs, load) for each, paths in contested.items()}
+
+
+def _later(session: str, paths: list[str], ours: Tree, theirs: Tree, load: Load) -> tuple[Tree, Tree]:
+    marks = "%s/%s/%s" % (session.partition("/")[0], settings.STATE_DIR, settings.FORGOTTEN_FILE)
+    ranks = []
+    for side, other in ((ours, theirs), (theirs, ours)):
+        (claude_id, ended), others_end = _last(side, paths, load), _last(other, paths, load)[1]
+        struck, unstruck = (
+            (_value(each, marks, load).get("transcripts") or {}).get(claude_id, "") for each in (side, other)
+        )
+        # One that was struck of a forgotten text wins over one that did not go on afterwards.
+        ranks.append((struck > max(unstruck, others_end), ended, [side.get(path, "") for path in paths]))
+    return (ours, theirs) if ranks[0] >= ranks[1] else (theirs, ours)
+
+
+def _last(tree: Tree, paths: list[str], load: Load) -> tuple[str, str]:
+    """Claude's id of a session, and when it last did something; the episode says so, else META."""
+    facts: dict[str, Any] = {}
+    for path in [path for path in paths if path in tree]:
+        try:
+            if path.endswith("/" + settings.META_FILE):
+                meta = yaml.load(load(tree[path]).decode("utf-8", "replace"))
+                facts = {"session_id": meta["claude_session"], "ended": meta["ended"] or meta["started"], **facts}
+            elif "/%s/" % settings.EPISODES_DIR in path:
+                facts.update(jsontext.loads(load(tree[path])))
+        except (ValueError, KeyError):
+            continue  # damaged: `verify` names it
+    return str(facts.get("session_id", "")), str(facts.get("ended", ""))
+
+
+def _newer(path: str, b: str | None, o: str | None, t: str | None, versions: list[Any], tree: Tree) -> str | None:
+    """The newer version of a curated file; the other one, of a page that both changed, goes to the archive."""
+    states = []
+    for sha, known in ((o, versions[0]), (t, versions[1])):
+        at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(_mark(path), "")
+        states.append((at, (0 if sha else 1) if at else (0 if sha else -1), sha or ""))
+    winner, loser = max(states), min(states)
+    home, _, rest = path.partition("/")
+    if winner[2] and loser[2] and b not in (o, t) and any(fnmatchcase(rest, each) for each in _PAGES):
+        stem = os.path.splitext(rest.replace("profiles/", "profile-").rpartition("/")[2])[0]
+        stamp = clock.stamp(loser[0] or "2000-01-01T00:00:00.000Z")
+        former = "%s/archive/notes/%s.%s-%s.md" % (home, stem, stamp, _mark(path)[:8])
+        tree[former], versions[0]["files"][former] = loser[2], [loser[0], loser[2]]
+    return winner[2] or None
+
+
+def is_former(name: str) -> bool:
+    """Whether an archived page, `<slug>.<instant>-<hash of its path>.md`, lost against a newer one."""
+    return fnmatchcase(name, "*.????-??-??T??????.???Z-????????.md")
+
+
+def versions_of(data: bytes, homes: list[str]) -> bytes:
+    """What versions.json says of these homes, and of whatever is gone."""
+    known = jsontext.loads(data)
+    return _json({**known, "files": {path: at for path, at in known["files"].items() if path.split("/")[0] in homes}})
+
+
+def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
+    """The greater state of every path; when it was last gone stays known."""
+    result = _no_versions()
+    for mark in sorted({*ours["gone"], *theirs["gone"]}):
+        result["gone"][mark] = max(side["gone"].get(mark, "") for side in (ours, theirs))
+    for path in sorted({*ours["files"], *theirs["files"]}):
+        last = max(side["files"].get(path, ["", ""]) for side in (ours, theirs))
+        if last[0] > result["gone"].get(_mark(path), ""):
+            result["files"][path] = last
+    return result
+
+
+def _mark(path: str) -> str:
+    """What stands for a path that is gone: its name may be what was to be forgotten."""
+    return hexdigest(path)[:16]
+
+
+def _forgotten(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    result = {**theirs, **ours}
+    for key in ("sessions", "transcripts"):
+        both = [side.get(key) or {} for side in (ours, theirs)]
+        result[key] = {id: max(side.get(id, "") for side in both) for id in sorted({*both[0], *both[1]})}
+    texts = {jsontext.compact(text): text for side in (ours, theirs) for text in side.get("texts") or ()}
+    return {**result, **({"texts": [texts[key] for key in sorted(texts)]} if texts else {})}
+
+
+def _gone_sessions(tree: Tree, load: Load) -> set[str]:
+    """The paths of sessions that were forgotten after they last did something."""
+    gone: set[str] = set()
+    units: dict[str, list[str]] = {}
+    for path in [path for path in tree if path.endswith("/" + settings.FORGOTTEN_FILE)]:
+        marks = _value(tree, path, load).get("sessions") or {}
+        if marks and not units:
+            for each in tree:
+                units.setdefault(unit(each), []).append(each)
+        heads = {sessions.safe_id(id)[:length] for id in marks for length in settings.SHORT_ID_CHARS}
+        project = path.partition("/")[0]
+        for name in [name for name in units if name.startswith(project + "/") and name.rpartition("/")[2] in heads]:
+            claude_id, ended = _last(tree, units[name], load)
+            gone.update(units[name] if ended < marks.get(claude_id, "") else ())
+    return gone
+
+
+def shared(path: str, data: bytes) -> bytes:
+    """What other machines get of a file: no paths of this one, and no line that is just being appended."""
+    try:
+        if path.endswith("/" + settings.PROJECT_FILE):
+            return canonical(data)
+    except (ValueError, AttributeError):
+        pass  # damaged: `verify` names it
+    return data[: data.rfind(b"\n") + 1] if path.endswith(".jsonl") else data
+
+
+def canonical(*contents: bytes) -> bytes:
+    """What project.json says on every machine."""
+    facts: dict[str, Any] = {}
+    for value in map(jsontext.loads, contents):
+        for key, item in value.items():
+            if key in _LOCAL_FACTS:
+                continue
+            if isinstance(item, list):  # a path identifies nothing elsewhere
+                names = {each for each in item if key != "identities" or each.startswith("remote")}
+                item = sorted(names | {*facts.get(key, ())})
+            facts[key] = min(item, facts.get(key, item)) if key == "created" else item
+    if not all("alias_of" in jsontext.loads(each) for each in contents):
+        facts.pop("alias_of", None)  # a memory of its own on one of them
+    return _json(dict(sorted(facts.items())))
+
+
+def localized(local: bytes, theirs: bytes) -> bytes:
+    """This machine's project.json with what the others know."""
+    own, shared = jsontext.loads(local or b"{}"), jsontext.loads(theirs)
+    for key, item in shared.items():
+        if key == "alias_of" and own:
+            continue
+        if isinstance(item, list):
+            mine = own.get(key) or []
+            item = [*(each for each in item if each not in mine), *mine]
+        own[key] = item if isinstance(item, list) or key == "created" else own.get(key, item)
+    return _json(own)
+
+
+def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:
+    b, o, t = ([line for line in data.split(b"\n") if line] for data in (base, ours, theirs))
+    kept = ({*o} & {*t}) | ({*o} - {*b}) | ({*t} - {*b})
+
+    def moment(line: bytes) -> str:
+        try:
+            return str(jsontext.loads(line)["at"])
+        except (ValueError, KeyError, TypeError):
+            return ""
+
+    return b"".join(line + b"\n" for line in sorted(kept, key=lambda line: (moment(line), line)))
+
+
+def _task(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
+    last, other = sorted((ours, theirs), key=lambda each: (str(each.get("updated")), jsontext.compact(each)))[::-1]
+    points = {jsontext.compact(point): point for each in (ours, theirs) for point in each["checkpoints"]}
+    merged = sorted(points.values(), key=lambda point: (tasks.moment(point), jsontext.compact(point)))
+    names = list(dict.fromkeys([*last["sessions"], *other["sessions"]]))
+    created = min(filter(None, (each.get("created") for each in (ours, theirs))), default="")
+    return {**last, "checkpoints": merged, "sessions": names, "created": created}
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return jsontext.pretty(value).encode("utf-8", "backslashreplace")
+
+
+# What people curate ---------------------------------------------------------------------------------
+def curated(root: str) -> Iterator[str]:
+    """The path of every curated file of a store."""
+    homes = [name for name in files.names(root) if name == settings.USER_DIR or identity.is_project_id(name)]
+    yield from (name for name in _ROOT_FILES if files.exists(os.path.join(root, name)))
+    folders = sorted({os.path.dirname(each) for each in _CURATED})
+    for folder in ["%s/%s" % (home, folder) for home in homes for folder in folders]:
+        for name in files.names(os.path.join(root, folder)):
+            path = "%s/%s" % (folder.rstrip("/"), name)
+            if is_curated(path) and is_synced(path):
+                yield path
+
+
+def record_versions(root: str, now: float) -> None:
+    """Note since when each curated file is as it is, and which are gone."""
+    path = os.path.join(root, settings.VERSIONS_FILE)
+    known = files.load_json(path, VERSIONS) or _no_versions()
+    result = {**_no_versions(), "gone": dict(known["gone"])}
+    for name in curated(root):
+        at, sha = known["files"].get(name, (known["gone"].get(_mark(name), ""), ""))
+        data = files.read(os.path.join(root, name), settings.ARCHIVE_MAX_BYTES) or b""
+        if blob_id(data) != sha:  # a change follows what it changed, whatever the clock says
+            at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
+        result["files"][name] = [at, blob_id(data)]
+    for name in {*known["files"]} - {*result["files"]}:
+        result["gone"][_mark(name)] = max(clock.fine_iso(now), _after(known["files"][name][0]))
+    result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})
+    files.write_if_changed(path, _json(result))
+
+
+def _after(at: str) -> str:
+    return clock.fine_iso((clock.parse(at) or 0.0) + 0.0015) if at else ""

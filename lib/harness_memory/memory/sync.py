@@ -1,0 +1,386 @@
+"""The store as a git repository that several machines share: commit, fetch, merge (see `merge`), push.
+
+    sync/config.json    {"schema", "remote", "exclude": [project id], "since": day, "auto"}
+    sync/last.json      {"schema", "at", "result", "is_well"}: what the last run came to
+    refs/heads/main     what this machine has; the remote has the same branch
+    refs/harness/base   what of the remote was last merged
+
+Files change before the refs do, and merging is idempotent: a run killed at any point is finished by the next one.
+Only commands load this module; it starts git without hooks, prompts and the caller's GIT_ variables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+import subprocess
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..audit import trail
+from ..base import clock, files, machine, settings
+from ..base.lock import Lock
+from ..notes.shelf import Shelf, user_shelf
+from ..project import identity
+from ..session import tombstones
+from . import archive, merge, views
+from .forget import writers_stopped
+
+BRANCH, BASE = "refs/heads/main", "refs/harness/base"
+_SPEC = {"remote": "text", "exclude": ["text"], "since": "text", "auto": "flag"}
+_LAST = {"at": "instant", "result": "text", "is_well": "flag"}
+_TRIES = 12  # another machine may push at the same moment, again and again
+_SECONDS = 300.0  # for one call of git; a large store through a slow line
+_NONE, _EMPTY_TREE = "0" * 40, "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
+_OPTIONS = (
+    *("core.hooksPath=" + os.devnull, "core.excludesFile=" + os.devnull, "core.attributesFile=" + os.devnull),
+    *("core.autocrlf=false", "core.fileMode=false", "core.fsmonitor=false", "commit.gpgSign=false"),
+    *("gc.autoDetach=false", "maintenance.auto=false", "core.quotePath=false", "advice.detachedHead=false"),
+)
+
+
+class Failed(OSError):
+    """Git could not do it; nothing is lost, and the next run goes on."""
+
+
+class Changed(OSError):
+    """A session wrote a file while it was merged."""
+
+
+def configuration(root: str) -> dict[str, Any]:
+    """{} when the store is not synced."""
+    value: dict[str, Any] | None = files.load_json(_path(root, "config.json"), _SPEC)
+    return value or {}
+
+
+def configure(root: str, **changes: Any) -> None:
+    value = {"schema": settings.SCHEMA, "remote": "", "exclude": [], "since": "", "auto": False}
+    files.write_json(_path(root, "config.json"), {**value, **configuration(root), **changes}, durable=True)
+
+
+def last(root: str) -> dict[str, Any]:
+    value: dict[str, Any] | None = files.load_json(_path(root, "last.json"), _LAST)
+    return value or {}
+
+
+def note_result(root: str, result: str, is_well: bool, now: float) -> None:
+    value = {"schema": settings.SCHEMA, "at": clock.iso(now), "result": result, "is_well": is_well}
+    files.write_json(_path(root, "last.json"), value)
+
+
+def conflicts(root: str) -> list[str]:
+    """Versions of pages that lost against a newer one of another machine."""
+    return [os.path.join(root, *path.split("/")) for path in merge.curated(root) if merge.is_former(path)]
+
+
+def _path(root: str, name: str) -> str:
+    return os.path.join(root, settings.SYNC_DIR, name)
+
+
+class Store:
+    """A store and its repository; use it under `lock`."""
+
+    def __init__(self, root: str, env: Mapping[str, str]) -> None:
+        self.root = root
+        self.env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
+        self.repository = os.path.join(root, ".git")
+        own = {"GIT_TERMINAL_PROMPT": "0", "GIT_DEFAULT_HASH": "sha1", "LC_ALL": "C"}
+        for role in ("AUTHOR", "COMMITTER"):
+            own.update({"GIT_%s_NAME" % role: "Harness Memory", "GIT_%s_EMAIL" % role: "memory@localhost"})
+        self.env.update(own)
+        self.config = configuration(root)
+        self.contents: dict[str, bytes] = {}
+        self.former: list[str] = []  # versions that lost against a newer one
+
+    @contextlib.contextmanager
+    def lock(self) -> Iterator[None]:
+        with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
+            files.remove_temporaries(_path(self.root, ""), float("inf"))
+            refs = [folder for folder, _, _ in os.walk(os.path.join(self.repository, "refs"))]
+            for path in [
+                os.path.join(folder, name) for folder in (self.repository, *refs) for name in files.names(folder)
+            ]:
+                if path.endswith(settings.LOCK_SUFFIX):  # of a git that was killed
+                    files.remove(path)
+            yield
+
+    # Git
+    def run(self, *words: str, data: bytes = b"") -> tuple[int, bytes, str]:
+        """Exit code, output, and the last line of what it complains about."""
+        command = ["git", *(word for option in _OPTIONS for word in ("-c", option))]
+        command += ["--git-dir=" + self.repository, "--work-tree=" + self.root] if "--bare" not in words else []
+        options: dict[str, Any] = {"env": self.env, "cwd": self.root, "timeout": _SECONDS, "capture_output": True}
+        try:
+            done = subprocess.run([*command, *words], input=data, **options)
+        except FileNotFoundError:
+            raise Failed(errno.ENOENT, "git is not installed", "git") from None
+        except subprocess.TimeoutExpired:
+            raise Failed(errno.ETIMEDOUT, "took longer than %d seconds" % _SECONDS, "git " + words[0]) from None
+        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["exit code %d" % done.returncode]
+        return done.returncode, done.stdout, lines[-1]
+
+    def raw(self, *words: str, data: bytes = b"") -> bytes:
+        code, output, complaint = self.run(*words, data=data)
+        if code:
+            raise Failed(errno.EIO, complaint, "git " + words[0])
+        return output
+
+    def git(self, *words: str, data: bytes = b"") -> str:
+        return self.raw(*words, data=data).decode("utf-8", "surrogateescape").strip()
+
+    def commit_of(self, ref: str) -> str:
+        return self.run("rev-parse", "-q", "--verify", ref + "^{commit}")[1].decode().strip()
+
+    def remote_head(self) -> str:
+        return self.git("ls-remote", self.config["remote"], BRANCH).partition("\t")[0]
+
+    def tree(self, commit: str) -> merge.Tree:
+        """The plain files of a commit that belong in a store."""
+        data = self.raw("ls-tree", "-r", "-z", commit) if commit else b""
+        rows = (row.partition("\t") for row in data.decode("utf-8", "surrogateescape").split("\0") if row)
+        return {path: head.split()[2] for head, _, path in rows if head[:4] == "1006" and merge.is_synced(path)}
+
+    def load(self, sha: str) -> bytes:
+        if sha not in self.contents:
+            self.read_all([sha])
+        return self.contents[sha]
+
+    def read_all(self, shas: list[str]) -> None:
+        data, at = self.raw("cat-file", "--batch", data="".join(sha + "\n" for sha in shas).encode()), 0
+        for sha in shas:
+            end = data.index(b"\n", at)
+            size = int(data[at:end].split()[2])
+            self.contents[sha], at = data[end + 1 : end + 1 + size], end + size + 2
+
+    def write_index(self, tree: Mapping[str, str | None]) -> None:
+        rows = [
+            "100644 %s 0\t%s\0" % (sha, path) if sha else "0 %s\t%s\0" % (_NONE, path) for path, sha in tree.items()
+        ]
+        if rows:
+            self.git("update-index", "-z", "--index-info", data="".join(rows).encode("utf-8", "surrogateescape"))
+
+    def put(self, data: bytes) -> str:
+        return self.git("hash-object", "-w", "--stdin", data=data)
+
+    def record(self, what: str, parents: list[str]) -> str:
+        """Commit the index, unless the last parent is the same."""
+        tree, commit = self.git("write-tree"), parents[-1] if parents else ""
+        if not commit or tree != self.git("rev-parse", commit + "^{tree}"):
+            words = [word for parent in parents for word in ("-p", parent)]
+            commit = self.git("commit-tree", *words, "-m", "%s %s" % (what, machine.own_id(self.root)), tree)
+        self.git("update-ref", BRANCH, commit)
+        return commit
+
+    # One run
+    def init(self) -> None:
+        self.git("init", "-q")
+        self.git("symbolic-ref", "HEAD", BRANCH)
+        files.write_gitignore(self.root)
+        machine.name(self.root)
+
+    def sync(self, now: float) -> str:
+        """Bring store and remote together; what came of it, in a few words."""
+        if not os.path.isdir(self.repository):
+            self.init()
+        taken = 0
+        for _ in range(_TRIES):
+            prepare(self.root, now)
+            head, theirs = self.commit(), self.remote_head()
+            if head == theirs:
+                break
+            if theirs:
+                if not self.commit_of(theirs):
+                    self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
+                if self.run("merge-base", "--is-ancestor", theirs, head)[0]:
+                    try:
+                        taken += self.take(head, theirs, now)
+                    except Changed:
+                        continue
+                    head = self.commit_of(BRANCH)
+                    if head == theirs:
+                        break
+            code, _, complaint = self.run("push", "-q", self.config["remote"], "%s:%s" % (head, BRANCH))
+            if not code:
+                break
+            if self.remote_head() == theirs:  # else another machine was faster
+                raise Failed(errno.EIO, complaint, self.config["remote"])
+        else:
+            raise Failed(errno.EAGAIN, "others were faster %d times. Run it again" % _TRIES, self.config["remote"])
+        if self.commit_of(BASE) != head:
+            self.git("update-ref", BASE, head)
+            self.run("gc", "--auto", "-q")
+        took = "%d file%s taken over" % (taken, "" if taken == 1 else "s") if taken else ""
+        return ", ".join(filter(None, (took, "sent" if head != theirs else ""))) or "nothing to do"
+
+    def commit(self) -> str:
+        """Commit what this machine has; the commit."""
+        # As if every file were big: one pack in place of thousands of objects. A file may vanish while it looks.
+        self.run("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".")
+        head = self.commit_of(BRANCH)
+        is_changed = self._correct(head)
+        return self.record("Memory of", [head] if head else []) if is_changed or not head else head
+
+    def _correct(self, head: str) -> bool:
+        """Put into the index what other machines get in place of what `git add` found; whether anything is new."""
+        rows = self.raw("diff-index", "--cached", "--raw", "--no-renames", "-z", head or _EMPTY_TREE).split(b"\0")
+        correct: dict[str, str | None] = {}
+        is_changed = False
+        for row, name in zip(rows[::2], rows[1::2]):
+            path = name.decode("utf-8", "surrogateescape")
+            before, after = ("" if sha == _NONE else sha for sha in row.decode().split()[2:4])
+            if path != settings.GITIGNORE_FILE and (not merge.is_synced(path) or self.is_left_out(path, bool(before))):
+                correct[path] = before or None
+            elif after and path.endswith((".jsonl", "/" + settings.PROJECT_FILE)):
+                data = merge.shared(path, self.load(after))
+                if merge.blob_id(data) != after:
+                    correct[path] = before if merge.blob_id(data) == before else self.put(data)
+            is_changed = is_changed or (correct.get(path, after) or "") != before
+        self.write_index(correct)
+        return is_changed
+
+    def is_left_out(self, path: str, is_sent: bool = False) -> bool:
+        home, _, rest = path.partition("/")
+        project, day = rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, merge.unit(path).split("/")
+        is_old = len(day) > 1 and day[1] < self.config.get("since", "") and not is_sent
+        return project in self.config.get("exclude", ()) or is_old
+
+    def take(self, head: str, theirs: str, now: float) -> int:
+        """Merge a commit of the remote into the files, the index and the branch; how many files changed."""
+        common = self.run("merge-base", head, theirs)[1].decode().strip()
+        base = common or self.commit_of(BASE)
+        trees = [self.tree(commit) for commit in (base, head, theirs)]
+        inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
+        changes, made, times = merge.changes(inside[0], inside[1], inside[2], self.load)
+        self.contents.update(made)
+        self.read_all(sorted({sha for sha in changes.values() if sha and sha not in self.contents}))
+        apply(self.root, inside[1], changes, self.contents, times, now)
+        self.former += [path for path in changes if changes[path] and merge.is_former(path)]
+        for data in made.values():
+            self.put(data)
+        aside = [path for path in {*trees[1], *trees[2]} if self.is_left_out(path, True)]
+        self.write_index({**changes, **{path: trees[2].get(path) for path in aside}})
+        is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
+        self.record("Merge into the memory of", [theirs] if is_purged else [head, theirs])
+        self.git("update-ref", BASE, theirs)
+        self.run("update-index", "-q", "--refresh")  # so that the next run need not read all of it again
+        if is_purged:
+            self.drop_unreachable()
+        return len(changes)
+
+    def purge_history(self) -> None:
+        """Replace all commits by one of the present state, here and in the remote."""
+        head, theirs = self.commit_of(BRANCH), self.remote_head()
+        self.git("read-tree", head)
+        commit = self.record("Memory without history, of", [])
+        try:
+            lease = "--force-with-lease=%s:%s" % (BRANCH, theirs)
+            self.git("push", "-q", lease, self.config["remote"], "%s:%s" % (commit, BRANCH))
+        except Failed:
+            self.git("update-ref", BRANCH, head)
+            raise
+        self.git("update-ref", BASE, commit)
+        self.drop_unreachable()
+
+    def drop_unreachable(self) -> None:
+        files.remove(os.path.join(self.repository, "FETCH_HEAD"))
+        self.git("reflog", "expire", "--expire=now", "--all")
+        self.git("gc", "-q", "--prune=now")
+
+
+def prepare(root: str, now: float) -> None:
+    """Finish what a killed run left; give this machine its own audit trails and curated files their times."""
+    for project in _projects(root):
+        _move_trail(project, machine.name(root))
+    refresh(root)
+    merge.record_versions(root, now)
+
+
+def apply(
+    root: str,
+    ours: merge.Tree,
+    changes: Mapping[str, str | None],
+    contents: Mapping[str, bytes],
+    times: Mapping[str, float],
+    now: float,
+) -> None:
+    """Write what a merge changes; Changed when a file is no longer as it was merged."""
+    homes: dict[str, list[str]] = {}
+    for path in changes:
+        home, _, rest = path.partition("/")
+        homes.setdefault(rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, []).append(path)
+    for home, paths in homes.items():
+        directory, is_project = os.path.join(root, home), identity.is_project_id(home)
+        with writers_stopped(directory) if is_project else user_shelf(root).lock:
+            for name in settings.VIEWS if is_project else ():
+                files.remove(os.path.join(directory, name))  # `refresh` renders those that are missing
+            for path in paths:
+                after = changes[path]
+                _replace(root, path, ours.get(path), after, contents[after] if after else b"", times.get(path))
+        if any(path.endswith("/" + settings.FORGOTTEN_FILE) for path in paths):
+            _forget_archived(directory, now)
+    refresh(root)
+
+
+def _replace(root: str, path: str, before: str | None, after: str | None, data: bytes, at: float | None) -> None:
+    target = os.path.join(root, *path.split("/"))
+    present = files.read(target, settings.ARCHIVE_MAX_BYTES)
+    if (None if present is None else merge.blob_id(merge.shared(path, present))) not in (before, after):
+        raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
+    if after:
+        is_project = path.endswith("/" + settings.PROJECT_FILE)
+        waiting = _path(root, "incoming")  # a kill leaves no temporary file among the facts
+        with open(files.open_plain(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
+            file.write(merge.localized(present or b"", data) if is_project else data)
+        files.ensure_dir(os.path.dirname(target))
+        files.move(waiting, target)
+        if at:
+            os.utime(target, (at, at))
+        return
+    files.remove(target)
+    folder = os.path.dirname(target)
+    while folder.count(os.sep) > root.count(os.sep) + 1 and os.path.isdir(folder) and not files.names(folder):
+        files.remove_if_empty(folder)
+        folder = os.path.dirname(folder)
+
+
+def _projects(root: str) -> list[str]:
+    return [os.path.join(root, name) for name in files.names(root) if identity.is_project_id(name)]
+
+
+def refresh(root: str) -> None:
+    """Render what is missing of the views, and list new notes."""
+    for home in _projects(root):
+        if not all(files.exists(os.path.join(home, name)) for name in settings.VIEWS):
+            views.refresh(home, 10.0)
+    for shelf in (*(Shelf("project", home) for home in _projects(root)), user_shelf(root)):
+        listed = files.made(shelf.index)
+        if files.modified(shelf.folder) >= listed > 0 or (not listed and shelf.slugs()):
+            with shelf:
+                pass
+
+
+def _move_trail(project: str, own: str) -> None:
+    """Move an audit trail of the time before the sync into the folder of this machine."""
+    top = os.path.join(project, settings.SECURITY_DIR)
+    if not any(name.isdecimal() for name in files.names(top)):
+        return
+    with trail.lock(project):
+        for path in trail.paths(project):
+            year, month, name = path.split(os.sep)[-3:]
+            target = os.path.join(top, own, year, month, name)
+            if path != target and not files.exists(target):
+                files.ensure_dir(os.path.dirname(target))
+                files.move(path, target)
+                files.remove_if_empty(os.path.dirname(path))
+                files.remove_if_empty(os.path.dirname(os.path.dirname(path)))
+
+
+def _forget_archived(project: str, now: float) -> None:
+    """Drop from archives the sessions that another machine forgot."""
+
+    def left(each: archive.Archived) -> dict[str, bytes]:
+        return {} if tombstones.is_forgotten(project, each.claude_id, max(each.started, each.ended)) else each.files
+
+    with archive.lock(project), contextlib.suppress(files.Unreadable):  # `verify` names a damaged one
+        archive.rewrite(project, left, now)

@@ -1,0 +1,60 @@
+"""Notes of a team: `.claude/memory/*.md` of a checkout, one topic a file, in the format of all notes.
+
+    author, shared    in the frontmatter: who shared it, and the day
+
+They come with the repository and are reviewed like code. Branches and worktrees may have different ones.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..base import settings
+from ..base.redact import redact
+from . import index
+from . import note as notes
+from .shelf import holding, team_shelf
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .note import Note
+
+_HOMES = ("/home/", "/Users/", ":\\Users\\", "/root/")  # of anybody
+_COMMON = ("root", "home", "user", "users", "admin", "ubuntu", "runner")  # names of users that are also parts of routes
+
+
+def lines(store_root: str, checkout: str) -> list[str]:
+    """The index of a checkout's notes, by path; one whose files have changed says so."""
+    listed = holding(team_shelf(store_root, checkout))
+    return [index.render_line(note) + stale_mark(note, checkout) for note in listed[: settings.NOTES_INDEX_LINES]]
+
+
+def stale_mark(note: Note, checkout: str) -> str:
+    stale = note.stale_files(checkout)
+    return " · perhaps outdated: %s changed since" % ", ".join(stale[:3]) if stale else ""
+
+
+def path(checkout: str, slug: str) -> str:
+    return os.path.join(checkout, *index.FOLDERS[settings.TEAM_SCOPE].split("/"), slug + ".md")
+
+
+def render(note: Note, author: str, day: str) -> str:
+    """A note as it is shared: without what says where and when it was written down."""
+    shared = notes.Note(note.slug, {**note.fields, "description": note.description, "type": note.type}, note.body)
+    shared.fields.update(name=note.name, author=author, shared=day)
+    for key in ("scope", "session"):
+        shared.fields.pop(key, None)
+    return notes.render(shared)
+
+
+def refusals(text: str, home: str) -> list[tuple[int, str]]:
+    """Lines that others must not see: (number, why). Secrets, and paths of a person's home."""
+    user, found = os.path.basename(home), []
+    marks = [*_HOMES, *([home] if len(home) > 1 else [])]
+    marks += ["%s%s%s" % (sep, user, sep) for sep in "/\\"] if user and user not in _COMMON else []
+    for number, row in enumerate(text.split("\n"), 1):
+        if redact(row) != row:
+            found.append((number, "holds a secret"))
+        elif any(mark in row + "/" for mark in marks):
+            found.append((number, "names a path of a person's home"))
+    return found

@@ -1,0 +1,177 @@
+"""Which passages of which documents a prompt is to be handed, and the chance that they are right."""
+
+from __future__ import annotations
+
+import sys
+from math import exp, log, sqrt
+
+from . import ranking
+from .terms import code, path_term, stem_term, terms
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from .index import Source
+    from .ranking import Query
+
+_EXAMINED = 8  # documents whose passages are compared
+_BEFORE, _AFTER, _NEAR = 0.35, 0.15, 0.2  # of a neighbour's worth: the passage before, after, two away
+_PASSAGE_WEIGHT = 0.35  # of the best passage, in the order of documents
+# The chance of being right: a logistic function of features that do not grow with the prompt. The first weight counts
+# in a memory of work, the second where people talk and the prompt names one of them.
+_WEIGHTS = {
+    "pairs": (14.7, 0.0),  # neighbouring words of the prompt that stand so in a document
+    "covered": (2.5, 2.0),  # of the prompt's words by their rarity
+    "session": (7.9, 0.0),  # files of this session that were worked on before
+    "named": (5.0, 0.0),  # files named in the prompt that were
+    "before": (2.0, 0.0),  # files named earlier in the session that the documents are about
+    "unknown": (0.0, -4.0),  # words that no document has
+    "length": (0.0, -0.9),
+    "rare": (1.6, 0.0),  # rare words together in a passage of a short document
+    "size": (-0.25, 0.0),  # among many documents more is found by chance
+    "": (-2.8, 4.2),
+}
+_TALK_SHARE = 0.1  # of documents with files; with fewer it is talk
+_CHANCE_MIN = 0.5
+_SCORE_MIN, _NEAR_MIN = 0.3, 0.25  # of the best, to be shown, to name files near it
+_FILES_CHARS, _FILE_MIN = 460, 0.1  # the least weight, of the greatest
+
+
+class Item:
+    """A document, its passages as (worth, place), the best first, and those of its files that matter."""
+
+    __slots__ = ("files", "number", "passages", "score")
+
+    def __init__(self, number: int, score: float, worths: list[float]) -> None:
+        self.number = number
+        self.passages = [(worth, -at) for worth, at in sorted([(w, -at) for at, w in enumerate(worths)], reverse=True)]
+        self.score = score + _PASSAGE_WEIGHT * max(worths, default=0.0)
+        self.files: list[str] = []
+
+
+def pick(
+    source: Source, query: Query, now: float, is_unwanted: Callable[[int], bool] = lambda number: False, limit: int = 3
+) -> tuple[list[Item], list[str]]:
+    """The few documents that a prompt calls for, best first, none when they are likely wrong; more files near them."""
+    scores = ranking.score(source, query, now)
+    leading = [number for number in ranking.best(source, scores, 2 * _EXAMINED) if not is_unwanted(number)][:_EXAMINED]
+    worths = compare(source, query, leading)
+    items = [Item(number, scores[number] / (scores[leading[0]] or 1.0), worths[number]) for number in leading]
+    items.sort(key=lambda item: -item.score)
+    picked = [item for item in items[:limit] if item.score >= _SCORE_MIN * items[0].score]
+    if not picked or chance(source, query, picked) < _CHANCE_MIN:
+        return [], []
+    weights = _weigh_files(source, query, items)
+    best, left = [], _FILES_CHARS
+    for path in sorted(weights, key=lambda path: -weights[path]):
+        left -= len(path) + 2
+        if left >= 0 and weights[path] >= _FILE_MIN * max(weights.values()):
+            best.append(path)
+    for item in picked:
+        held = {*source.record(item.number).files}
+        item.files, best = [path for path in best if path in held], [path for path in best if path not in held]
+    return picked, best
+
+
+def _weigh_files(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
+    """The files of the best documents by how many are about them, and by what prompt and session name and change."""
+    weights: dict[str, float] = {}
+    for item in [each for each in items if each.score >= _NEAR_MIN * items[0].score]:
+        paths = source.record(item.number).files
+        for path in paths:
+            weights[path] = weights.get(path, 0.0) + (item.score / items[0].score) ** 2 / sqrt(len(paths))
+    for path in weights:
+        stem, words = stem_term(path), {*terms(path)}
+        weights[path] += 2 * query.named.get(stem, 0.0) + 2 * query.paths.get(path_term(path), 0.0)
+        weights[path] += 0.5 * (stem in query.before) + len(words & query.words) / (len(words) or 1)
+    return weights
+
+
+def compare(source: Source, query: Query, numbers: Sequence[int]) -> dict[int, list[float]]:
+    """How much each passage of each document tells of the query, 1 for the best."""
+    weights = {_number(term): weight for term, weight in query.weights.items() if source.holders(term)}
+    known = weights.keys()
+    split = {number: _split(source.words(number)) for number in numbers}
+    held = {number: [known & passage for passage in passages] for number, passages in split.items()}
+    holders: dict[int, int] = {}
+    for rows in held.values():
+        for row in rows:
+            for word in row:
+                holders[word] = holders.get(word, 0) + 1
+    count = sum(map(len, held.values()))
+    rarities = {word: weights[word] * log(1 + (count - n + 0.5) / (n + 0.5)) for word, n in holders.items()}
+    worths = {}
+    for number, rows in held.items():
+        plain = [0.0, 0.0]  # a passage of one word tells nothing
+        plain += [
+            sum([rarities[word] for word in row]) if len(words) > 1 else 0.0 for row, words in zip(rows, split[number])
+        ]
+        plain += [0.0, 0.0]
+        worths[number] = [
+            plain[at] + _BEFORE * plain[at - 1] + _AFTER * plain[at + 1] + _NEAR * (plain[at - 2] + plain[at + 2])
+            for at in range(2, len(plain) - 2)
+        ]
+    best = max([max(rows, default=0.0) for rows in worths.values()], default=0.0) or 1.0
+    return {number: [worth / best for worth in rows] for number, rows in worths.items()}
+
+
+def _number(term: str) -> int:
+    return int.from_bytes(code(term), sys.byteorder)
+
+
+def _split(words: bytes) -> list[list[int]]:
+    """The codes of each passage; what stands before the first is not quoted."""
+    codes = [*memoryview(words).cast("I").tolist(), 0]
+    passages, start = [], codes.index(0) + 1
+    while start < len(codes):
+        end = codes.index(0, start)
+        passages.append(codes[start:end])
+        start = end + 1
+    return passages
+
+
+def chance(source: Source, query: Query, items: list[Item]) -> float:
+    """That earlier work answers the prompt, and that these documents are it."""
+    values = features(source, query, items)
+    is_talk = source.breadths.count(0) > (1 - _TALK_SHARE) * source.count
+    side = is_talk and any(source.holders(name) * 2 > source.count for name in _people(query.text))
+    return 1 / (1 + exp(-sum(values[name] * weights[side] for name, weights in _WEIGHTS.items())))
+
+
+def _people(text: str) -> set[str]:
+    """Terms of words inside a text that start like a name."""
+    inside = [word.strip("?!.,;:'\"").replace("'s", "") for word in text[:1000].split()[1:]]
+    return {term for word in inside if word.istitle() and word.isalpha() for term in terms(word)}
+
+
+def _rare_words(source: Source, item: Item, rarities: dict[int, float]) -> float:
+    passages = _split(source.words(item.number))
+    sums = [sum([rarities[word] ** 3 for word in rarities.keys() & passages[at]]) for _, at in item.passages[:3]]
+    return max(sums, default=0.0) / sqrt(1 + source.lengths[item.number] / 50)
+
+
+def features(source: Source, query: Query, items: list[Item]) -> dict[str, float]:
+    numbers = [item.number for item in items]
+    unknown = log(1 + (source.count + 0.5) / 0.5)
+    masses = {term: query.weights[term] * (ranking.rarity(source, term) or unknown) for term in query.words}
+    rarities = {_number(term): mass / unknown for term, mass in masses.items() if source.holders(term)}
+    held = [term for term in masses if not source.postings(term).keys().isdisjoint(numbers)]
+    words = [source.words(number) for number in numbers]
+    pairs = [code(first) + code(second) for first, second in query.pairs]
+    paired = sum([any(pair in each for each in words) for pair in pairs])
+    named = [weight for term, weight in query.named.items() if source.holders(term)]
+    session = sum(weight for term, weight in query.paths.items() if source.holders(term))
+    before = sum([not source.postings(term).keys().isdisjoint(numbers) for term in query.before])
+    return {
+        "pairs": paired / (len(pairs) + 4),  # of few pairs one may stand so by chance
+        "covered": sum(masses[term] for term in held) / (sum(masses.values()) or 1.0),
+        "session": session / (sum(query.paths.values()) or 1.0),
+        "named": max(named, default=0.0) * sum(named) / (sum(query.named.values()) or 1.0),
+        "before": min(before, 4),
+        "unknown": sum([not source.holders(term) for term in masses]) / (len(masses) or 1),
+        "length": log(1 + len(masses)),
+        "rare": max([_rare_words(source, item, rarities) for item in items]),
+        "size": max(0.0, log(source.count / 40)),
+        "": 1.0,
+    }

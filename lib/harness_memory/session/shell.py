@@ -1,0 +1,129 @@
+"""What shell commands say of the work: files they write, commits they make, failures and what worked instead."""
+
+from __future__ import annotations
+
+from ..base import settings
+from ..base.text import brief, clean, cut
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .capture import Capture
+
+_BREAKS = ("&&", "||", ";", "|", "&", "then", "do", "(", "{")
+_LAST_IS_TARGET = ("mv", "cp", "install", "ln")
+_ALL_ARE_TARGETS = ("touch", "rm", "truncate", "rmdir", "unlink")
+_ODD = frozenset("$*?{}()<>|&;`\"'\\!=,")
+
+
+def written(command: str) -> list[str]:
+    """Paths that a command writes, as it names them; what a variable or a pattern stands for is left out."""
+    body = command.partition("<<")
+    lines = [body[0] + (body[2].partition("\n")[0].partition(" ")[2] if body[1] else "")]
+    paths: list[str] = []
+    for part in _parts(" ".join(lines).replace(";", " ; ").replace("\n", " ; ").split()):
+        while part and ("=" in part[0] or part[0] in ("sudo", "env", "time", "git")):
+            del part[0]
+        operands = [word.strip("\"'") for word in part[1:] if word[:1] != "-" and ">" not in word]
+        name = part[0] if part else ""
+        if name in _LAST_IS_TARGET and len(operands) > 1:
+            paths += operands if name == "mv" else operands[-1:]
+        elif name in _ALL_ARE_TARGETS or name == "tee":
+            paths += operands
+        elif name in ("sed", "perl") and any(word[:2] == "-i" or word[:3] == "-pi" for word in part):
+            paths += operands[1:] or operands
+        for at, word in enumerate(part):
+            bare = word.lstrip("12&")
+            if bare[:1] == ">" and not bare.startswith(">&"):
+                paths.append((bare.lstrip(">|") or "".join(part[at + 1 : at + 2])).strip("\"'"))
+    named = [path for path in paths if path and _ODD.isdisjoint(path) and not path.startswith(("/dev/", "/tmp/", "-"))]
+    return list(dict.fromkeys(named))[:20]
+
+
+def _parts(words: list[str]) -> list[list[str]]:
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word in _BREAKS:
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def message(command: str) -> str:
+    """The subject of the commit that a command makes; "" when it makes none, or takes the message from elsewhere."""
+    rest = command.partition("git commit")[2]
+    for option in (" -m", " -am", " --message", " -qm", " -a -m"):
+        head, found, text = rest.partition(option)
+        if found and "\n" not in head:
+            text = text.lstrip(" =")
+            break
+    else:
+        return ""
+    if text[:2] in ('"$', "$("):  # -m "$(cat <<'EOF' …
+        text = text.partition("\n")[2].lstrip("\n")
+        return text.partition("\n")[0].strip()
+    quote = text[:1] if text[:1] in ("'", '"') else ""
+    text = text[1:].partition(quote)[0] if quote else text.partition(" ")[0]
+    return text.strip().partition("\n")[0].strip()
+
+
+def subjects(output: str) -> list[str]:
+    """The subjects in the lines that `git commit` prints: `[branch 1a2b3c4] subject`."""
+    found = []
+    for line in output.split("\n"):
+        head, close, subject = line.partition("] ")
+        words = head[1:].split() if line[:1] == "[" and close else []
+        if len(words) > 1 and len(words[-1]) >= 7 and all(char in "0123456789abcdef" for char in words[-1]):
+            found.append(subject.strip())
+    return found
+
+
+def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_error: bool) -> list[str]:
+    """Take in a result; the files it changed. `detail`: the command, its commit's subject, the files it names."""
+    command, subject, *changed = detail
+    content = block.get("content")
+    parts = content if isinstance(content, list) else [{"text": content}]
+    texts = [part.get("text") for part in parts if isinstance(part, dict)]
+    output = "\n".join(clean(text, settings.TEXT_FIELD_MAX_CHARS) for text in texts)
+    if is_error:
+        state.failed = [*(each for each in state.failed if each != command), command][-12:]
+        fault = _fault(output)
+        error = brief("%s: %s" % (cut(command, 80), fault), settings.ITEM_CHARS)
+        state.errors = [*state.errors, error][-8:] if fault and error not in state.errors else state.errors
+        return []
+    before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
+    state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
+    if subject or "git commit" in command:
+        for each in subjects(output) or [subject]:
+            state.add_commit(brief(each, settings.SUMMARY_LINE_CHARS))
+    earlier = next((each for each in reversed(state.failed) if _is_variant(each, command)), "")
+    if earlier:
+        state.failed.remove(earlier)
+    if earlier not in ("", command) and [earlier, command] not in state.fixed:
+        state.fixed = [*state.fixed, [earlier, command]][-5:]
+    return changed
+
+
+def _fault(output: str) -> str:
+    """The line of a failed command's output that says most: the last that names an error, else the last."""
+    lines = [line.strip() for line in output.split("\n") if line.strip() and not line.startswith("Exit code ")]
+    named = [line for line in lines if any(word in line for word in ("rror", "xception", "atal", "panic", "not found"))]
+    return cut(next(reversed(named or lines), ""), settings.ITEM_CHARS)
+
+
+def _is_variant(*commands: str) -> bool:
+    """Whether two commands are forms of the same attempt."""
+    words, others = [
+        (command.rsplit(" && ", 1)[-1] if command.startswith("cd ") else command).split() for command in commands
+    ]
+    for each in (words, others):
+        while each and ("=" in each[0].partition("/")[0] or each[0] in ("sudo", "env", "time")):
+            del each[0]
+    if (
+        words[:1] != others[:1]
+    ):  # the same done by another program: `python x.py` → `python3 x.py`, `uv run pytest x.py`
+        named, more = ({word for word in each if word[:1] != "-"} for each in (words, others))
+        return (len(words) > 1 and words[1:] == others[1:]) or (len(named) > 1 and named <= more)
+    return 0 < min(len(words), len(others)) <= 2 or len({*words} & {*others}) >= 2

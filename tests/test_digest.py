@@ -1,0 +1,137 @@
+"""What a session leaves: headline, what was done, what is open, decisions, commits, and how later sessions close it."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from typing import Any
+
+import pytest
+import support
+from life import Life
+
+ANSWERS: list[dict[str, Any]] = json.loads((support.ROOT / "tests/data/session/answers.json").read_text("utf-8"))
+
+
+def another(life: Life) -> Life:
+    return Life(life.home, life.cwd, pid=life.pid)
+
+
+def work(life: Life) -> dict[str, Any]:
+    return dict(json.loads((life.project / "STATE" / "current-work.json").read_text("utf-8")))
+
+
+@pytest.mark.parametrize("case", ANSWERS, ids=[case["name"] for case in ANSWERS])
+def test_an_answer_leaves_what_a_reader_would_keep(life: Life, case: dict[str, Any]) -> None:
+    life.start()
+    life.turn(case["prompt"], case["answer"], *case.get("files", ()))
+    episode = life.episode
+    assert episode["headline"] == case["headline"]
+    assert episode["what_remains"] == case.get("left", [])
+    for field in ("decisions", "plan", "blockers", "tags"):
+        assert episode[field] == case.get(field, episode[field]), field
+    assert all(text in episode["what_was_done"] for text in case.get("done", ()))
+    assert not any(text in episode["what_was_done"] for text in case.get("not done", ("```",)))
+
+
+def test_commits_are_the_headline_whoever_made_them(life: Life) -> None:
+    life.start()
+    life.prompt("Fix the lexer")
+    command = "git add -A && git commit -m \"$(cat <<'EOF'\nCount the depth of comments\n\nThey nest.\nEOF\n)\""
+    life.transcript.bash(command, "[main 1a2b3c4] Count the depth of comments\n 1 file changed")
+    life.transcript.text("You're absolutely right! Done.")
+    log = life.cwd / ".git" / "logs" / "HEAD"
+    times = {"Long ago": 1_000_000_000, "Test the lexer": int(time.time()) + 2, "Tomorrow": int(time.time()) + 90_000}
+    line = "%040x %040x A <a@example.org> %d +0000\tcommit: %s\n"
+    log.write_text("".join(line % (1, 2, at, subject) for subject, at in times.items()), "utf-8")
+    os.utime(log, (time.time() + 2, time.time() + 2))
+    life.stop("You're absolutely right! Done.")
+    assert life.episode["commits"] == ["Count the depth of comments", "Test the lexer"]
+    assert life.episode["headline"] == "Count the depth of comments; Test the lexer"
+
+
+@pytest.mark.parametrize(("last", "outcome"), [("interrupt", "interrupted"), ("api_error", "failed")])
+def test_a_turn_that_was_cut_off_says_so(life: Life, last: str, outcome: str) -> None:
+    life.start()
+    life.prompt("Make the cache safe for threads")
+    life.transcript.write(life.cwd / "cache.py")
+    getattr(life.transcript, last)()
+    life.end()
+    assert life.episode["headline"] == "Make the cache safe for threads (%s)" % outcome
+    assert (life.episode["outcome"], life.meta["status"], life.meta["reason"]) == (outcome, "ABANDONED", outcome)
+
+
+def test_a_look_into_the_memory_leaves_no_episode(life: Life) -> None:
+    life.start()
+    life.turn("/harness-recall cart rounding", "Two earlier sessions match: the cart fix and the invoice change.")
+    life.end()
+    assert not life.has_episode
+
+
+def test_the_title_of_another_session_is_not_taken(life: Life) -> None:
+    life.transcript.line({"type": "summary", "summary": "Somebody else's work", "leafUuid": "11111111-2222"})
+    life.start()
+    life.turn("Add a greeting", "Added the greeting to the start page.", "start.py")
+    assert life.episode["title"] == ""
+
+
+def test_a_later_session_that_does_an_open_step_closes_it(life: Life) -> None:
+    life.start()
+    life.turn(
+        "Add vouchers", "Vouchers can be redeemed.\n\nNext steps:\n- Let vouchers expire\n- Print vouchers", "v.py"
+    )
+    life.end()
+    assert work(life)["active_tasks"][0]["next_steps"] == ["Let vouchers expire", "Print vouchers"]
+    assert work(life)["active_tasks"][0]["close"] == "harness memory thread close " + life.session.id[:8]
+    second = another(life)
+    second.start()
+    second.turn("go on", "Vouchers expire after a year now.", "v.py")
+    second.end()
+    assert work(life)["active_tasks"][0]["next_steps"] == ["Print vouchers"]
+    third = another(life)
+    third.start()
+    third.turn("Print the vouchers", "Added a page that prints them.", "print.py")
+    third.end()
+    assert work(life)["active_tasks"] == []
+    assert len(work(life)["completed_today"]) == 3
+
+
+def test_an_offer_is_open_until_somebody_goes_on(life: Life) -> None:
+    life.start()
+    life.turn("Why is the export slow?", "The join has no index, so it spills to disk. Want me to add the index?")
+    assert work(life)["active_tasks"][0]["next_steps"] == ["Want me to add the index?"]
+    second = another(life)
+    second.start()
+    second.turn("Rename the helper", "Renamed the helper in every module that calls it.", "helper.py")
+    assert work(life)["active_tasks"] == []
+
+
+def test_what_a_turn_takes_up_is_no_longer_left(life: Life) -> None:
+    life.start()
+    life.turn("Add vouchers", "Vouchers work.\n\nStill open:\n- the guest cart is not covered by tests", "v.py")
+    assert life.episode["what_remains"] == ["the guest cart is not covered by tests"]
+    life.turn("ok", "The guest cart is covered by tests now.", "t.py")
+    assert life.episode["what_remains"] == []
+
+
+def test_files_that_a_shell_command_writes_count(life: Life) -> None:
+    life.start()
+    life.prompt("Move it")
+    life.transcript.bash("git mv old.py new.py && sed -i 's/old/new/' src/use.py && echo x > notes.txt; ls > /dev/null")
+    life.transcript.text("Moved it.")
+    life.stop("Moved it.")
+    assert life.episode["files_changed"] == ["old.py", "new.py", "src/use.py", "notes.txt"]
+
+
+def test_an_error_is_kept_with_its_command(life: Life) -> None:
+    life.start()
+    life.prompt("Build it")
+    life.transcript.bash(
+        "make all", "cc -c a.c\na.c:3: error: unknown type name 'u8'\nmake: *** [all] Error 1", exit_code=2
+    )
+    life.transcript.bash("CFLAGS=-std=c11 make all", "ok").text("It builds with C11.")
+    life.stop("It builds with C11.")
+    assert life.episode["errors"] == ["make all: make: *** [all] Error 1"]
+    fixes = [{"failed": "make all", "fixed": "CFLAGS=-std=c11 make all"}]
+    assert life.episode["commands_failed_then_fixed"] == fixes
