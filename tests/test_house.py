@@ -69,7 +69,7 @@ PACKAGES = {
     "project": 585,
     "audit": 226,
     "session": 2393,
-    "notes": 989,
+    "notes": 990,
     "memory": 2949,
     "recall": 1260,
     "inject": 526,
