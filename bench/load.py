@@ -148,6 +148,7 @@ class Worker:
             path = self.repo / ".claude" / ("completion-checkpoint-%d.json" % self.client.pid)
             path.parent.mkdir(exist_ok=True)
             path.write_text(json.dumps({"what_was_done": self.answer(number), "tags": [self.word]}), "utf-8")
+            self.transcript.write(path)
         self.transcript.text(self.answer(number)).turn_end(self.ask(number))
         self.turns += 1
         self.hook("stop", self.session.stop(self.answer(number)))

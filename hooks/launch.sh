@@ -11,7 +11,7 @@ if [ -f "${HARNESS_MEMORY_HOME:-$config/memory}/installs.json" ]; then # install
 fi
 [ -d /proc/self ] && system=/usr/bin/python3 || system= # a shim such as pyenv's takes longer than the hook
 for python in $system python3 python py; do
-    "$python" -I -S -X utf8 "$here/$1.py" 2>/dev/null && exit 0
+    "$python" -I -S -X utf8 "$here/$1.py" --store= 2>/dev/null && exit 0
 done
 case $1 in
 pre_tool_use)

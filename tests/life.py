@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -66,13 +64,13 @@ class Life:
     def end(self, reason: str = "other") -> support.Result:
         return self.run("session_end", self.session.end(reason))
 
-    def checkpoint(self, value: Any, name: str = "completion-checkpoint.json", age: float = 0) -> Path:
-        """A checkpoint file in the project's `.claude`, written `age` seconds ago."""
+    def checkpoint(self, value: Any, name: str = "completion-checkpoint.json", *, is_shown: bool = True) -> Path:
+        """A checkpoint file in the project's `.claude`, whose writing the transcript shows."""
         path = self.cwd / ".claude" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(value if isinstance(value, str) else json.dumps(value), "utf-8")
-        if age:
-            os.utime(path, (time.time() - age, time.time() - age))
+        if is_shown:
+            self.transcript.write(path)
         return path
 
     # What it left

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Iterator
 
@@ -158,6 +159,21 @@ def test_linked_claude_folder_of_a_project_is_left_alone(life: Life, tmp_path: P
     life.turn("one", "One done.")
     assert (victim / "completion-checkpoint.json").exists()
     assert not any(b"secret of the other" in data for data in support.snapshot(life.store).values())
+
+
+@pytest.mark.parametrize("kind", ["file", "dangling link"])
+def test_a_store_that_refuses_is_named_and_the_session_is_found_later(life: Life, tmp_path: Path, kind: str) -> None:
+    life.store.parent.mkdir(parents=True, exist_ok=True)
+    life.store.write_text("x") if kind == "file" else life.store.symlink_to(tmp_path / "gone" / "memory")
+    said = life.start().json["systemMessage"]
+    assert str(life.store) in said
+    assert "harness memory backfill" in said
+    life.turn("Round the totals", "The totals are rounded once, at the very end of it.", "cart.py")
+    life.store.unlink()
+    os.utime(str(life.transcript.path), (time.time() - 3600,) * 2)
+    world = World(life.home, life.cwd)
+    assert world.json("backfill")["made"] == 1
+    assert "rounded once" in world.memory("list").stdout
 
 
 # A disk that fails -----------------------------------------------------------------------------------
@@ -345,18 +361,19 @@ def test_files_of_another_user_are_not_believed(field: Field) -> None:
 @as_root
 def test_checkpoint_and_transcript_of_another_user_are_left_alone(life: Life) -> None:
     life.start()
-    (life.cwd / ".claude").mkdir()
-    path = life.cwd / ".claude" / "completion-checkpoint.json"
-    path.write_text('{"what_was_done": "What a stranger says."}', "utf-8")
+    life.turn("Count the parcels", "There are nine parcels in the hall.")
+    path = life.checkpoint({"what_was_done": "What a stranger says."})
+    give_away(path)
+    life.turn("Weigh the parcels", "They weigh a ton.")
+    assert any("belongs to another user" in error for error in failures(life.store))
     life.prompt("Round the totals")
     life.transcript.write(life.cwd / "strange.py").text("The totals are rounded once, at the very end of it.")
-    give_away(path)
     give_away(life.transcript.path)
     life.stop("The totals are rounded once, at the very end of it.")
-    assert life.episode["what_was_done"] == "The totals are rounded once, at the very end of it."
+    assert "The totals are rounded once, at the very end of it." in life.episode["what_was_done"]
+    assert "stranger" not in life.episode["what_was_done"]
     assert life.episode["files_changed"] == []
     assert path.exists()
-    assert any("belongs to another user" in error for error in failures(life.store))
 
 
 @as_root

@@ -252,8 +252,7 @@ CHECKPOINTS = (
 def test_poisoned_checkpoint_harms_no_turn(life: Life, checkpoint: str) -> None:
     life.start()
     life.prompt("one")
-    (life.cwd / ".claude").mkdir()
-    (life.cwd / ".claude" / "completion-checkpoint.json").write_text(checkpoint, "utf-8")
+    life.checkpoint(checkpoint)
     life.transcript.write(life.cwd / "one.py").text("One done.")
     life.stop("One done.")
     life.turn("two", "Two done.", "two.py")

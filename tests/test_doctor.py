@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import support
 from commandline import World
+from life import Life
 
 from harness_memory.setup import settingsfile
 
@@ -229,9 +230,22 @@ def test_damaged_and_newer_files_are_listed(installed: World) -> None:
 
 
 def test_a_checkpoint_that_was_not_understood_is_named(installed: World) -> None:
-    (installed.repo / ".claude").mkdir()
-    (installed.repo / ".claude" / "completion-checkpoint.json").write_text("{nope", encoding="utf-8")
-    installed.work("Add a form", "Added.", ("a.py",))
+    life = Life(installed.home, installed.repo)
+    life.start()
+    life.checkpoint("{nope")
+    life.turn("Add a form", "Added.", "a.py")
     found = problems(installed)
     assert "1 checkpoint" in found["leftovers"]["text"]
     assert "malformed checkpoint" in "\n".join(found["failures"]["details"])
+
+
+@pytest.mark.parametrize("name", ["allowManagedHooksOnly", "disableAllHooks"])
+def test_a_policy_that_forbids_hooks_is_named(
+    installed: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = tmp_path / "managed-settings.json"
+    path.write_text(json.dumps({name: True}))
+    monkeypatch.setattr(settingsfile, "MANAGED", (str(path),))
+    found = problems(installed)
+    assert "allows only managed hooks" in found["install"]["text"]
+    assert "cannot run" in installed.memory("status").stdout

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 import support
@@ -123,3 +125,19 @@ def test_the_origin_may_be_in_the_configuration_of_a_worktree(repo: Path) -> Non
     assert git.origin_url(find(repo)) == "w"
     support.git(repo, "remote", "add", "origin", "c")
     assert git.origin_url(find(repo)) == "c"
+
+
+@pytest.mark.parametrize("code", [errno.ESTALE, errno.ENOTCONN, errno.EACCES, errno.EIO, errno.ETIMEDOUT])
+def test_an_error_that_passes_makes_no_other_project_of_a_repository(
+    repo: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    real = os.stat
+
+    def fail(path: str, **options: Any) -> os.stat_result:
+        if str(path).endswith(".git"):
+            raise OSError(code, os.strerror(code), path)
+        return real(path, **options)
+
+    monkeypatch.setattr(os, "stat", fail)
+    with pytest.raises(OSError, match=os.strerror(code)):
+        git.find(str(repo))

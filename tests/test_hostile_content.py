@@ -63,7 +63,7 @@ def test_no_hook_passes_hostile_text_on(memory: Memory) -> None:
         for said in told(result):
             assert not acting(said), (event, acting(said))
             assert "<system-reminder>" not in said, event
-            assert said.count("<harness-memory ") == said.count("</harness-memory>") <= 1, event
+            assert said.count("<harness-memory") == said.count("</harness-memory") <= 1, event
     (memory.root / "guard.json").write_text(rules("own"), "utf-8")
     life = Life(memory.home, memory.repo, pid=os.getpid())
     stopped = life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "make deploy"}))
@@ -137,9 +137,7 @@ def test_secret_in_names_reaches_no_file(life: Life) -> None:
     life.transcript.text("One done.")
     secrets = ("hunter22", "98765432123", "s3cr3t-v4lue", TOKEN)
     nested = {TOKEN: 1, "password": [secrets[0]], "db_password": 98765432123, "secret": {"value": secrets[2]}}
-    (life.cwd / ".claude").mkdir()
-    path = life.cwd / ".claude" / "completion-checkpoint.json"
-    path.write_text(json.dumps({**nested, "what_was_done": "It is done."}), "utf-8")
+    life.checkpoint({**nested, "what_was_done": "It is done."})
     life.stop("One done.", session_title="title " + TOKEN)
     life.end("because " + TOKEN)
     for name, data in support.snapshot(life.store).items():
@@ -202,7 +200,7 @@ def test_hostile_repository_is_remembered_without_harm(
     for said in [said for result in results for said in told(result)]:
         assert not acting(said), acting(said)
         assert "<system>" not in said
-        assert said.count("</harness-memory>") <= 1
+        assert said.count("</harness-memory") <= 1
     for words in (["status"], ["show", "last", "--json"], ["audit", "show"]):
         for said in printed(cli.main, ["memory", *words], home, cwd, on_terminal=True):
             assert not acting(said), (words, acting(said))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import support
+from commandline import World
 from life import Life
 
 
@@ -114,3 +115,46 @@ def test_beyond_the_number_kept_the_session_that_was_silent_longest_goes(life: L
     Life(life.home, life.cwd).start()
     assert not silent.exists()
     assert life.has_episode
+    world = World(life.home, life.cwd)
+    assert "It began later" in world.memory("search", "began later").stdout
+    assert world.memory("restore", other.session.id[:8]).code == 0
+    assert silent.exists()
+    assert world.memory("forget", "--text", "ended long ago", "--yes").code == 0
+    assert not any(b"ended long ago" in data for data in support.snapshot(life.store).values())
+
+
+@pytest.mark.parametrize("content", ['{"retention_episodes": 1', '{"retention_episodes": 0}', '{"retention": 1}', None])
+def test_nothing_is_retired_while_the_configuration_has_a_problem(life: Life, content: str | None) -> None:
+    for number in range(3):
+        each = Life(life.home, life.cwd)
+        each.start()
+        each.turn("Task %d" % number, "Did task %d, all of it and for good." % number, "a%d.py" % number)
+        each.end()
+    for path in support.episode_files(life.store):
+        os.utime(path, (1, 1))
+        path.rename(path.with_name(path.name.replace(path.name[8:12], "2025")))
+    config, tasks = life.store / "config.json", life.cwd / ".claude" / "async-tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "x.json").write_text("{}")
+    os.utime(tasks / "x.json", (1, 1))
+    config.write_text(content) if content else config.mkdir()
+    life.start()
+    assert len(support.episode_files(life.store)) == 3
+    assert (tasks / "x.json").exists()
+    assert not (life.store / "archive").exists()
+    pruned = World(life.home, life.cwd).memory("prune", "--older-than", "1d")
+    assert pruned.code == 1
+    assert "Nothing was pruned" in pruned.stderr
+
+
+def test_deleting_is_a_setting_of_its_own(life: Life) -> None:
+    life.start()
+    life.turn("One", "It is done, all of it and for good.", "a.py")
+    life.end()
+    (life.store / "config.json").write_text('{"retention_episodes": 1, "retention_after": "delete"}', "utf-8")
+    other = Life(life.home, life.cwd)
+    other.start()
+    other.turn("Two", "The second is done, too, and for good.", "b.py")
+    Life(life.home, life.cwd).start()
+    assert len(support.episode_files(life.store)) == 1
+    assert [path for path in (life.store / "archive").rglob("*") if path.is_file()] == []

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 import support
+from commandline import World
+from life import Life
 
 from harness_memory.project import identity as project
 
@@ -69,9 +71,9 @@ def test_a_project_is_named_by_its_remote(repo: Path, sessions: Sessions) -> Non
     support.git(repo, "remote", "add", "origin", HTTPS)
     (repo / "sub").mkdir()
     found = sessions.see(repo / "sub")
-    assert found.id == project.project_id("remote:github.com/Org/My.Repo")
+    assert found.id == project.project_id("remote:github.com/org/my.repo")
     assert found.dir == str(sessions.root / found.id)
-    assert (found.name, found.remote, found.branch) == ("my-repo", "github.com/Org/My.Repo", "main")
+    assert (found.name, found.remote, found.branch) == ("my-repo", "github.com/org/my.repo", "main")
     assert found.root == os.path.realpath(str(repo))
     assert found.repo is not None
     assert not sessions.root.exists()
@@ -135,6 +137,122 @@ def test_a_directory_that_only_names_a_repository_does_not_share_with_it(
     assert sessions.start(other, LATER) != id
 
 
+def stranger(path: Path, url: str = HTTPS) -> Path:
+    """Another repository that names the same remote."""
+    made = bare_init(path)
+    support.git(made, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", str(path))
+    support.git(made, "remote", "add", "origin", url)
+    return made
+
+
+def test_a_remote_alone_opens_no_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    mine = sessions.start(repo)
+    for url in (HTTPS, SSH, "git@evil.example:x@github.com:Org/My.Repo"):
+        theirs = sessions.start(stranger(tmp_path / str(abs(hash(url))), url))
+        assert theirs != mine
+    shutil.rmtree(str(repo))  # a path that is gone proves nothing either
+    assert sessions.start(stranger(tmp_path / "later")) != mine
+
+
+@pytest.mark.parametrize("is_gone", [False, True])
+@pytest.mark.parametrize("kind", ["clone", "shallow", "shared", "worktree", "renamed", "reclone", "bare", "old record"])
+def test_checkouts_with_a_common_history_share(
+    repo: Path, tmp_path: Path, sessions: Sessions, kind: str, is_gone: bool
+) -> None:
+    support.git(repo, "repack", "-q", "-a", "-d")
+    origin, other = tmp_path / "origin.git", tmp_path / "other"
+    support.git(tmp_path, "clone", "-q", "--bare", str(repo), str(origin))
+    support.git(repo, "remote", "add", "origin", str(origin))
+    support.git(repo, "fetch", "-q", "origin")
+    support.git(origin, "gc", "-q")
+    mine = sessions.start(repo)
+    support.git(repo, "-c", "user.name=x", "-c", "user.email=x@x", "commit", "-q", "--allow-empty", "-m", "unpushed")
+    options = {"shallow": ["--depth", "1", "file://" + str(origin)], "shared": ["--shared", str(origin)]}
+    if kind == "worktree":
+        support.git(repo, "worktree", "add", "-q", str(other))
+    elif kind == "renamed":
+        repo.rename(other)
+    else:
+        support.git(tmp_path, "clone", "-q", *options.get(kind, [str(origin)]), str(other))
+        support.git(other, "remote", "set-url", "origin", str(origin))
+    if kind == "old record":
+        path = sessions.root / mine / "project.json"
+        facts = {key: value for key, value in sessions.facts(mine).items() if key != "commits"}
+        path.write_text(json.dumps(facts))
+    if is_gone and kind not in ("worktree", "renamed"):
+        shutil.rmtree(str(repo))
+    assert (sessions.start(other, LATER) == mine) == (not is_gone or kind != "old record")
+
+
+def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    if os.name == "nt":
+        pytest.skip("symbolic links need a privilege")
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    mine = sessions.start(repo)
+    for kind in ("alternates", "objects", "bare"):
+        other = stranger(tmp_path / kind)
+        if kind == "alternates":
+            (other / ".git/objects/info/alternates").write_text(str(repo / ".git/objects") + "\n")
+        elif kind == "objects":
+            shutil.rmtree(str(other / ".git/objects"))
+            (other / ".git/objects").symlink_to(repo / ".git/objects")
+        else:
+            (other / ".git").rename(tmp_path / "moved")
+            other.rmdir()
+            other = (tmp_path / "moved").rename(other)
+        assert sessions.start(other) != mine
+
+
+def test_an_adopted_folder_joins(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    mine, other = sessions.start(repo), stranger(tmp_path / "other")
+    assert sessions.start(other) != mine
+    assert project.adopt(str(sessions.root), sessions.see(other), LATER) == mine
+    assert sessions.start(other) == sessions.start(repo) == mine
+
+
+def test_a_person_joins_a_folder_with_one_command(world: World, tmp_path: Path) -> None:
+    support.git(world.repo, "remote", "add", "origin", HTTPS)
+    world.work("Round the totals", "The totals are rounded once, at the end.", ("cart.py",))
+    other = World(world.home, stranger(tmp_path / "other"))
+    life = Life(world.home, other.repo)
+    started = life.start()
+    assert "rounded" not in started.stdout
+    assert "adopt" in started.json["systemMessage"]
+    life.turn("Weigh the parcels", "The parcels are weighed twice, on two scales.", "p.py")
+    life.end()
+    assert "systemMessage" not in Life(world.home, other.repo).start().json
+    assert other.memory("adopt", env={"CLAUDECODE": "1"}).code == 2
+    assert other.memory("adopt").code == 0
+    assert "rounded once" in other.memory("list").stdout
+    assert "weighed twice" in other.memory("search", "weighed", "--all-projects").stdout
+    assert other.memory("adopt").code == 2
+
+
+def test_a_session_acts_on_its_own_project_wherever_its_shell_went(world: World, life: Life, tmp_path: Path) -> None:
+    elsewhere = plain(tmp_path / "elsewhere", "a")
+    life.start()
+    env = {"CLAUDE_CODE_SESSION_ID": life.session.id}
+    assert world.memory("remember", "Parcels are weighed twice", env=env, cwd=elsewhere).code == 0
+    assert world.memory("task", "start", "Weigh them", env=env, cwd=elsewhere).code == 0
+    assert "weighed twice" in world.memory("list", "--notes").stdout
+    assert "Weigh them" in world.memory("task", "list").stdout
+    assert len(support.project_dirs(world.root)) == 1
+
+
+def test_a_memory_under_the_name_as_written_is_found(repo: Path, sessions: Sessions) -> None:
+    support.git(repo, "remote", "add", "origin", HTTPS)
+    old = project.project_id("remote:github.com/Org/My.Repo")
+    facts = {"schema": 1, "id": old, "identities": ["remote:github.com/Org/My.Repo"]}
+    facts.update(remotes=["github.com/Org/My.Repo"], paths=[os.path.realpath(str(repo))])
+    (sessions.root / old).mkdir(parents=True)
+    (sessions.root / old / "project.json").write_text(json.dumps(facts))
+    assert sessions.start(repo) == old
+    support.git(repo, "remote", "set-url", "origin", HTTPS.lower())
+    assert sessions.start(repo) == old
+
+
 # What does not -----------------------------------------------------------------------------------
 
 
@@ -164,9 +282,9 @@ def test_a_project_that_gains_a_remote_keeps_its_memory(repo: Path, tmp_path: Pa
     assert sessions.start(clone) == before
     facts = sessions.facts(before)
     assert [identity.partition(":")[0] for identity in facts["identities"]] == ["git", "remote"]
-    assert facts["remotes"] == ["github.com/Org/My.Repo"]
+    assert facts["remotes"] == ["github.com/org/my.repo"]
     assert facts["paths"] == [os.path.realpath(str(path)) for path in (repo, clone)]
-    alias = sessions.facts(project.project_id("remote:github.com/Org/My.Repo"))
+    alias = sessions.facts(project.project_id("remote:github.com/org/my.repo"))
     assert alias["alias_of"] == before
     support.git(repo, "remote", "remove", "origin")
     assert sessions.start(repo) == before
@@ -174,11 +292,11 @@ def test_a_project_that_gains_a_remote_keeps_its_memory(repo: Path, tmp_path: Pa
     assert sessions.start(repo) != before
 
 
-@pytest.mark.parametrize("names", [(), ("a", "b", "c")])
 @pytest.mark.parametrize("remote", ["", HTTPS])
 def test_a_directory_that_becomes_a_repository_keeps_its_memory(
-    tmp_path: Path, sessions: Sessions, names: tuple[str, ...], remote: str
+    tmp_path: Path, sessions: Sessions, remote: str
 ) -> None:
+    names = ("a", "b", "c")
     place = plain(tmp_path / "app", *names)
     before = sessions.start(place)
     for name in names[:-1]:
@@ -189,6 +307,12 @@ def test_a_directory_that_becomes_a_repository_keeps_its_memory(
     if not remote:
         support.git(place, "remote", "add", "origin", HTTPS)
         assert sessions.start(place) == before
+
+
+def test_an_empty_directory_that_becomes_a_repository_starts_a_new_memory(tmp_path: Path, sessions: Sessions) -> None:
+    place = plain(tmp_path / "app")
+    before = sessions.start(place)
+    assert sessions.start(support.make_repo(place)) != before
 
 
 @pytest.mark.parametrize("names", [(), ("a", "b", "c")])
@@ -316,6 +440,7 @@ def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Se
         "identities": ["git:" + os.path.normcase(os.path.realpath(str(repo / ".git")))],
         "remotes": [],
         "paths": [os.path.realpath(str(repo))],
+        "commits": [support.git(repo, "rev-parse", "HEAD")],
         "witness": [witness],
         "originals": ["%s:%d:%d" % (witness, description.st_ino, description.st_ctime_ns)],
         "created": NOW,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import time
@@ -69,9 +70,9 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     text = life.start().context
     parts = ["<harness-memory", "Prices are in cents.", "Totals are rounded once", "next: test the guest cart"]
     parts += ["VAT is included", "prefers tabs", "Totals are rounded once, at the end. [totals.py]", "`show <id>`"]
-    assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory>")
+    assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory-")
     assert text.count("[%s]" % earlier.meta["date"]) >= 3
-    assert text.count("<harness-memory") == text.count("</harness-memory>") == 1
+    assert text.count("<harness-memory-") == text.count("</harness-memory-") == 1
 
 
 def test_a_session_that_runs_beside_is_named_with_its_files(life: Life) -> None:
@@ -212,7 +213,11 @@ def test_new_steps_and_notes_come_with_what_they_belong_to(life: Life) -> None:
 
 def test_an_unchanged_memory_gives_the_same_bytes(life: Life) -> None:
     past(life)
-    assert life.start().stdout == another(life).start().stdout == life.start("clear").stdout
+    other = another(life)
+    frame = re.compile("(?<=harness-memory-)[0-9a-f]{8}")  # of the session, so that no record can close the block
+    texts = [each.start(source).stdout for each, source in ((life, "startup"), (other, "startup"), (life, "clear"))]
+    assert texts[0] == texts[2] != texts[1]
+    assert {frame.sub("", text) for text in texts} == {frame.sub("", texts[0])}
 
 
 def test_compaction_brings_everything_back_after_the_work_so_far(life: Life) -> None:
@@ -321,17 +326,17 @@ def part(name: str, count: int, width: int = 60) -> inject.Part:
 @pytest.mark.parametrize("cap", [600, 1500, 4000, 8000, 9500])
 def test_the_cap_holds_in_utf_16_units(cap: int) -> None:
     parts = [part(name, 100) for name in ("health", "state", "briefing", "open", "notes", "menu", "usage")]
-    injection = inject.compose(parts, cap, "shop")
+    injection = inject.compose(parts, cap, "shop", "s")
     assert len(injection.text.encode("utf-16-le")) // 2 == injection.units <= cap
 
 
 def test_unused_shares_are_lent_in_order_and_cuts_are_counted() -> None:
-    assert inject.compose([part("menu", 200, 30)], CAP, "shop").units > CAP - 300
-    both = inject.compose([part("briefing", 200, 10), part("menu", 200, 10)], CAP, "shop")
+    assert inject.compose([part("menu", 200, 30)], CAP, "shop", "s").units > CAP - 300
+    both = inject.compose([part("briefing", 200, 10), part("menu", 200, 10)], CAP, "shop", "s")
     (_, briefed), (_, listed) = both.shown
     assert briefed > listed > 0
     assert "(%d more lines; /x/briefing)" % (200 - briefed) in both.text
-    none = inject.compose([inject.Part("briefing", "Briefing", ["y" * 3000], "/x/briefing.md")], 1000, "shop")
+    none = inject.compose([inject.Part("briefing", "Briefing", ["y" * 3000], "/x/briefing.md")], 1000, "shop", "s")
     assert "## Briefing\n(1 more line; /x/briefing.md)" in none.text
 
 

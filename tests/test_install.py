@@ -10,6 +10,7 @@ import shutil
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -256,6 +257,39 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []
 
 
+@POSIX
+@pytest.mark.parametrize(
+    ("event", "answer"), [("PreToolUse", b'"deny"'), ("SessionStart", b"HARNESS_MEMORY_HOME in the env")]
+)
+def test_the_environment_of_a_project_does_not_reach_an_installed_hook(home: Path, event: str, answer: bytes) -> None:
+    settle(home)
+    entries = settingsfile.hooks((home / ".claude" / "settings.json").read_text("utf-8"), str(support.ROOT))
+    command = next(hook.command for hook in entries if hook.event == event)
+    hostile = {
+        "HARNESS_MEMORY": "off",
+        "HARNESS_MEMORY_HOME": str(home / "evil"),
+        "CLAUDE_CONFIG_DIR": str(home / "evil"),
+    }
+    payload = support.Session(home, home).tool_call("Bash", {"command": "rm -rf ~"})
+    payload = payload if event == "PreToolUse" else support.Session(home, home).start()
+    env = support.clean_environment(home, hostile)
+    result = subprocess.run(["/bin/sh", "-c", command], input=support.encode(payload), capture_output=True, env=env)
+    assert answer in result.stdout
+    assert not (home / "evil").exists()
+    assert (home / ".claude" / "memory" / "health").exists()
+
+
+@POSIX
+def test_what_a_killed_installer_left_goes_with_the_next_run(home: Path) -> None:
+    folder = home / ".claude"
+    paths = [folder / name for name in (".settings.json.7.1.tmp", ".settings.json.7.2.tmp", ".other.tmp")]
+    for path, age in zip(paths, (60, 0, 60)):
+        path.write_text("{")
+        os.utime(str(path), (time.time() - age,) * 2)
+    assert run(home).code == 0
+    assert [path.exists() for path in paths] == [False, True, True]
+
+
 FOLDERS = ["plain", "a b", "it's", 'q"q', "$HOME", "`id`", "é ü", "-x", "b\\s", "n\nl", "x;y&z"]
 
 
@@ -268,7 +302,7 @@ def test_a_hook_that_cannot_run_says_so_at_the_start_and_the_guard_asks(tmp_path
         script = tmp_path / name
         for words in (here, gone):
             script.write_text("") if words == here else script.unlink()
-            said = subprocess.check_output(settingsfile.hook_command(str(old), str(script)), shell=True).decode()
+            said = subprocess.check_output(settingsfile.hook_command(str(old), str(script), str(tmp_path)), shell=True).decode()
             assert (words in said) if words else said == ""
             assert not said or json.loads(said)
 
@@ -279,7 +313,7 @@ def test_a_command_exits_with_0_whatever_its_path(tmp_path: Path, python: str, f
     script = tmp_path / folder / "hooks" / "stop.py"
     script.parent.mkdir(parents=True)
     script.write_text("import sys; print('ran'); sys.exit('complaint' if sys.flags.isolated else 2)")
-    command = settingsfile.hook_command(python, str(script))
+    command = settingsfile.hook_command(python, str(script), str(tmp_path / folder / "memory"))
     assert settingsfile.is_our_command(command, "/nowhere")
     for output in (b"ran\n", b""):
         result = subprocess.run(["/bin/sh", "-c", command], capture_output=True)
@@ -291,13 +325,13 @@ def test_windows_commands_run_a_script_and_ignore_its_absence(tmp_path: Path) ->
     new = settingsfile.entries(r"C:\My Tools\hm", r"C:\Py 3\python.exe", ["C:/m"], "C:/u", windows=True)
     command = new.groups["Stop"]["hooks"][0]["command"]
     assert command.startswith('"C:/Py 3/python.exe" -I -S -X utf8 -c "import os,sys;')
-    assert command.endswith('" "C:/My Tools/hm/hooks/stop.py" harness-memory')
+    assert command.endswith('" "C:/My Tools/hm/hooks/stop.py" "--store=C:/m" harness-memory')
     assert settingsfile.is_our_command(command, "C:/elsewhere")
     assert new.rules == ["Read(//c/m/**)", 'Bash("C:/Py 3/python.exe" "C:/My Tools/hm/harness" memory *)']
     script = tmp_path / "x.py"
-    script.write_text("import sys; print(__file__, sys.flags.isolated)")
-    words = shlex.split(settingsfile.hook_command(sys.executable, str(script), windows=True))
-    for output in ("%s 1" % script.as_posix(), ""):
+    script.write_text("import sys; print(__file__, sys.flags.isolated, sys.argv[1])")
+    words = shlex.split(settingsfile.hook_command(sys.executable, str(script), "C:/m", windows=True))
+    for output in ("%s 1 --store=C:/m" % script.as_posix(), ""):
         result = subprocess.run(words, capture_output=True)
         assert (result.returncode, result.stdout.decode().strip(), result.stderr) == (0, output, b"")
         script.unlink() if script.exists() else None

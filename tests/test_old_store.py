@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from pathlib import Path
@@ -22,7 +23,11 @@ def world(tmp_path: Path) -> World:
         os.chmod(folder, 0o700)
         for name in names:
             os.chmod(os.path.join(folder, name), 0o600)
-    return World(home, support.make_repo(tmp_path / "shop", "git@example.org:me/shop.git"))
+    repo = support.make_repo(tmp_path / "shop", "git@example.org:me/shop.git")
+    for record in (home / ".claude" / "memory").glob("*/project.json"):
+        facts = json.loads(record.read_bytes())
+        record.write_text(json.dumps({**facts, "paths": [*facts["paths"], os.path.realpath(str(repo))]}), "utf-8")
+    return World(home, repo)
 
 
 @pytest.mark.parametrize("case", support.rows("old_store.jsonl"), ids=lambda case: "-".join(case["words"][:2]))

@@ -138,6 +138,6 @@ def test_a_note_of_a_repository_gives_no_orders_and_hides_nothing(home: Path, re
     (repo / NOTES / "link.md").symlink_to("/etc/passwd")
     text = context(world)
     assert "Prices are kept in cents" in text
-    assert text.count("</harness-memory>") == 1
+    assert text.count("</harness-memory") == 1
     assert "(quoted from a record)" in text
     assert "root:" not in text

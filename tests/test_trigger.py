@@ -86,7 +86,7 @@ def test_an_edit_names_the_session_that_changed_the_file_once(later: Life) -> No
     call = {"file_path": "{repo}/cart/totals.py", "old_string": "a", "new_string": "b"}
     text = injected(later, "Edit", call)
     assert ("last changed totals.py" in text, "because floats drift" in text) == (True, True)
-    assert text.startswith("<harness-memory project=")
+    assert text.startswith("<harness-memory-")
     assert injected(later, "Edit", call) == ""
     assert injected(later, "Write", {"file_path": "{repo}/cart/other.py", "content": ""}) == ""
 

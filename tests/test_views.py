@@ -13,7 +13,7 @@ import support
 from commandline import World
 from life import Life
 
-from harness_memory.base import clock
+from harness_memory.base import clock, settings
 from harness_memory.memory import views
 from harness_memory.session import episode
 
@@ -68,10 +68,9 @@ def test_a_life_of_turns_forgetting_and_pruning_leaves_what_rebuild_writes(world
     ids = []
     for number in range(4):
         said = {"what_was_done": "Part %d." % number, "task": {"id": "parts", "title": "Parts", "remaining": ["rest"]}}
-        (world.repo / ".claude").mkdir(exist_ok=True)
-        if number % 2:
-            (world.repo / ".claude" / "completion-checkpoint.json").write_text(json.dumps(said), "utf-8")
         ids.append(world.work("Ask %d" % number, "An answer of substance, number %d." % number, ("a.py",)).id[:8])
+        if number % 2:
+            assert world.memory("checkpoint", "--session", ids[-1], stdin=json.dumps(said).encode()).code == 0
     for words in (("forget", ids[1], "--yes"), ("forget", "--text", "substance, number 2", "--yes"), ("prune",)):
         assert world.memory(*words).code == 0, words
         world.assert_sound()
@@ -173,3 +172,15 @@ def test_completed_today_is_the_day_of_the_person(
     monkeypatch.undo()
     time.tzset()
     assert len(current_work(project)["completed_today"]) == completed
+
+
+def test_views_stay_small_however_many_sessions_there_are(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        world.work("Ask %d" % number, "An answer of substance, number %d." % number, ("a.py",))
+    monkeypatch.setattr(settings, "VIEW_ROWS", 3)
+    assert world.memory("rebuild").code == 0
+    index = (world.project / "INDEX.md").read_text("utf-8")
+    assert [index.count("number %d." % number) for number in range(5)] == [0, 0, 1, 1, 1]
+    state = json.loads((world.project / "STATE" / "conversation_state.json").read_bytes())
+    assert len(state["threads"]) == 3
+    world.assert_sound()

@@ -75,8 +75,12 @@ def test_one_command_installs_what_the_next_sessions_use(world: World) -> None:
 def test_our_own_command_line_needs_no_permission_and_nothing_else_passes_with_it(world: World) -> None:
     project = world.project("bazaar")
     world.run(project, ASK, say(OUTCOME))
-    others = ["harness memory list && touch passed", "harness memory list > passed"]
-    others += ["harness memory show $(touch passed)", "harness memory forget --text totals --yes", "touch passed"]
+    others = [
+        "harness memory list && touch passed",
+        "harness memory list > passed",
+        "harness memory show $(touch passed)",
+    ]
+    others += ["harness memory forget --text totals --yes", "touch passed"]
     calls = [bash(command) for command in ["harness memory search totals", 'harness memory remember "Cents"', *others]]
     world.run(project, "What do we know of the totals?", *calls, say("That."), tools=())
     results = world.api.requests("What do we know of the totals?", MAIN)[-1].tool_results()

@@ -164,7 +164,7 @@ def test_switched_off_it_leaves_no_trace_and_backfill_finds_the_session(world: W
     project = world.project("switched-off")
     before = {path: path.read_bytes() for path in files_below(world.store)}
     answers = write(project / "x.txt"), say("Totals are rounded once, at the very end.")
-    session = world.run(project, "Work unseen", *answers, env={"HARNESS_MEMORY": "off"}).session
+    session = world.run(project, "Work unseen", *answers, options=["--settings", '{"disableAllHooks": true}']).session
     assert {path: path.read_bytes() for path in files_below(world.store)} == before
     (transcript,) = (world.home / ".claude" / "projects").glob("*/%s.jsonl" % session)
     os.utime(str(transcript), (1, time.time() - 3600))  # else it would pass for a running session

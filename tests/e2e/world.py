@@ -16,7 +16,7 @@ from terminal import Terminal
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 TOOLS = ("Agent", "Bash", "Edit", "Read", "TaskCreate", "TaskUpdate", "Write")
-BLOCK = re.compile(r'<harness-memory project="[^"\n]*">\n.*?\n</harness-memory>', re.DOTALL)
+BLOCK = re.compile(r'<harness-memory-[0-9a-f]{8} project="[^"\n]*">\n.*?\n</harness-memory-[0-9a-f]{8}>', re.DOTALL)
 
 
 class Ended:
@@ -188,7 +188,7 @@ def blocks(request: Request) -> list[str]:
     """Everything of ours in a request; a delimiter outside a whole block is an error."""
     text = request.text()
     found = BLOCK.findall(text)
-    assert text.count("<harness-memory") == text.count("</harness-memory>") == len(found)
+    assert text.count("<harness-memory") == text.count("</harness-memory") == len(found)
     assert "<persisted-output>" not in text
     return [str(block) for block in found]
 

@@ -15,6 +15,17 @@ _ORDERS = (
     *(("override", "instruction"), ("new", "instructions:"), ("you are now", ""), ("you must", "")),
     *(("system prompt", ""), ("do not tell the user", ""), ("without asking", "")),
 )
+# The same in other languages: words for "ignore" or "do not tell", and for "instruction" or "user".
+_IGNORE = """
+    ignor disregard vergiss missacht oubli olvid esqueç dimentic игнорир забудь 忽略 无视 無視 忘れ 무시 تجاهل
+    verschweig sag_nicht ne_dis no_le_digas não_diga не_говори 不要告诉
+"""
+_OBJECT = """
+    instruc instruç istruzion anweisung consigne previous utilisateur usuario usuário benutzer nutzer инструкц указани
+    пользоват 指示 指令 用户 ユーザー 지시 تعليمات
+"""
+_SHELLS = "|sh |bash |zsh |sudo |python |iex (curl"
+_PAIRS = [[word.replace("_", " ") for word in words.split()] for words in (_IGNORE, _OBJECT)]
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
 
@@ -30,7 +41,10 @@ def line(text: str) -> str:
         return before.rstrip("`") + "`%s`" % command + blank + rest
     plain = _folded(bare).lower()
     is_role = ":" in plain and plain.partition(":")[0].strip(_MARKERS) in _ROLES
-    if is_role or any(first in plain and second in plain for first, second in _ORDERS):
+    is_order = any(first in plain and second in plain for first, second in _ORDERS)
+    is_order = is_order or all(any(word in plain for word in words) for words in _PAIRS)
+    is_piped = "://" in plain and any(shell in plain.replace("| ", "|") for shell in _SHELLS.split())
+    if is_role or is_order or is_piped:
         return before + "(quoted from a record) " + bare
     return text
 

@@ -161,6 +161,7 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
+VIEW_ROWS = 5000  # sessions in INDEX.md, threads in conversation_state.json: each stays below FILE_MAX_BYTES
 STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
@@ -223,6 +224,7 @@ DAY_SECONDS = 86400
 DEFAULTS: dict[str, int | str] = {
     "retention_days": 90,
     "retention_episodes": 200,
+    "retention_after": "archive",
     "stale_after_hours": 12,
     "async_task_days": 7,
     "injection_units": 8000,
@@ -234,5 +236,9 @@ DEFAULTS: dict[str, int | str] = {
     "start_line": "on",
     "required_steps": "on",
 }
-CHOICES = {"work_after": ("archive", "delete"), **dict.fromkeys(("start_line", "required_steps"), ("on", "off"))}
+_SWITCH, _FATE = ("on", "off"), ("archive", "delete")
+CHOICES = {  # the settings that are words
+    **dict.fromkeys(("work_after", "retention_after"), _FATE),
+    **dict.fromkeys(("start_line", "required_steps"), _SWITCH),
+}
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

@@ -10,6 +10,7 @@ from typing import NoReturn
 
 from ..base import clock, files, settings
 from ..project import Project, identity, relative_path
+from ..session import sessions
 from . import FAMILIES, output
 from .output import Refusal
 
@@ -99,7 +100,9 @@ def directory(args: argparse.Namespace) -> str:
         if not os.path.isdir(path):
             raise Refusal("--project %s: no such directory" % args.project)
         return path
-    return os.environ.get(settings.ENV_PROJECT_DIR) or working_directory()
+    present = os.environ.get(settings.ENV_SESSION_ID, "")  # a session acts on its own project, wherever its shell went
+    launch = sessions.find_marker(root(), present)[1].get("launch") if present else ""
+    return str(launch or os.environ.get(settings.ENV_PROJECT_DIR) or working_directory())
 
 
 def working_directory() -> str:

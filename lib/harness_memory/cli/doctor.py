@@ -58,7 +58,7 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
     yield Check(OK, "version", "Harness Memory %s, Python %s (%s)" % (__version__, python, sys.executable))
     if config.is_off(os.environ):
         setting = "%s=%s" % (settings.ENV_SWITCH, os.environ[settings.ENV_SWITCH])
-        yield Check(WARN, "switch", "%s in the environment: every hook is off here" % setting, "unset it")
+        yield Check(WARN, "switch", "%s in the environment: checkpoints are refused, hooks run" % setting, "unset it")
     every = installs.find(root, directory, project.root)
     yield from _installs(root, every)
     runs = installs.last_runs(root)
@@ -89,6 +89,10 @@ def _checks(root: str, directory: str, project: Any) -> Iterator[Check]:
         text = "%s could not be understood" % count(len(left), "checkpoint")
         remedy = "record it again with: harness memory checkpoint; then delete the file"
         yield Check(WARN, "leftovers", text, remedy, [short(path) for path in left])
+    claude = os.path.join(glob.escape(project.root), settings.CLAUDE_DIR, settings.CHECKPOINT_PREFIX + "*")
+    if ignored := [path for path in glob.glob(claude) if not path.endswith(settings.REJECT_SUFFIX)]:
+        text = "%s that no session here is known to have written" % count(len(ignored), "checkpoint file")
+        yield Check(WARN, "ignored", text, "delete it, or see who did", [short(path) for path in ignored])
 
 
 def _installs(root: str, every: list[installs.Install]) -> Iterator[Check]:

@@ -8,7 +8,7 @@ import time
 from typing import Any, NamedTuple
 
 from .. import __version__
-from ..base import config, files, invocation, settings
+from ..base import files, invocation, settings
 from ..guard import policy
 from ..setup import installation, jsonedit, settingsfile
 from .output import Refusal
@@ -51,6 +51,10 @@ class Install:
             self.is_disabled = True
             self.problems.append('"disableAllHooks" is set in this file')
             self.remedy = 'remove "disableAllHooks" from the file'
+        if forbidden := settingsfile.forbidden():
+            self.is_disabled = True
+            self.problems.append(forbidden)
+            self.remedy = "ask whoever manages this computer to allow them"
         version = record.get("version", __version__)
         if version != __version__:
             self.problems.append("installed by version %s, this is %s" % (version, __version__))
@@ -135,10 +139,9 @@ def guard(root: str, installs: list[Install], directory: str) -> Guard:
     for each, hook in guarded:
         scripts = [path for path in _paths_in(hook.command) if path.endswith((".py", ".sh"))]
         able += [(each, hook)] if not each.is_disabled and all(map(os.path.isfile, scripts)) else []
-    state, why, is_lost = OFF, [], False
-    if config.is_off(os.environ):
-        why = ["%s is set to off here" % settings.ENV_SWITCH]
-    elif not installs and have_run_lately(root):
+    state, is_lost = OFF, False
+    why: list[str] = []
+    if not installs and have_run_lately(root):
         state, why = (DEGRADED, problems) if problems else (ON, ["probably as a plugin"])
     elif not hooks:
         why = ["not installed here"]

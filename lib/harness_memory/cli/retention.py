@@ -17,7 +17,7 @@ from ..memory import housekeeping, views
 from ..memory.records import Record
 from ..session import sessions
 from . import arguments, resolve
-from .output import Refusal, answer, complain_of, count, listing, local, short
+from .output import Refusal, answer, complain, complain_of, count, listing, local, short
 
 _PARTS = ("kept", "artifacts_pruned", "archived", "deleted")
 
@@ -28,6 +28,9 @@ def prune(argv: list[str]) -> int:
     parser.add_argument("--older-than", type=arguments.instant, metavar="AGE", help=days)
     args = parser.parse_args(argv)
     reports, lines, settled = [], [], config.load(arguments.root())
+    if settled.problems:
+        complain("%s. Nothing was pruned. Correct the file and try again." % "; ".join(settled.problems))
+        return 1
     for project_dir in arguments.project_dirs(args):
         report = _prune(project_dir, settled, args)
         reports.append(report)

@@ -81,16 +81,17 @@ def search(argv: list[str]) -> int:
 
     scopes = Scopes(args)
     troubles: list[OSError] = []
-    if args.archived:
-        hits = [hit for hit in _archived(scopes.project.dir, troubles) if hit.has_words(words)]
-        hits = [*{hit.row["id"]: hit for hit in reversed(hits)}.values()]
-    else:
+    hits: list[Hit] = []
+    if not args.archived:
         hits = [hit for hit in _ranked(scopes, args, words) if args.type in hit.types and hit.time >= args.since]
     if not hits and not args.archived:  # perhaps the words are parts of words
         names = reversed(episode.names(scopes.project.dir))
         every = [*map(_note, notebook.holding(scopes.shelves)), *(_session(scopes.project.dir, name) for name in names)]
         hits = [hit for hit in every if hit and args.type in hit.types and hit.time >= args.since]
         hits = [hit for hit in hits if hit.has_words(words)]
+    if not hits and args.type in (None, SESSION):
+        found = [hit for hit in _archived(scopes.project.dir, troubles) if hit.has_words(words)]
+        hits = [*{hit.row["id"]: hit for hit in reversed(found)}.values()]
     code = _report(sorted(hits, key=lambda hit: (not hit.has_all, -hit.row["score"])), args)
     complain_of(troubles, "Searched its readable part")
     return 2 if troubles else code
@@ -169,10 +170,9 @@ def _note(note: Note) -> Hit:
 def _archived(directory: str, troubles: list[OSError]) -> Iterator[Hit]:
     """What archived sessions' episodes say; without one, their records."""
     for session in archive.load_all(directory, troubles):
-        file = os.path.join(archive.folder(directory), session.archive + archive.ENDING)
         pages = [data for path, data in session.files.items() if path.endswith(settings.META_FILE)]
         lines = _texts(session.episode) or [*enumerate(b"".join(pages).decode("utf-8", "replace").split("\n"), 1)]
-        hit = Hit(ARCHIVED, session.id, file, session.started[:10], lines)
+        hit = Hit(ARCHIVED, session.id, session.path, session.started[:10], lines)
         hit.row["project"] = os.path.basename(directory)
         yield hit
 

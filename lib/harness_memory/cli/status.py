@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ..base import clock, config, files, settings
+from ..base import clock, files, settings
 from ..inject.injection import load_receipt
 from ..memory import records, threads
 from ..session import capture, episode, liveness, sessions
@@ -102,8 +102,6 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
 def _hook_state(root: str, registered: list[installs.Install]) -> str:
     here = [each for each in registered if each.is_read_here]
     problems = ["%s: %s" % (short(each.path), line(each.problems[0])) for each in here if each.problems]
-    if config.is_off(os.environ):
-        return "OFF: %s is set to off here" % settings.ENV_SWITCH
     if problems:
         return "NOT WELL: %s (see: harness memory doctor)" % problems[0]
     if registered:

@@ -7,10 +7,10 @@ import time
 
 from ..base import known, neutral
 from ..base.text import cut
-from ..inject.injection import Injection, Part, load_receipt
+from ..inject.injection import Injection, Part, load_receipt, nonce
 from ..project import relative_path
 from ..recall import cache, ranking
-from ..recall.documents import as_text, of_session
+from ..recall.documents import of_session
 from ..recall.index import SESSION
 from ..recall.terms import path_term
 from ..session import episode
@@ -48,7 +48,9 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
         if told:
             part = Part("recall", "", [])
             part.add(neutral.line("- [%s %s] %s" % (record.day, name, told)), record.id, record.kind, record.files)
-            text = '<harness-memory project="%s">\n%s\n</harness-memory>' % (run.project.name, part.lines[0])
+            tag = nonce(event.session_id)
+            frame = '<harness-memory-%s project="%s">\n%s\n</harness-memory-%s>'
+            text = frame % (tag, run.project.name, part.lines[0], tag)
             injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
             return run.reply(text)
     return None
@@ -58,7 +60,7 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
     """The session that changed it, and its decision about it, else what it said of it."""
     name = os.path.basename(path.replace("\\", "/"))
     asked = "\n".join(value["asked"])
-    said = [*map(as_text, value.get("decisions") or ()), *of_session(value)]
+    said = [*map(str, value.get("decisions") or ()), *of_session(value)]
     said = [text for text in said if text[:40] not in asked]
     why = next((text for text in said if name in text), "")
     why = why or next((text for text in said if os.path.splitext(name)[0] in text.split()), "")

@@ -10,10 +10,11 @@ stamp in the store (see `health`), and the session goes on without us.
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 from ..base import files, jsontext, settings
-from ..base.process import BadPayload, attempt, leave, read_payload, watch
+from ..base.process import BadPayload, attempt, leave, pin, read_payload, watch
 from ..base.text import brief, brief_of, clean, identifier
 from ..project import Context, Project
 from ..session import sessions
@@ -42,18 +43,7 @@ class Event:
 
     __slots__ = (
         *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_attended", "is_blocked"),
-        *(
-            "is_interrupt",
-            "last_message",
-            "launch_dir",
-            "model",
-            "name",
-            "path",
-            "prompt",
-            "prompt_id",
-            "reason",
-            "session_id",
-        ),
+        *("is_interrupt", "last_message", "launch_dir", "model", "name", "path", "prompt", "prompt_id", "reason"),
         *("session_id", "silent_seconds", "skill", "source", "title", "tool_name", "transcript_path"),
     )
 
@@ -159,6 +149,7 @@ class Run(Context):
 def run(name: str, finish: Callable[[], None]) -> None:
     """Handle one event and leave the process; never returns, never fails."""
     root, reply = "", b""
+    pin(sys.argv)
     seconds = settings.SESSION_END_DEADLINE_SECONDS if name == "SessionEnd" else settings.DEADLINE_SECONDS
 
     def late() -> None:
@@ -175,7 +166,8 @@ def run(name: str, finish: Callable[[], None]) -> None:
         _stamp(root, name, error)
         if name == "SessionStart" and isinstance(error, OSError):  # the store may take no stamp
             what = "Harness Memory: %s: %s." % (brief(str(error.filename or root), settings.ITEM_CHARS), error.strerror)
-            message = {"systemMessage": what + " Nothing is remembered. See: harness memory doctor"}
+            what += " Nothing is remembered until that is corrected; then: harness memory backfill."
+            message = {"systemMessage": what + " See: harness memory doctor"}
             reply = jsontext.compact(message).encode("utf-8", "replace")
     leave(reply, finish)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import recall
-from ..base import clock, config, files, invocation, settings
+from ..base import clock, config, files, invocation, process, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
@@ -25,22 +25,23 @@ if TYPE_CHECKING:
 def handle(run: Run) -> dict[str, Any] | None:
     event = run.event
     options = config.load(run.store_root)
+    is_refused = run.project.identity.startswith("remote#") and not os.path.isdir(run.project_dir)
     identity.record(run.project, clock.iso(run.now))
     is_compacted = event.source == "compact"
     # Clients before 2.1.214 call a fork "resume"; its own transcript does not exist yet.
     is_fork = event.source == "fork" or (event.source == "resume" and not os.path.exists(event.transcript_path))
     with run as session:
         # A start is a new process: a recycled pid must not pass for the one marked before.
-        process = liveness.client_process(event.client_pid)
+        client = liveness.client_process(event.client_pid)
         if session.is_new or not is_compacted:
-            run.activate(session, process)
+            run.activate(session, client)
         if session.is_new and is_fork:
             from ..session import capture
 
             state = capture.load(session.dir, is_owner=True)
             state.since = run.now
             capture.save(session.dir, state)
-        housekeeping.housekeep(run, event.session_id, process, run.now, options)
+        housekeeping.housekeep(run, event.session_id, client, run.now, options)
         if recall.is_due(run.project_dir):
             from ..base import health
             from ..recall import cache
@@ -53,6 +54,9 @@ def handle(run: Run) -> dict[str, Any] | None:
             shown = [brief(problem, settings.ITEM_CHARS) for problem in problems[:3]]
             shown += ["%d more" % (len(problems) - 3)] if len(problems) > 3 else []
             message.append("Harness Memory: %s. See: %s doctor" % ("; ".join(shown), invocation.own_command()))
+        if is_refused:
+            what = "Harness Memory: nothing shows that this folder is %s: it has a memory of its own. To join: %s adopt"
+            message.append(what % (brief(run.project.remote, settings.ITEM_CHARS), invocation.own_command()))
         if event.is_attended and not is_compacted:  # both lines are for a person, and one comes once a day
             known = glance.glance(run.project_dir) if options["start_line"] == "on" else ""
             hint = "open" if " open: " in known else "list"
@@ -75,7 +79,7 @@ def _waiting(run: Run) -> str:
 def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch = run.store_root, run.launch
-    problems = []
+    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in process.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import degraded
@@ -123,7 +127,8 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         injected.save(session.dir)
         return ""
     most = settings.INJECTION_MAX_UNITS
-    injection = compose(parts, min(cap, most), project.name, most if cap == settings.DEFAULTS["injection_units"] else 0)
+    room = most if cap == settings.DEFAULTS["injection_units"] else 0
+    injection = compose(parts, min(cap, most), project.name, event.session_id, room)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

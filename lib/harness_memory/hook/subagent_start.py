@@ -20,7 +20,7 @@ def handle(run: Run) -> dict[str, Any] | None:
         sections.rules(run.project),
         sections.notes(run.project, run.store_root, event.transcript_path, [], run.now),
     ]
-    injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name)
+    injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name, run.event.session_id)
     if not injection.text:
         return None
     with run as session:

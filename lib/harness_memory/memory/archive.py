@@ -3,6 +3,7 @@
 An archive is a compressed tar file outside the live tree, which is its own index:
 
     <root>/archive/<project id>/sessions-<instant>.tar.gz   files of sessions, by path below the project
+    <root>/archive/<project id>/session-<start>-<id>.json   an episode that retention moved there
 
 An archive is on disk and read back before the live files are deleted, META.yaml last. The files of a session are
 adjacent. A session whose episode stays keeps META.yaml and capture.json: it is the same when it is resumed.
@@ -43,8 +44,8 @@ class Archived:
     """A session in an archive: its files by path, and what its META.yaml and its episode say."""
 
     def __init__(self, archive: str, contents: dict[str, bytes]) -> None:
-        self.archive = os.path.basename(archive)[: -len(ENDING)]
-        self.files = contents
+        self.path, self.files = archive, contents
+        self.archive = os.path.basename(archive).partition(".")[0]
         meta: dict[str, Any] = {}
         self.episode: dict[str, Any] = {}
         for path, data in contents.items():
@@ -83,8 +84,17 @@ def paths(project_dir: str) -> list[str]:
     return [os.path.join(folder(project_dir), stem + ENDING) for stem in sorted(stems)]
 
 
+def retired(project_dir: str) -> list[str]:
+    """The episodes that retention moved to the archive, oldest first."""
+    names = files.names(folder(project_dir))
+    return [os.path.join(folder(project_dir), name) for name in names if sessions.is_episode_name(name)]
+
+
 def load(path: str) -> Iterator[Archived]:
     """The sessions in an archive; Unreadable, after those that can be read, when it is damaged."""
+    if not path.endswith(ENDING):
+        yield Archived(path, {settings.EPISODES_DIR + "/" + os.path.basename(path): files.read(path) or b""})
+        return
     for _, group in itertools.groupby(_contents(path), lambda content: owner(content[0])):
         yield Archived(path, dict(group))
 
@@ -105,7 +115,7 @@ def _contents(path: str) -> Iterator[tuple[str, bytes]]:
 
 def load_all(project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
     """The sessions in every archive, oldest archive first; damaged archives are added to `troubles`."""
-    for path in paths(project_dir):
+    for path in (*paths(project_dir), *retired(project_dir)):
         try:
             yield from load(path)
         except files.Unreadable as error:
@@ -157,6 +167,13 @@ def rewrite(project_dir: str, change: Callable[[Archived], dict[str, bytes]], no
         except files.Unreadable:
             damaged.append(path)
         files.erase(path[: -len(ENDING)] + ".jsonl")
+    for path in retired(project_dir):
+        session = next(load(path))
+        content = b"".join(change(session).values())
+        if not content:
+            files.erase(path)
+        elif content not in session.files.values():
+            files.write(path, content, durable=True)
     if damaged:
         raise files.Unreadable(errno.EINVAL, _DAMAGED, damaged[0])
 

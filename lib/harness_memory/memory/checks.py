@@ -153,7 +153,7 @@ def _note(path: str) -> str:
 # The first pattern that fits decides, and a star also stands for folders.
 _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("*.lock", lambda path: "", ""),
-    ("episodes/session-*.json", _episode, _REPAIR),
+    ("episodes/session-*.json archive/*/session-*.json", _episode, _REPAIR),
     ("WORK/*/*/META.yaml", _meta, "correct it by hand"),
     ("WORK/*/*/capture.json", _json(capture.SPEC), "delete it: the next run reads the transcript from its start"),
     ("WORK/*/*/injected.json health/failures/*.json", _json({}), "delete it; it is only a receipt"),
@@ -172,11 +172,8 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
     ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
-    (
-        "INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/* view.html",
-        lambda path: "",
-        "",
-    ),
+    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/*", lambda path: "", ""),
+    ("triggers sync/* view.html", lambda path: "", ""),
     ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
     ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )

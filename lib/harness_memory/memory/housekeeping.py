@@ -23,9 +23,10 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     context.ends = min(context.ends, time.monotonic() + 1.0)
     own = sessions.marker_path(context.project_dir, claude_id)
     markers = [name for name in files.names(os.path.dirname(own)) if name.endswith(".json")]
-    is_swept = any(name != os.path.basename(own) for name in markers) or bool(context.checkpoints())
+    claims = [path for path in context.checkpoints() if path.endswith(settings.CLAIM_SUFFIX)]
+    is_swept = any(name != os.path.basename(own) for name in markers) or bool(claims)
 
-    if is_swept:
+    if is_swept and not config.problems:  # a limit that is not what the person meant ends nothing
         with health.noted(context.store_root, "housekeeping"):
             from ..session import sweep
 
@@ -33,10 +34,10 @@ def housekeep(context: Context, claude_id: str, process: dict[str, Any], now: fl
     # What killed writers leave is looked for once an hour, and after a session that died.
     last = files.made(os.path.join(context.store_root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, "SessionStart"))
     is_due = is_swept or abs(now - last) > settings.STRAY_FILE_SECONDS
-    duties = (_retire_episodes, _refresh_views, _list_notes, *((_remove_strays, _remove_async_tasks) if is_due else ()))
-    for duty in duties:
+    retiring = () if config.problems else (_retire_episodes, *((_remove_async_tasks,) if is_due else ()))
+    for duty in (*retiring, _refresh_views, _list_notes, *((_remove_strays,) if is_due else ())):
         with health.noted(context.store_root, "housekeeping"):
-            if duty in duties[:2] or context.left() > 0:
+            if duty in (_retire_episodes, _refresh_views) or context.left() > 0:
                 duty(context, now, config)
 
 
@@ -48,7 +49,7 @@ def is_clock_plausible(days: Iterable[str], now: float) -> bool:
 
 
 def _retire_episodes(context: Context, now: float, config: Config) -> None:
-    """Delete episodes not written for `retention_days`, and the least recent beyond `retention_episodes`."""
+    """Archive episodes not written for `retention_days`, and the least recent beyond `retention_episodes`."""
     folder = os.path.join(context.project_dir, settings.EPISODES_DIR)
     names = files.names(folder)
     instant = now - config["retention_days"] * settings.DAY_SECONDS
@@ -61,8 +62,16 @@ def _retire_episodes(context: Context, now: float, config: Config) -> None:
     excess = sorted(names, key=written.__getitem__)[: max(0, len(names) - int(config["retention_episodes"]))]
     aged = [name for name in names if name < oldest and 0 < written[name] < instant]
     if (excess or aged) and is_clock_plausible([sessions.day_and_id(name)[0] for name in names], now):
-        for name in {*excess, *aged}:
-            files.remove(os.path.join(folder, name))
+        root, id = os.path.split(context.project_dir)
+        archive = os.path.join(root, settings.ARCHIVE_DIR, id)
+        files.ensure_dir(archive)
+        for name in sorted({*excess, *aged}):
+            if config["retention_after"] == "delete":
+                files.remove(os.path.join(folder, name))
+            else:
+                files.move(os.path.join(folder, name), os.path.join(archive, name))
+            if context.left() <= 0:
+                break  # the next start goes on
 
 
 def _refresh_views(context: Context, now: float, config: Config) -> None:

@@ -33,7 +33,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_CACHE_HEAD = b"rows 6 %08x\n"  # another format, or one that is damaged, is ignored
+_CACHE_HEAD = b"rows 7 %08x\n"  # another format, or one that is damaged, is ignored
 
 
 class Row:
@@ -48,8 +48,8 @@ class Row:
     def __init__(self, values: list[bytes]) -> None:
         self.values = values
         self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
-        self.stamp, self.title, self.tasks, self.closes, self.steps, self.rules, self.keys = values[4:11]
-        self.line, self.text = values[11:]
+        self.stamp, self.title, self.tasks, self.closes, self.steps = values[4:9]
+        self.rules, self.keys, self.line, self.text = values[9:]
 
 
 class Thread:

@@ -107,11 +107,12 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
 
         texts[path] = review.render(project_dir, rows)
     chains = threads.load(project_dir, rows)
-    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in reversed(rows)], b""])
+    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -settings.VIEW_ROWS - 1 : -1]], b""])
     last = chains[0].fields if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
-    lines = b",".join([b"\n    " + thread.text for thread in chains])
+    shown = [each for number, each in enumerate(chains) if number < settings.VIEW_ROWS or each.is_open]
+    lines = b",".join([b"\n    " + thread.text for thread in shown[: settings.VIEW_ROWS]])
     end = b"\n  ]" if lines else b"]"
     texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b%b\n}\n' % (head[: -len("\n}\n")], lines, end)
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))

@@ -43,7 +43,7 @@ class Bound(OSError):
 def firmness(note: Note) -> str:
     """remind, ask or deny; a required step is asked for unless the note says otherwise; "" when it does not bind."""
     is_step = bool(note.patterns("after") and note.patterns("require"))
-    if not is_step and not note.patterns("triggers"):
+    if note.fields.get("enforce") == "off" or not (is_step or note.patterns("triggers")):
         return ""
     return str(note.fields.get("enforce") or ("ask" if is_step else "remind"))
 

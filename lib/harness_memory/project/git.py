@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from ..base import files, settings
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 _O_READ = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _HEX = frozenset("0123456789abcdef")
 _MISSING = (FileNotFoundError, NotADirectoryError)
+_LASTING = (errno.ELOOP, errno.ENAMETOOLONG, errno.EINVAL)
+_O_NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
+_REFS_MAX_BYTES = 4 * 1024 * 1024
+_PACKS_SEARCHED = 100
 
 
 class Repository:
@@ -39,7 +48,8 @@ def find(start: str) -> Repository | None:
             if directory == child:
                 break
     except (OSError, ValueError) as error:  # ValueError: NUL in a path
-        if files.is_passing(error):
+        is_lasting = not isinstance(error, OSError) or isinstance(error, _MISSING) or error.errno in _LASTING
+        if not is_lasting:
             raise  # without its repository a directory would be another project
         return None
     return bare
@@ -57,6 +67,8 @@ def branch(repo: Repository) -> str:
 
 def origin_url(repo: Repository) -> str:
     """The first URL of `origin` in the repository's own configuration (includes are not followed)."""
+    if repo.root == repo.git_dir:
+        return ""  # a folder of files that anyone may send
     for path in (os.path.join(repo.common_dir, "config"), os.path.join(repo.git_dir, "config.worktree")):
         if repo.is_borrowed or os.path.islink(path):
             continue  # a link may lead to the configuration of any repository
@@ -91,9 +103,60 @@ def commits(repo: Repository, since: float, until: float) -> list[str]:
     return found
 
 
-def is_clone(repo: Repository) -> bool:
-    """Whether it began as a clone, as far as its log reaches back."""
-    return "\tclone: from " in _read(os.path.join(repo.common_dir, "logs", "HEAD")).partition("\n")[0]
+def tips(repo: Repository) -> list[str]:
+    """The commits of HEAD, of its branch at `origin` and of the default branch there, as far as files say it."""
+    refs = ["refs/remotes/origin/" + name for name in (branch(repo), "HEAD") if name and ".." not in name]
+    commits = [_commit(repo, repo.git_dir, "HEAD"), *(_commit(repo, repo.common_dir, ref) for ref in refs)]
+    return [*dict.fromkeys(filter(None, commits))]
+
+
+def _commit(repo: Repository, directory: str, name: str) -> str:
+    for _ in range(5):
+        text = _read(os.path.join(directory, *name.split("/")), 512).strip()
+        if not text.startswith("ref: refs/") or ".." in text:
+            break
+        directory, name = repo.common_dir, text[5:]
+    if not text:
+        before, found, _ = _read(os.path.join(repo.common_dir, "packed-refs"), _REFS_MAX_BYTES).partition(
+            " %s\n" % name
+        )
+        text = before.rpartition("\n")[2] if found else ""
+    return text if len(text) in (40, 64) and _HEX.issuperset(text) else ""
+
+
+def has_any(repo: Repository, commits: Iterable[str]) -> bool:
+    """Whether one of these commits is in the repository: in its refs, among its objects, or in a pack's index.
+
+    Links and alternates are not followed: they may lead to the objects of any repository.
+    """
+    ids = [id for id in dict.fromkeys(commits) if len(id) in (40, 64) and _HEX.issuperset(id)]
+    objects = os.path.join(repo.common_dir, "objects")
+    packs = os.path.join(objects, "pack")
+    if not ids or repo.is_borrowed or os.path.islink(objects) or os.path.islink(packs):
+        return False
+    refs = _read(os.path.join(repo.common_dir, "packed-refs"), _REFS_MAX_BYTES)
+    if any(id in refs for id in ids) or not {*tips(repo)}.isdisjoint(ids):
+        return True
+    if any(os.path.isfile(os.path.join(objects, id[:2], id[2:])) for id in ids):
+        return True
+    names = [name for name in files.names(packs) if name.endswith(".idx")][:_PACKS_SEARCHED]
+    return any(_is_packed(os.path.join(packs, name), [bytes.fromhex(id) for id in ids]) for name in names)
+
+
+def _is_packed(path: str, ids: list[bytes]) -> bool:
+    """Whether the index of a pack (version 2: magic, 256 sums of ids by their first byte, the sorted ids) has one."""
+    try:
+        with open(os.open(path, _O_READ | _O_NOFOLLOW), "rb") as file:
+            head = file.read(1032)
+            sums = [0, *(int.from_bytes(head[at : at + 4], "big") for at in range(8, 1032, 4))]
+            for id in ids if head[:8] == b"\377tOc\0\0\0\2" else ():
+                file.seek(1032 + sums[id[0]] * len(id))
+                rows = file.read(min(sums[id[0] + 1] - sums[id[0]], 1 << 20) * len(id))
+                if any(rows[at : at + len(id)] == id for at in range(0, len(rows), len(id))):
+                    return True
+    except (OSError, ValueError):
+        pass
+    return False
 
 
 def _at(directory: str) -> Repository | None:

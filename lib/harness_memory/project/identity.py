@@ -2,13 +2,17 @@
 
 A project is named by the first of these identities that it has; its id is `<slug>-<12 hex of the identity's SHA-256>`:
 
-    remote:<normalised URL of origin>     shared by every clone and work tree
+    remote:<normalised URL of origin>     shared by clones and work trees with a common history
     git:<real path of the common dir>     shared by every work tree
     dir:<real path of the directory>
 
 It keeps the memory of an earlier identity (a remote was added, `git init` was run, the directory was moved), but only
 on evidence, because a path may by now hold something else. A memory found by its path is refused, and the identity
 counted on (`git#2:/p`), when it records another remote than the present one, or when the evidence speaks against it.
+
+A remote is a claim of whoever made the folder. A path that a memory has not seen joins it only if the repository there
+has one of the commits on record, or one of a repository at a recorded path, or by `adopt`. Until then it counts on too
+(`remote#2:…`) and has a memory of its own.
 
 The *witness* is `name:size:mtime_ns` of files that work does not touch: `description` in a git directory, or else the
 oldest files. Whole-millisecond times come from archives and prove nothing. A copy may have the same witness, so a
@@ -23,6 +27,7 @@ project.
     identities  every identity it has had, newest last
     remotes     every normalised remote, newest last
     paths       work tree tops (or directories) it was seen at, newest last
+    commits     that HEAD and origin's default branch named at session starts, newest last
     witness     of the last of them, while it has no remote
     originals   of the same files
     inode       of a plain directory
@@ -48,11 +53,12 @@ if TYPE_CHECKING:
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _HEX = frozenset("0123456789abcdef")
-_LISTS = ("identities", "remotes", "paths", "witness", "originals")
+_LISTS = ("identities", "remotes", "paths", "commits", "witness", "originals")
 _SPEC = {key + "?": ["text"] for key in _LISTS}
 _SEAL_FILE = "description"  # `git init` makes it, nothing touches it afterwards
 _WEAK_NANOSECONDS = 1_000_000
 _SCANNED = 2000  # projects, or files of one
+_NEIGHBOURS = 8  # recorded paths whose repositories are compared with a new one
 
 
 def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
@@ -70,10 +76,12 @@ def locate(store_root: str, launch_dir: str, cwd: str) -> Project:
         root = repo.root
         url = git.origin_url(repo)
         if url:
-            from .remote import normalize
+            from .remote import folded, normalize
 
-            remote = normalize(url, root)
-        candidates = ["remote:" + remote] if remote else []
+            written = normalize(url, root)
+            remote = folded(written)
+            # Memories of earlier versions are under the name as it was written.
+            candidates = ["remote:" + name for name in dict.fromkeys((remote, written)) if name]
         candidates.append("git:" + os.path.normcase(repo.common_dir))
     identity = ""
     for candidate in (*candidates, "dir:" + os.path.normcase(root)):
@@ -154,14 +162,14 @@ def _remembered(store_root: str, identity: str, remote: str, repo: git.Repositor
         target = facts.get("alias_of")
         if is_project_id(target) and os.path.isdir(os.path.join(store_root, str(target))):
             id, facts = str(target), _facts(store_root, str(target))
-        if kind == "remote" or _fits(facts, kind, remote, repo):
+        if _shares_history(facts, repo) if kind == "remote" and repo else _fits(facts, kind, remote, repo):
             return id, numbered
     return "", numbered
 
 
 def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> bool:
     """Whether the memory found under a path is of what is there now."""
-    if remote and (not facts["identities"] or any(other != remote for other in facts["remotes"])):
+    if remote and (not facts["identities"] or any(other.lower() != remote.lower() for other in facts["remotes"])):
         return False
     if repo is None:
         return not facts["remotes"]
@@ -170,9 +178,32 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
     # Whether the directory has become the repository. The inode of a deleted one is soon given out again.
     if not facts.get("inode") or facts["inode"] != os.stat(repo.root).st_ino:
         return False
-    if not facts["witness"]:
-        return not git.is_clone(repo)
     return not {*facts["witness"]}.isdisjoint(_witness(_stamps(repo.root)))
+
+
+def _shares_history(facts: Facts, repo: git.Repository) -> bool:
+    """Whether a repository that names a memory's remote is known to it; a memory that lost its record knows all."""
+    is_known = bool(facts["paths"] or facts["commits"])
+    if not is_known or repo.root in facts["paths"] or git.has_any(repo, facts["commits"]):
+        return True
+    for path in facts["paths"][-_NEIGHBOURS:]:
+        try:
+            other = git.find(path)
+            if other and other.root == path and git.has_any(repo, git.tips(other)):
+                return True
+        except OSError:
+            pass  # a disk that is gone
+    return False
+
+
+def adopt(store_root: str, project: Project, now_iso: str) -> str:
+    """Let a folder join the memory of its remote, which it could not prove to be of; the id of that memory."""
+    name = "remote:" + project.remote
+    target = _facts(store_root, project_id(name)).get("alias_of") or project_id(name)
+    other = Project(os.path.join(store_root, str(target)), project.name, project.root, project.remote, project.branch)
+    other.identity, other.repo = name, project.repo
+    record(other, now_iso)
+    return other.id
 
 
 def _is_same_repository(facts: Facts, repo: git.Repository, *, is_proven: bool = False) -> bool:
@@ -235,9 +266,11 @@ def _facts(store_root: str, id: str) -> Facts:
 def _updated(facts: Facts, project: Project, now_iso: str) -> Facts:
     new: Facts = {"schema": settings.SCHEMA, "id": project.id, "name": project.name}
     own = {"identities": project.identity, "remotes": project.remote, "paths": project.root}
+    commits = [id for id in git.tips(project.repo) if id not in facts.get("commits", ())] if project.repo else []
     for key in _LISTS:
         items = [item for item in facts.get(key) or [] if item != own.get(key)]
         new[key] = [*items, *filter(None, [own.get(key)])][-settings.IDENTITY_ITEMS_KEPT :]
+    new["commits"] = (new["commits"] + commits)[-settings.IDENTITY_ITEMS_KEPT :]
     if not project.remote:
         originals = _originals(project.root, project.repo)
         new.update(witness=_witness(originals), originals=originals)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 
+from ..base.text import hexdigest
+
 _SSH = ("ssh", "git+ssh", "ssh+git")
 _DEFAULT_PORTS = {"https": "443", "http": "80", "git": "9418", "ftp": "21", "ftps": "990"}
 _SAME_HOST = {
     "ssh.github.com": "github.com", "www.github.com": "github.com", "altssh.gitlab.com": "gitlab.com",
     "altssh.bitbucket.org": "bitbucket.org",
 }  # fmt: skip
+_FOLDING = ("github.com", "gitlab.com", "bitbucket.org", "codeberg.org", "dev.azure.com")  # `Org/App` is `org/app`
 _AZURE, _AZURE_OLD = "dev.azure.com", ".visualstudio.com"
 
 
@@ -48,13 +51,20 @@ def _name(url: str, base: str) -> str:
     head = url.partition("/")[0]
     if ":" not in head:
         return _local(os.path.join(base, url))
-    # `user@host:path`, `host:path`, `[host:port]:path`; a port says nothing about the repository.
-    at = head.rfind("@")
-    if ":" in head[at:] and not url.startswith("["):
-        url = url[at + 1 :]
-    host, _, path = url[1:].partition("]") if url.startswith("[") else url.partition(":")
+    # `user@host:path`, `[user@host:port]:path`, `user@[::1]:path`, as git reads them: without brackets, the host ends
+    # at the first colon, whatever follows. A port says nothing about the repository.
+    bracket = url.find("@[") + 1
+    is_bracketed = url[bracket : bracket + 1] == "["
+    host, _, path = url[bracket + 1 :].partition("]") if is_bracketed else url.partition(":")
     host = host.rpartition("@")[2]
+    if {"@", ":"} <= {*path.partition("/")[0]}:  # perhaps meant as a password: no part of it goes into a name
+        path = hexdigest(path)[:16]
     return _named("[" + host + "]" if host.count(":") > 1 else host.partition(":")[0], "", path.lstrip(":"))
+
+
+def folded(name: str) -> str:
+    """The name on hosts that do not tell `Org/App` from `org/app`."""
+    return name.lower() if name.partition("/")[0] in _FOLDING else name
 
 
 def _is_word(text: str) -> bool:

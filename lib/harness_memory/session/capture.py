@@ -34,7 +34,7 @@ SPEC = {
     "pending?": {"*": ("text", "any")},
     "tools?": {"*": "count"},
     "checkpoints?": {"*": {"*": "any"}},
-    "wrote_checkpoint?": "flag",
+    "reports?": ["text"],
 }
 _PLAN = "implement the following plan:"
 _NOT_A_PROMPT = (
@@ -73,7 +73,7 @@ class Capture:
         self.steps: dict[str, str] = {}  # note → what became of the step it requires, and at which deed
         self.owed: list[str] = []  # steps to mention with the next prompt
         self.model = self.branch = self.title = self.ended = self.thread = self.leaf = ""
-        self.wrote_checkpoint = False
+        self.reports: list[str] = []  # names of checkpoint files that it wrote and that wait to be taken
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
         self.notes_read: list[str] = []  # paths of notes read in this run
         self.looked: list[str] = []  # what our own commands were asked to show

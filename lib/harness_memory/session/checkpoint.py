@@ -8,10 +8,11 @@ Two forms are read. Nested:
 and flat: {"what_was_done", "what_remains", "files_changed", "skill_used", "outcome", "tags",
 "learnings", "task": {"id", "title", "remaining", "blockers"}, "rating"}. Both become the flat form.
 
-A file `completion-checkpoint*.json` in the project's `.claude/` is claimed by renaming it there (atomic: one
-session gets it, once), then written redacted to the session's `artifacts/`, and removed when the session's episode
-has it. A process killed in between leaves the claim, which the next run completes; the name in `artifacts/` comes
-from the content, so that completing it twice changes nothing.
+A file `completion-checkpoint*.json` in the project's `.claude/` counts if the session's transcript shows its writing
+and git does not track it: a repository has no say in a memory, and what it brings stays where it is. The file is
+claimed by renaming it there (atomic: one session gets it, once), then written redacted to the session's `artifacts/`,
+and removed when the session's episode has it. A process killed in between leaves the claim, which the next run
+completes; the name in `artifacts/` comes from the content, so that completing it twice changes nothing.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ import time
 from ..base import clock, files, health, jsontext, settings
 from ..base.redact import redact, redact_tree
 from ..base.text import brief, clean, hexdigest, passage
-from . import liveness, sessions
+from ..project import git
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from .capture import Capture
     from .sessions import Session
 
+_INDEX_MAX_BYTES = 256 * 1024 * 1024  # a million files
 _LISTS = ("what_remains", "files_changed", "learnings")
 FIELDS = ("what_was_done", *_LISTS, "skill_used", "outcome", "tags", "task", "rating")
 _NOTHING = ("", "none", "nothing", "n/a", "na", "-", "no", "nil", "null", "nothing remains")
@@ -98,44 +100,36 @@ def save(artifacts: str, value: object, now: float) -> str:
 
 def collect(context: Context, session: Session, state: Capture) -> list[str]:
     """Archive a session's checkpoints and take them into `state`; the claims, to be removed after the episode."""
-    claims, is_left = [], False
-    suffix, pid = settings.CHECKPOINT_SUFFIX, str(session.meta.get("pid"))
+    claims = []
     for path in context.checkpoints():
-        if claim_owner(path) != session.id:
-            if not path.endswith(suffix):
-                continue
-            named, written = named_session(path), files.modified(path)
-            middle = os.path.basename(path)[len(settings.CHECKPOINT_PREFIX) : -len(suffix)].strip(".-_")
-            is_mine = named in (session.id, session.claude_id) if named else state.wrote_checkpoint or middle == pid
-            if not named and not is_mine and written >= (clock.parse(session.started) or 0.0):
-                is_mine = not may_be_of_living(context, written, session.claude_id)
-            is_left = is_left or not is_mine
-            path = claim(path, session.id, context.store_root) if is_mine else ""
+        name, is_claim = os.path.basename(path), claim_owner(path) == session.id
+        if not (is_claim or name in state.reports) or is_tracked(path):
+            continue
+        path = path if is_claim else claim(path, session.id, context.store_root)
         if path and _archive(path, session, state.since, context.store_root):
             claims.append(path)
-    state.wrote_checkpoint = state.wrote_checkpoint and is_left
+        state.reports = [report for report in state.reports if report != name]
     names = [name for name in files.names(session.artifacts) if name.startswith(settings.ARTIFACT_PREFIX)]
-    newest = sorted({*state.checkpoints, *(name for name in names if name.endswith(suffix))})[-20:]
+    names = [name for name in names if name.endswith(settings.CHECKPOINT_SUFFIX)]
+    newest = sorted({*state.checkpoints, *names})[-20:]
     for name in {*newest}.difference(state.checkpoints):
         state.checkpoints[name] = normalize(files.load_json(os.path.join(session.artifacts, name))) or {}
     state.checkpoints = {name: state.checkpoints[name] for name in newest}
     return claims
 
 
-def named_session(path: str) -> str:
-    """The session that a checkpoint file names as its own; "" for most."""
-    named = (files.load_json(path, {}, settings.CHECKPOINT_MAX_BYTES) or {}).get("session_id")
-    return named if isinstance(named, str) else ""
-
-
-def may_be_of_living(context: Context, written: float, other_than: str = "") -> bool:
-    """Whether a session that may be alive had begun when a checkpoint file was written: its own Stop takes it."""
-    for marker in sessions.live_markers(context.project_dir):
-        if marker["claude_session"] != other_than and liveness.is_alive(marker["process"]) is not False:
-            session = sessions.at_marker(context.project_dir, marker)
-            if not session or (clock.parse(session.started) or 0.0) <= written:
-                return True
-    return False
+def is_tracked(path: str) -> bool:
+    """Whether a file is in the index of its repository, which others may have written; also when that is not known."""
+    try:
+        repo = git.find(os.path.dirname(path))
+        data = files.read(os.path.join(repo.git_dir, "index"), _INDEX_MAX_BYTES) if repo else b""
+    except OSError:
+        return True
+    if not repo or not data:
+        return False
+    name = os.path.relpath(os.path.realpath(path), repo.root).replace(os.sep, "/").encode("utf-8", "surrogateescape")
+    # Version 4 leaves out what a name has in common with the one before it.
+    return (name if data[7:8] != b"\4" else b"-checkpoint") in data
 
 
 def _archive(path: str, session: Session, since: float, root: str) -> bool:

@@ -14,7 +14,7 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     headline                 the session in one line: commits, else the plan, else what an answer says best
     asked                    the first and last prompts, cut
     decisions, learnings     with their reasons; facts
-    rules                    `<day>: <words>`, lasting wishes of the user
+    rules                    `<day>: <words>`, lasting wishes in the user's own words
     what_remains             open todos, the checkpoint's list, what answers left open, an unanswered last prompt
     blockers                 those of them that wait for something
     plan                     the steps of the plan that was given or accepted, "[x] …" when done
@@ -93,7 +93,8 @@ def audit_heads(project_dir: str) -> dict[str, str]:
 
 def headline(episode: dict[str, Any]) -> str:
     text = episode.get("headline") or episode["what_was_done"] or (episode["asked"] or [""])[0]
-    return first_sentence(text, settings.SUMMARY_LINE_CHARS) or "(no summary)"
+    outside = " (with text from %s)" % episode["taint"][0] if episode.get("taint") else ""
+    return (first_sentence(text, settings.SUMMARY_LINE_CHARS - len(outside)) or "(no summary)") + outside
 
 
 def summary_page(episode: dict[str, Any]) -> str:

@@ -51,7 +51,7 @@ def update(
         forgotten = tombstones.since(project_dir, session.claude_id, clock.parse(session.started) or 0.0)
         state.since = max(state.since, forgotten)
     updated = Update(state, _read(context, str(meta.get("transcript") or ""), state, message))
-    if context.checkpoints() or state.wrote_checkpoint or files.names(session.artifacts):
+    if context.checkpoints() or files.names(session.artifacts):
         from ..base import health
         from . import checkpoint
 
@@ -167,8 +167,13 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     said = [*points.values()]
     last = {key: next((str(p[key]) for p in reversed(said) if p[key]), "") for key in ("skill_used", "outcome")}
     done = _joined([point["what_was_done"] for point in said])
+    answers = account.done(statements, settings.DONE_CHARS)
+    if len(answers) >= 40 and done:  # a checkpoint adds to what the transcript shows
+        done = cut("%s\n\n%s" % (cut(done, settings.DONE_CHARS * 2 // 3), answers), settings.DONE_CHARS)
     open_units = [unit for unit in statements if "l" in unit.kinds]
-    remains = list(said[-1]["what_remains"]) if said else [*state.open_todos(), *(unit.text for unit in open_units)]
+    day = (state.ended or session.started)[:10]
+    wishes = ["%s: %s" % (day, text) for text in account.of_kind(statements, "r")]
+    remains = [*(said[-1]["what_remains"] if said else ()), *state.open_todos(), *(unit.text for unit in open_units)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
         remains.append("Unfinished: " + prompts[-1])
@@ -203,7 +208,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "asked": prompts,
         "decisions": account.of_kind(statements, "d"),
         "learnings": [*_union(said, "learnings"), *account.of_kind(statements, "f")][: settings.REMAINS_ITEMS],
-        "rules": list(dict.fromkeys([*state.rules, *account.of_kind(statements, "r")])),
+        "rules": list(dict.fromkeys([*state.rules, *wishes])),
         "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
         "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
         "plan": account.ticked(state.plan, statements),

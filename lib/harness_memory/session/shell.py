@@ -93,8 +93,6 @@ def add_result(state: Capture, block: dict[str, Any], detail: list[str], is_erro
         error = brief("%s: %s" % (cut(command, 80), fault), settings.ITEM_CHARS)
         state.errors = [*state.errors, error][-8:] if fault and error not in state.errors else state.errors
         return []
-    before, prefix, _ = command.partition(settings.CHECKPOINT_PREFIX)
-    state.wrote_checkpoint = state.wrote_checkpoint or bool(prefix and ">" in before)
     if subject or "git commit" in command:
         for each in subjects(output) or [subject]:
             state.add_commit(brief(each, settings.SUMMARY_LINE_CHARS))

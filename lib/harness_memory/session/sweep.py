@@ -1,8 +1,7 @@
-"""What a crash left behind: sessions whose process is gone, and checkpoints without an owner.
+"""What a crash left behind: sessions whose process is gone, and checkpoints that are taken by half.
 
 A dead session is recorded from its transcript and becomes ABANDONED with the evidence; when it speaks again it
-is ACTIVE again. It takes the checkpoint files that no living session can have written; those that are left get a
-record of their own.
+is ACTIVE again.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def sweep(context: Context, claude_id: str, process: dict[str, Any], now: float,
                 _abandon(context, marker, evidence, clock.iso(last))
     for path in context.checkpoints():
         with health.noted(context.store_root, "recovery"):
-            _adopt(context, path, now)
+            _complete(context, path)
 
 
 def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str) -> None:
@@ -67,33 +66,13 @@ def _abandon(context: Context, marker: dict[str, Any], evidence: str, ended: str
         lock.discard()
 
 
-def _adopt(context: Context, path: str, now: float) -> None:
-    """Archive a checkpoint file, or a claim, that no living session will take, to its owner or a record of its own."""
-    from ..base.text import hexdigest
-    from . import checkpoint, record, tombstones
+def _complete(context: Context, path: str) -> None:
+    """Finish what a killed process of an ended session began with a checkpoint."""
+    from . import checkpoint, record
 
-    name, written, project_dir = os.path.basename(path), min(files.modified(path), now), context.project_dir
     short_id = checkpoint.claim_owner(path)
-    owner = sessions.find_short(project_dir, short_id) if short_id else None
-    if owner:
-        path = ""  # it has its claim already
-        if sessions.read_marker(project_dir, owner.claude_id):
-            return
-    else:
-        is_free = bool(short_id) or name.endswith(settings.CHECKPOINT_SUFFIX)
-        if not is_free or not written or checkpoint.may_be_of_living(context, written):
-            return
-        named = checkpoint.named_session(path)
-        if named and written < tombstones.since(project_dir, named, written):
-            files.remove(path)
-            return
-        orphan = "orphan-" + hexdigest("%s %d" % (name.partition(".json")[0], written * 1e9))[:12]
-        owner = sessions.open_session(project_dir, orphan, written, "")
-    with sessions.lock(project_dir, owner.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
-        if not held or (path and not checkpoint.claim(path, owner.id, context.store_root)):
-            return
-        if owner.is_new:
-            owner.meta.update(status=settings.ABANDONED, ended=owner.started)
-            owner.meta["reason"] = "a checkpoint was found without its session"
-            owner.save(durable=True)  # owns the claim from here on
-        record.update(context, owner, is_over=owner.meta["status"] != settings.ACTIVE)
+    owner = sessions.find_short(context.project_dir, short_id) if short_id else None
+    if owner and not sessions.read_marker(context.project_dir, owner.claude_id):
+        with sessions.lock(context.project_dir, owner.claude_id, settings.SIBLING_LOCK_WAIT_SECONDS) as held:
+            if held:
+                record.update(context, owner, is_over=owner.meta["status"] != settings.ACTIVE)

@@ -195,8 +195,10 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
 
         command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         _add_looked(state, "", command[: settings.PATH_CHARS])
-        message = brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)
-        detail = [brief(command.replace("\n", "; "), 200), message]
+        detail = [
+            brief(command.replace("\n", "; "), 200),
+            brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS),
+        ]
         detail += [os.path.join(cwd, path) for path in shell.written(command)]
     elif name == "ExitPlanMode":
         from .plan import steps_of
@@ -245,7 +247,8 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     for path in paths:
         relative = relative_path(brief_of(path, settings.PATH_CHARS), roots)
         if settings.CHECKPOINT_PREFIX in relative:
-            state.wrote_checkpoint = True  # a report of work, not work
+            if relative.rpartition("/")[2] in str(detail):  # not what an archive or a pull brought
+                _add(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
         elif relative:
             state.turn_files += 1
             state.do("path", relative)

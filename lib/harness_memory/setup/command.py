@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 
 from .. import __version__, cli
 from ..base import files, invocation, settings
@@ -59,12 +60,18 @@ def _run(args: argparse.Namespace) -> int:
     python = find_python()
     if not python and not args.uninstall:
         raise Refusal("found no Python 3.8 or later outside a virtual environment. Install one and try again.")
+    if not WINDOWS and ("\\" in ROOT or "\n" in ROOT):
+        raise Refusal("%s: the path has a backslash or a line break. Move the folder and try again." % ROOT)
     cwd, home, store = arguments.working_directory(), os.path.expanduser("~"), files.root_from(os.environ)
     path = settingsfile.locate(args.scope, os.environ, home, cwd)
     real = os.path.realpath(path)
     if args.scope != "user" and not real.startswith(os.path.join(os.path.realpath(cwd), "")):
         raise Refusal("%s: a link to %s, which is outside this folder. Install there if you mean it." % (path, real))
     files.confine(store)
+    folder, prefix = os.path.dirname(real), ".%s." % os.path.basename(real)
+    for left in [os.path.join(folder, name) for name in files.names(folder) if name.startswith(prefix)]:
+        if left.endswith(settings.TEMP_SUFFIX) and time.time() - files.made(left) > 10 and not args.dry_run:
+            files.remove(left)  # of a run that was killed: writing takes no second
     target = Installation(ROOT, args.scope, path, store)
     is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
     stores = list(dict.fromkeys([store, os.path.realpath(store)]))
@@ -105,6 +112,7 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
     notes = ["%s is set here; start Claude Code with the same value" % name for name in names]
     if settingsfile.disables_hooks(text):
         notes.append('"disableAllHooks" is on in this file, so Claude Code runs no hook')
+    notes += [each for each in [settingsfile.forbidden()] if each]
     if target.scope == "project":
         notes.append("the file holds paths of this machine, so do not commit it; --scope local is for you alone")
     notes += ["%s has your changes and stays as it is" % path for path in edited]

@@ -14,7 +14,7 @@ import time
 from typing import Any, Iterator, Mapping, NamedTuple, Sequence
 
 from ..base import health, settings
-from .settingsfile import GUARD_EVENT
+from .settingsfile import GUARD_EVENT, with_store
 
 _FIELDS: dict[str, dict[str, Any]] = {
     "SessionStart": {"source": "startup"},
@@ -81,6 +81,7 @@ def _run(event: str, command: str, fields: dict[str, Any], folder: str, env: Map
     surroundings = {name: value for name, value in env.items() if not name.startswith(("CLAUDE", settings.ENV_SWITCH))}
     surroundings.update({settings.ENV_HOME: store, settings.ENV_PROJECT_DIR: project, settings.ENV_ENTRYPOINT: "cli"})
     options: Any = {"cwd": project, "env": surroundings, "timeout": settings.HOOK_TIMEOUT_SECONDS}
+    command = with_store(command, store)
     began, got = time.perf_counter(), "invalid"
     try:
         done = subprocess.run(command, input=json.dumps(payload).encode(), shell=True, capture_output=True, **options)

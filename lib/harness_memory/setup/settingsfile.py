@@ -13,6 +13,7 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 from ..base import files, invocation, settings
+from ..base.process import PIN
 from ..cli.output import Refusal
 from . import jsonedit
 from .jsonedit import Node, parse
@@ -33,12 +34,19 @@ UNGUARDED = "Skill"  # the matcher of that event without the guard: profiles are
 MARKER = "harness-memory"  # the last word of every command of ours, a comment to the shell
 _OPTIONS = "-I -S -X utf8"
 _OUR_COMMAND = re.compile(
-    r"[/\\](?:hooks[/\\][a-z_]+\.py|%s)(?:\b.* # |\"? )%s\s*$" % (invocation.SCRIPT, MARKER), re.DOTALL
+    r"[/\\](?:hooks[/\\][a-z_]+\.py|%s)(?:\b.* # |\"? (?:\"%s[^\"]*\" )?)%s\s*$" % (invocation.SCRIPT, PIN, MARKER),
+    re.DOTALL,
 )
+_PINNED = re.compile(r"m='(?:[^']|'\"'\"')*';|\"%s[^\"]*\"" % PIN)
 _OUR_RULE = re.compile(r"^Bash\(.*[/\\]%s['\"]? memory \*\)$" % invocation.SCRIPT, re.DOTALL)
 _WINDOWS_LAUNCHER = (
-    "import os,sys;__file__=sys.argv[1];os.path.isfile(__file__) and "
+    "import os,sys;del sys.argv[0];__file__=sys.argv[0];os.path.isfile(__file__) and "
     "exec(compile(open(__file__,encoding='utf-8').read(),__file__,'exec'))"
+)
+MANAGED = (  # policies of whoever manages the computer, which every other settings file yields to
+    "/etc/claude-code/managed-settings.json",
+    "/Library/Application Support/ClaudeCode/managed-settings.json",
+    "C:/Program Files/ClaudeCode/managed-settings.json",
 )
 SCOPES = ("user", "project", "local")
 _ALLOW = ("permissions", "allow")
@@ -76,7 +84,7 @@ def entries(
     groups = {}
     for event, script, matcher in HOOKS:
         path = "/".join([invocation.slashes(root) if windows else root, "hooks", script])
-        command = hook_command(interpreter, path, windows=windows)
+        command = hook_command(interpreter, path, stores[0], windows=windows)
         hook: dict[str, Any] = {"type": "command", "command": command, "timeout": settings.HOOK_TIMEOUT_SECONDS}
         matcher = UNGUARDED if event == GUARD_EVENT and not guard else matcher
         if event == GUARD_EVENT and guard:
@@ -85,7 +93,7 @@ def entries(
         if auto and event in ("SessionStart", "SessionEnd"):
             # It detaches itself too: a client that does not know "async" would wait for it.
             path = "/".join([invocation.slashes(root) if windows else root, invocation.SCRIPT])
-            command = hook_command(interpreter, path, "memory sync --background", windows=windows)
+            command = hook_command(interpreter, path, stores[0], "memory sync --background", windows=windows)
             groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
     rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
@@ -94,21 +102,29 @@ def entries(
     return Entries(groups, rules, guard, shown if status_line else "")
 
 
-def hook_command(interpreter: str, script: str, words: str = "", *, windows: bool = False) -> str:
+def hook_command(interpreter: str, script: str, store: str, words: str = "", *, windows: bool = False) -> str:
+    """The command names the store: a project's settings may put anything into the environment of a hook."""
+    words = " " + words if words else ""
     if windows:  # the client may use any of three shells there: only words that all of them read alike
         python = invocation.slashes(interpreter)
         python = '"%s"' % python if " " in python else python  # PowerShell takes a quoted first word for a string
-        launch = '%s %s -c "%s" "%s"' % (python, _OPTIONS, _WINDOWS_LAUNCHER, invocation.slashes(script))
-        return " ".join(filter(None, (launch, words, MARKER)))
+        launch = (_WINDOWS_LAUNCHER, invocation.slashes(script), PIN + invocation.slashes(store), words, MARKER)
+        return '%s %s -c "%s" "%s" "%s"%s %s' % (python, _OPTIONS, *launch)
     name = os.path.basename(script)
-    start = '"$p" %s "$s"%s 2>/dev/null' % (_OPTIONS, " " + words if words else "")
+    start = '"$p" %s "$s" "%s$m"%s 2>/dev/null' % (_OPTIONS, PIN, words)
     if name in _OTHERWISE:
         missing = "" if name == "session_start.py" else '[ ! -f "$s" ] || '
         start = "%s%s || echo '%s'" % (missing, start, _OTHERWISE[name])
     else:
         start = '[ -f "$s" ] && ' + start
-    command = 'p=%s; s=%s; [ -x "$p" ] || p=python3; %s; exit 0 # %s'
-    return command % (*map(invocation.single_quotes, (interpreter, script)), start, MARKER)
+    command = 'p=%s; s=%s; m=%s; [ -x "$p" ] || p=python3; %s; exit 0 # %s'
+    return command % (*map(invocation.single_quotes, (interpreter, script, store)), start, MARKER)
+
+
+def with_store(command: str, store: str) -> str:
+    """An installed command that works on another store, for a test of it."""
+    quoted = ("m=%s;" % invocation.single_quotes(store), '"%s%s"' % (PIN, store))
+    return _PINNED.sub(lambda match: quoted[match.group().startswith('"')], command)
 
 
 def read_rule(store: str, home: str) -> str:
@@ -180,9 +196,20 @@ def hooks(text: str, root: str) -> list[Hook]:
     return ours
 
 
-def disables_hooks(text: str) -> bool:
-    switch = parse(text).find("disableAllHooks")
-    return switch is not None and switch.kind == "t"
+def disables_hooks(text: str, *names: str) -> bool:
+    switches = [parse(text).find(name) for name in ("disableAllHooks", *names)]
+    return any(switch is not None and switch.kind == "t" for switch in switches)
+
+
+def forbidden() -> str:
+    """Why a policy of this computer lets no hook of ours run; "" where none does."""
+    for path in MANAGED:
+        try:
+            if disables_hooks((read(path) or b"{}").decode("utf-8", "replace"), "allowManagedHooksOnly"):
+                return "%s allows only managed hooks, so Claude Code runs none of ours" % path
+        except (Refusal, jsonedit.Invalid):
+            return "%s cannot be read: it may forbid hooks" % path
+    return ""
 
 
 def merge(text: str, wanted: Entries) -> str:
