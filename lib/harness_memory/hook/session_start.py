@@ -62,7 +62,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             hint = "open" if " open: " in known else "list"
             message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
-        if not is_compacted and not event.channel.startswith("sdk"):  # where a person can see it
+        if not is_compacted and event.is_attended:  # where a person can see it
             message.append(_waiting(run))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
