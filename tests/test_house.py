@@ -72,7 +72,7 @@ PACKAGES = {
     "notes": 990,
     "memory": 2973,
     "recall": 1256,
-    "inject": 531,
+    "inject": 533,
     "guard": 5257,
     "hook": 1083,
     "cli": 4135,
