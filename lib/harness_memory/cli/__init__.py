@@ -38,7 +38,7 @@ VERBS = (
     ("prune", "retention:prune", "thin out old sessions' folders; what was done stays in recall"),
     ("archive", "retention:archive", "move whole old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
-    ("adopt", "adopt:adopt", "let this folder join the memory of the repository that it says it is"),
+    ("adopt", "adopt:adopt", "let this folder join the memory of its repository"),
     ("sync", "sync:sync", "one memory on several machines, through a git repository of yours"),
     ("share", "team:share", "a note into the repository, for everyone who works in it"),
     ("team", "team:team", "the notes of this checkout: list, show, unshare"),
