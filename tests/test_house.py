@@ -72,7 +72,7 @@ PACKAGES = {
     "notes": 990,
     "memory": 2974,
     "recall": 1256,
-    "inject": 531,
+    "inject": 533,
     "guard": 5269,
     "hook": 1087,
     "cli": 4135,

@@ -113,7 +113,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
     parts += [
         sections.briefing(project, problems),
-        sections.rules(project),
+        sections.rules(project, () if event.source == "compact" else own_ids),
         sections.running(project, session.id),
         still_open,
         sections.decisions(project, own_ids),
