@@ -10,7 +10,7 @@ if sys.version_info >= (3, 8):
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
     sys.path.insert(0, __file__.replace("\\", "/").rpartition("hooks/")[0] + "lib")
     try:
-        from harness_memory import Bundle
+        from harness_memory.base.bundle import Bundle
 
         bundle = Bundle("post_tool_use_failure")
         from harness_memory.hook.runner import run

@@ -11,7 +11,7 @@ if sys.version_info >= (3, 8):
     _signal.signal(_signal.SIGINT, _signal.SIG_IGN)  # Ctrl-C stops Claude, not our record
     sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "lib"))
     try:
-        from harness_memory import Bundle
+        from harness_memory.base.bundle import Bundle
 
         bundle = Bundle("pre_compact")
         from harness_memory.hook.runner import run

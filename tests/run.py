@@ -242,8 +242,7 @@ def wine(newest: Python, oldest: Python, arguments: list[str], scratch: Path) ->
         "Cannot find wine. Run: apt-get install --no-install-recommends wine wine64"
     )
     tools = install("wine-tools", [oldest], (*TEST_TOOLS, "colorama"))
-    prefix = str(VENVS / "wine-prefix")
-    quiet = {"WINEPREFIX": prefix, "WINEDEBUG": "-all", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    quiet = {"WINEPREFIX": str(VENVS / "wine-prefix"), "WINEDEBUG": "-all", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     subprocess.run([program, "wineboot", "--init"], env={**os.environ, **quiet}, capture_output=False, check=False)
     jobs: list[Job] = []
     for minor in WINE_MINORS:

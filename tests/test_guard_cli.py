@@ -227,7 +227,7 @@ def test_the_installed_hook_answers_the_sample_calls(world: World) -> None:
     assert (result.code, result.json["passed"]) == (0, True), result.json
     assert [(case["expected"], case["got"]) for case in result.json["cases"]] == [(c[0], c[0]) for c in selftest.CASES]
     assert world.files() == before
-    path.write_text(path.read_text().replace('\\"$p\\" -I', ': \\"$p\\" -I'))
+    path.write_text(path.read_text().replace('|| \\"$p', '|| : \\"$p'))
     result = world.run("guard", "test")
     assert (result.code, "FAIL  Bash  deny      silent" in result.stdout) == (1, True)
 

@@ -202,7 +202,13 @@ def test_a_file_that_the_user_confirmed_is_not_asked_about_again(guard: Guard) -
 
 OWN = [("list", "allow"), ("remember 'a fact' --type project", "allow"), ("note show x", "allow"), ("show x > y", "")]
 OWN += [("list && touch x", ""), ("list; rm y", ""), ("show $(touch x)", ""), ("list | sh", ""), ("forget x", "")]
-OWN += [("note remove x", "ask"), ("list --project ../b", "ask"), ("forget x --yes", "ask"), ("lint --fix", "")]
+OWN += [
+    ("note remove x", "ask"),
+    ("list --project ../b", "ask"),
+    ("forget x --yes", "ask"),
+    ("lint --fix", ""),
+    ("list --all-proj", "ask"),
+]
 
 
 @pytest.mark.parametrize(("words", "verdict"), OWN)
@@ -332,7 +338,11 @@ def test_a_failure_after_the_verdict_does_not_change_it(
     guard: Guard, damaged: Installation, how: str, tool: str, given: dict[str, Any]
 ) -> None:
     guard.root.mkdir(mode=0o700, parents=True)
-    (guard.root / settings.TRIGGERS_MARK).touch()
+    (guard.root / settings.TRIGGERS_MARK).write_text("user\t\n", "utf-8")
+    rule = {"note": "user/all", "enforce": "remind", "text": "-", "remedy": "", "when": ["path: **"]}
+    (guard.root / "user" / "STATE").mkdir(parents=True)
+    text = json.dumps({"schema": 1, "rules": [{**rule, "after": [], "require": []}]})
+    (guard.root / "user" / "STATE" / "triggers.json").write_text(text, "utf-8")
     damaged.add("hook/runner.py", AFTER[how])
     assert damaged.answer(tool, given, WHEN_CALLED) == SILENT
     assert len(guard.failures()) == 1 or how == "late"

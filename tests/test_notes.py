@@ -48,7 +48,7 @@ def test_a_page_reads_as_written() -> None:
     assert (note.problems, note.name, note.type, note.day) == ([], "Parser", "project", "2026-11-16")
     assert note.description == "How errors are told: by line"
     assert note.files == ["src/my parser.py"]
-    assert note.triggers == [("command", "make parser")]
+    assert note.patterns("triggers") == ["command: make parser"]
     assert [fact.text for fact in note.facts] == [
         "Errors carry a line and a column",
         "Tabs count as one",

@@ -10,7 +10,7 @@ from commandline import World
 from life import Life
 from test_notes import table
 
-from harness_memory.notes import index
+from harness_memory.guard import match
 
 
 @pytest.fixture
@@ -40,7 +40,7 @@ def test_a_note_is_injected_at_its_command_or_path(
 
 @pytest.mark.parametrize(("is_hit", "pattern", "path"), table("globs.json"))
 def test_a_glob_fits_a_path_or_not(is_hit: bool, pattern: str, path: str) -> None:
-    assert index.fits(path.strip("/").split("/") if path else [], pattern) is is_hit
+    assert match.fits_path("/p/" + path, pattern, "/p") is is_hit
 
 
 def test_a_note_is_injected_once_a_session_and_once_a_subagent(session: Life) -> None:

@@ -17,6 +17,8 @@ ENV_PLUGIN_ROOT = "CLAUDE_PLUGIN_ROOT"  # set for the hooks of a plugin
 ENV_ENTRYPOINT = "CLAUDE_CODE_ENTRYPOINT"
 ENV_SESSION_ID = "CLAUDE_CODE_SESSION_ID"
 ENV_ATTENDED = "CLAUDE_CODE_SESSION_ATTENDED"  # "0" where no person can answer a question
+# What the client gives to everything it starts; other CLAUDE_CODE_ names may be a person's settings.
+ENV_CLIENT = ("CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", ENV_SESSION_ID, ENV_ENTRYPOINT, ENV_ATTENDED, ENV_CLIENT_PID)
 OFF_WORDS = ("off", "0", "false", "no")
 
 # Store layout
@@ -45,6 +47,8 @@ ROWS_FILE = "rows.cache"  # derived: what the views show of each episode
 PROGRESS_DIR = "progress"
 THREADS_DIR = "threads"
 RATINGS_PATH = ("LEARNING", "SIGNALS", "ratings.jsonl")
+RULES_LOG_PATH = ("LEARNING", "SIGNALS", "rules.jsonl")
+REVIEW_FILE = "review.json"
 CURRENT_WORK_FILE = "current-work.json"
 CONVERSATION_FILE = "conversation_state.json"
 INDEX_FILE = "INDEX.md"
@@ -61,7 +65,7 @@ NOTES_ARCHIVE_DIR = "notes"
 RECALL_DIR = "recall"
 RECALL_INDEX = "index"
 RECALL_LOG = "recent.jsonl"
-TRIGGERS_MARK = "triggers"  # in the root: some note has a trigger
+TRIGGERS_MARK = "triggers"  # in the root: words without which no note binds a call
 DRAFTS_DIR = "drafts"
 SYNC_DIR = "sync"  # in the root: this machine's part of `harness memory sync`
 MACHINE_FILE = "machine.json"
@@ -150,6 +154,7 @@ REMAINS_ITEMS = 12
 KIND_ITEMS = 8  # decisions of an episode; facts, rules
 COMMIT_GRACE_SECONDS = 600  # after a session's last entry, its commits may still come
 ITEM_CHARS = 240
+RULES_KEPT = 24  # of a session
 FILES_IN_EPISODE = 30
 FILES_IN_INDEX = 3
 PATH_CHARS = 4096
@@ -163,6 +168,8 @@ ACTIVE_TASKS_SHOWN = 20
 NOTE_TYPES = ("user", "feedback", "project", "reference")
 TEAM_SCOPE = "team"  # notes of the checkout, in its .claude/memory
 NOTE_SCOPES = ("local", "project", TEAM_SCOPE, "user")  # the nearer wins
+ENFORCE = ("remind", "ask", "deny")  # how firmly a note binds
+DEEDS_KEPT = 120  # the last files changed and commands run of a session, each once
 NOTE_LINES = 200  # a longer topic is to be summarised
 NOTE_NAME_CHARS = 80
 NOTE_DESCRIPTION_CHARS = 160
@@ -182,8 +189,8 @@ AUDIT_TAIL_BYTES = 16 * 1024  # holds the last event many times over
 
 # Injection
 INJECTION_SHARES = {  # UTF-16 units of each part, in order of priority; unused ones go to the next
-    "health": 400, "state": 1800, "briefing": 7000, "running": 400, "open": 1200, "decisions": 900, "notes": 1200,
-    "menu": 1600, "profile": 2400, "recall": 1200, "usage": 500,
+    "health": 400, "state": 1800, "briefing": 7000, "rules": 900, "running": 400, "open": 1200, "decisions": 900,
+    "notes": 1200, "menu": 1600, "profile": 2400, "recall": 1200, "usage": 500,
 }  # fmt: skip
 BRIEFING_LINES = 80
 PROFILE_LINES = 30
@@ -225,7 +232,11 @@ DEFAULTS: dict[str, int | str] = {
     "consolidate_after_episodes": 10,
     "recall_items": 3,
     "start_line": "on",
+    "required_steps": "on",
 }
-_ENDS = ("archive", "delete")
-CHOICES = {"work_after": _ENDS, "retention_after": _ENDS, "start_line": ("on", "off")}  # the settings that are words
+_SWITCH, _FATE = ("on", "off"), ("archive", "delete")
+CHOICES = {  # the settings that are words
+    **dict.fromkeys(("work_after", "retention_after"), _FATE),
+    **dict.fromkeys(("start_line", "required_steps"), _SWITCH),
+}
 MINIMUMS = {"injection_units": 1000, "recall_items": 0}  # room for more than the frame; 0: switched off

@@ -22,6 +22,8 @@ VERBS = (
     ("checkpoint", "checkpoint:checkpoint", "what this session did and what remains, in your words"),
     ("remember", "notes:remember", "keep a fact; it goes into the note it belongs to"),
     ("note", "notes:note", "one note: add, edit, show, list, remove, promote, supersede"),
+    ("review", "review:waiting", "rules you stated, decisions, lessons: accept, edit, reject"),
+    ("rules", "review:rules", "every rule: how it binds, when it came up, was it followed"),
     ("lint", "lint:lint", "problems in what notes say (verify: in files); --fix"),
     ("compact", "lint:compact", "merge what notes say twice (consolidate: sessions into notes)"),
     ("edit", "notes:edit", "a note, the briefing or a profile in your editor"),
@@ -38,7 +40,7 @@ VERBS = (
     ("prune", "retention:prune", "thin out old sessions' folders; what was done stays in recall"),
     ("archive", "retention:archive", "move whole old sessions into a compressed archive"),
     ("restore", "retention:restore", "bring archived sessions back, or list them"),
-    ("adopt", "adopt:adopt", "let this folder join the memory of its repository"),
+    ("adopt", "adopt:adopt", "let this folder join the memory of its remote"),
     ("sync", "sync:sync", "one memory on several machines, through a git repository of yours"),
     ("share", "team:share", "a note into the repository, for everyone who works in it"),
     ("team", "team:team", "the notes of this checkout: list, show, unshare"),
@@ -66,8 +68,8 @@ OWN_VERBS = (
 GROUPS = (
     ("Every day", "status list show search open remember forget review why doctor"),
     ("Look closer", "view digest related transcript stats signals audit"),
-    ("Curate", "note edit lint compact briefing profile consolidate checkpoint thread task rate"),
-    ("Keep", "backfill prune archive restore adopt"),
+    ("Curate", "note edit rules lint compact briefing profile consolidate checkpoint thread task rate"),
+    ("Keep", "backfill adopt prune archive restore"),
     ("Repair", "verify rebuild"),
     ("Share", "share team sync export import"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 import time
 from typing import NoReturn
 
@@ -67,6 +68,12 @@ class Actions:
         """`default` is the action when none is named."""
         is_bare = not argv or (argv[0].startswith("-") and argv[0] not in ("-h", "--help"))
         return self._parser.parse_args([default, *argv] if default and is_bare else argv)
+
+
+def is_person() -> bool:
+    """Whether a person runs this in a terminal, and not the model through a tool."""
+    is_typed = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
+    return is_typed and not any(os.environ.get(name) for name in settings.ENV_CLIENT)
 
 
 def root() -> str:

@@ -15,6 +15,7 @@ from ..memory import forget as forgetting
 from ..memory.archive import Archived
 from ..memory.forget import Matcher
 from ..memory.records import Record
+from ..notes import binding
 from ..notes import shelf as notebook
 from ..notes.note import Note
 from ..project import identity
@@ -52,6 +53,10 @@ def forget(argv: list[str]) -> int:
         is_hit = None if args.text is None else forgetting.matcher(args.text)
         things = _choose(at, args, tops, is_hit, troubles)
         report, lines = _shown(things, at.root)  # while the sessions can still be read
+        going = [each["file"] if isinstance(each, dict) else getattr(each, "path", "") for each in things]
+        bound = [note for note in notebook.read_all(at.shelves) if note.path in going and binding.is_looser(note, None)]
+        if args.yes and bound and not arguments.is_person():
+            raise Refusal("%s: %s" % (", ".join(note.ref for note in bound), binding.PERSON))
         if args.yes and (things or is_hit):
             _carry_out(at, things, tops, is_hit)
     left = [*forgetting.holding(tops, is_hit)] if is_hit and args.yes else []

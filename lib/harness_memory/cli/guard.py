@@ -25,11 +25,6 @@ _VERDICTS = {tiers.LOG: "noted", tiers.ASK: "asks", tiers.DENY: "denied"}
 _STOPPED = ("asks", "denied")
 _WHERE = {"remote": "on another machine", "container": "in a container"}
 _MINUTES = settings.ALLOWANCE_SECONDS // 60
-# What the client gives to everything it starts; other CLAUDE_CODE_ names may be a person's settings.
-_CLIENT = (
-    *("CLAUDECODE", "CLAUDE_CODE_CHILD_SESSION", settings.ENV_SESSION_ID, settings.ENV_ENTRYPOINT),
-    *(settings.ENV_ATTENDED, settings.ENV_CLIENT_PID),
-)
 
 
 def check(argv: list[str]) -> int:
@@ -66,7 +61,7 @@ def allow_once(argv: list[str]) -> int:
     about = "Let Claude make exactly this call once, within %d minutes; the audit trail records it." % _MINUTES
     parser = arguments.parser("allow-once", about, "allow-once 'git reset --hard'", "guard", has_json=False)
     question = _question(parser, argv)[1]
-    client = [name for name in _CLIENT if os.environ.get(name)]
+    client = [name for name in settings.ENV_CLIENT if os.environ.get(name)]
     if client:
         raise Refusal("this is for a person, and Claude Code runs here (%s is set)" % client[0])
     if not (sys.stdin.isatty() and sys.stdout.isatty()):

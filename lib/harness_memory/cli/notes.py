@@ -9,7 +9,7 @@ from typing import Any
 from ..base import files, settings
 from ..base.redact import MARK, redact
 from ..base.text import brief, cut, one_line
-from ..notes import lint
+from ..notes import binding, lint
 from ..notes import note as notes
 from ..notes.note import Note
 from ..notes.shelf import Shelf, holding, read_all
@@ -24,7 +24,7 @@ def remember(argv: list[str]) -> int:
     parser = arguments.parser("remember", about, examples)
     parser.add_argument("facts", nargs="+", metavar="FACT", help="a fact, in quotes")
     parser.add_argument("--topic", metavar="T", dest="name", default="", help="the name of its note, old or new")
-    _add_content(parser)
+    add_content(parser)
     args = parser.parse_args(argv)
     return _add(Scopes(args), args)
 
@@ -48,7 +48,7 @@ def note(argv: list[str]) -> int:
         for operand in operands.split():
             name = operand.rstrip("*+")
             parser.add_argument(name, nargs=operand[len(name) :] or None, metavar=name.upper().rstrip("S"))
-        (_add_content if action in ("add", "edit") else add_scope)(parser)
+        (add_content if action in ("add", "edit") else add_scope)(parser)
         if action == "edit":
             parser.add_argument("--verified", action="store_true", help="it is true today, and so are its files")
             parser.add_argument("--drop", metavar="TEXT", action="append", help="drop the fact that holds this text")
@@ -56,13 +56,23 @@ def note(argv: list[str]) -> int:
     return int(args.run(Scopes(args), args))
 
 
-def _add_content(parser: argparse.ArgumentParser) -> None:
+def add_content(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--description", metavar="TEXT", help="one line for the index (default: the first fact)")
     add("--type", choices=settings.NOTE_TYPES, help="kind of knowledge (default: project, or user for --scope user)")
     add_scope(parser, "local ends with the session, user follows you into every project (default: project)")
     add("--file", metavar="F", action="append", help="a file it is about: lint reports its changes (repeatable)")
-    add("--trigger", metavar="T", action="append", help='"command: git push" or "path: src/**" (repeatable)')
+    add_binding(parser)
+
+
+def add_binding(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "--when", "--trigger", metavar="P", action="append", help='"command: npm install*", "path: src/**" (repeatable)'
+    )
+    add("--enforce", choices=(*settings.ENFORCE, "off"), help="what happens then (default: remind)")
+    add("--after", metavar="P", action="append", help="a change that calls for a step, such as path: ui/**")
+    add("--require", metavar="P", action="append", help="the step, such as command: make build")
 
 
 def edit(argv: list[str]) -> int:
@@ -80,6 +90,10 @@ def edit(argv: list[str]) -> int:
 
 
 def _add(scopes: Scopes, args: argparse.Namespace) -> int:
+    return answer(args.json, *added(scopes, args))
+
+
+def added(scopes: Scopes, args: argparse.Namespace) -> tuple[dict[str, Any], list[str]]:
     """Add facts, or the text of a page, to the note of that name; for `note add` it must not exist."""
     text = "" if args.facts else pages.standard_input("note add %s" % args.name)
     name, *facts = [redact(one_line(each)) for each in (args.name, *args.facts)]  # no slug holds a secret
@@ -87,7 +101,8 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
     if not facts and not text:
         raise Refusal("the fact is empty; nothing was noted")
     with scopes.writing(args.scope or ("user" if args.type == "user" else "project")) as shelf:
-        existing = shelf.note(notes.slug_of(name)) if name else _nearest(shelf, facts, args.type)
+        is_own = name or args.enforce or args.require  # a rule that binds has a note of its own
+        existing = shelf.note(notes.slug_of(name or _title(facts[0]))) if is_own else _nearest(shelf, facts, args.type)
         if existing and hasattr(args, "action"):
             raise Refusal("the note %s exists. Add to it: harness memory remember FACT --topic NAME" % existing.ref)
         title = name or _title("".join(facts[:1]))
@@ -102,7 +117,7 @@ def _add(scopes: Scopes, args: argparse.Namespace) -> int:
         if existing and made.fields.get("verified"):
             made.fields["verified"] = scopes.day
         _apply_options(scopes, made, args)
-        return _save(scopes, shelf, made, args, "Noted" if is_new else "Known already, and verified today")
+        return _saved(scopes, shelf, made, "Noted" if is_new else "Known already, and verified today")
 
 
 def _title(fact: str) -> str:
@@ -145,14 +160,25 @@ def _apply_options(scopes: Scopes, made: Note, args: argparse.Namespace) -> None
         paths = [arguments.relative(file, root) for file in args.file]
         items = {**dict(zip(made.files, made.items("files"))), **{path: notes.stamped(path, root) for path in paths}}
         fields["files"] = [*items.values()]
-    if args.trigger:
-        fields["triggers"] = [*dict.fromkeys([*made.items("triggers"), *map(one_line, args.trigger)])]
-        if len(made.triggers) < len(fields["triggers"]):
-            raise Refusal('--trigger is "command: git push" or "path: src/**"; nothing was written')
+    for option, key in zip(("when", "after", "require"), notes.PATTERNS):
+        if getattr(args, option):
+            fields[key] = [*dict.fromkeys([*made.items(key), *map(one_line, getattr(args, option))])]
+            if len(made.patterns(key)) < len(fields[key]):
+                raise Refusal('--%s is "command: git push" or "path: src/**"; nothing was written' % option)
+    if args.enforce == "off":
+        made.fields = {key: value for key, value in fields.items() if key not in ("enforce", *notes.PATTERNS)}
+    elif args.enforce:
+        fields["enforce"] = args.enforce
+        if not binding.firmness(made) or args.scope == "local":
+            raise Refusal("--enforce needs --when, or --after and --require, and --scope project or user")
 
 
 def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, done: str) -> int:
-    """Write a note, the former version into the archive, and print what lint finds in it."""
+    return answer(args.json, *_saved(scopes, shelf, made, done))
+
+
+def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[str, Any], list[str]]:
+    """Write a note, the former version into the archive; the note for scripts, and what lint finds in it."""
     made.scope = shelf.scope
     problems = ["line %d: %s" % each for each in made.problems] or ["it states no fact"] * (not made.facts)
     if problems:
@@ -168,12 +194,13 @@ def _save(scopes: Scopes, shelf: Shelf, made: Note, args: argparse.Namespace, do
     rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
-    return answer(args.json, value, rows)
+    return value, rows
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
     note = scopes.find(args.name, args.scope, is_readable=True)
-    if not any((args.verified, args.drop, args.file, args.trigger, args.description, args.type)):
+    given = ("verified", "drop", "file", "when", "enforce", "after", "require", "description", "type")
+    if not any(getattr(args, name) for name in given):
         return _edit_text(scopes, note, args, pages.standard_input("note edit NAME") if has_input() else "")
     with scopes.writing(note.scope) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock

@@ -11,8 +11,8 @@ from ..base import clock, files, settings
 from ..memory import archive
 from ..memory.archive import Archived
 from ..memory.records import Record
-from ..notes import index, lint
-from ..notes.note import Note, parse, slug_of
+from ..notes import binding, index, lint
+from ..notes.note import PATTERNS, Note, parse, slug_of
 from ..notes.shelf import Shelf, archived_slug, read_all, shelves
 from ..session import sessions
 from . import arguments, resolve
@@ -47,7 +47,9 @@ class Scopes:
                 "notes of the team change through the repository. Edit the file, or: harness memory share NAME"
             )
         arguments.private_root(self.project if scope != "user" else None)
-        return self.shelf(scope)
+        shelf = self.shelf(scope)
+        shelf.may_loosen = arguments.is_person()
+        return shelf
 
     def matching(self, word: str, scope: str | None = None) -> list[Note]:
         """The nearest notes of that scope/name, name or file, else those whose name begins so."""
@@ -125,6 +127,7 @@ def described(note: Note) -> dict[str, Any]:
     """A note for scripts."""
     about = {key: getattr(note, key) for key in ("name", "description", "type", "scope", "files")}
     fields = {key: note.fields.get(key) for key in ("created", "verified", "session")}
-    lists = {"supersedes": note.items("supersedes"), "triggers": note.items("triggers")}
+    lists: dict[str, Any] = {key: note.items(key) for key in ("supersedes", *PATTERNS)}
+    lists["enforce"] = binding.firmness(note) or None
     state = {"facts": [fact.text for fact in note.facts], "why_not": note.fate or None}
     return {"note": note.ref, "file": note.path, **about, **fields, **lists, **state}

@@ -14,7 +14,7 @@ from ..memory import briefing, ratings, records
 from ..notes import lint
 from ..notes import shelf as notebook
 from ..session import sessions
-from . import arguments, resolve
+from . import arguments, resolve, review, scopes
 from .output import Refusal, answer, count, listing, some, sparkline, table
 
 _CHARTED = 20
@@ -68,6 +68,12 @@ def stats(argv: list[str]) -> int:
     lines += ["", "Unused for half a year: " + ", ".join(some(unused, _MOST_SHOWN))] if unused else []
     value = {"sessions": len(receipts), "kinds": kinds, "tokens": tokens, "unused_notes": unused}
     lines = lines if receipts else ["Nothing was injected into a session yet."]
+    held = [] if args.all_projects else review.standing(scopes.Scopes(args))
+    sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
+    value["rules"] = {"held": len(held), **sums}
+    lines += (
+        ["", "%s: %s" % (count(len(held), "rule"), ", ".join("%s %d" % each for each in sums.items()))] if held else []
+    )
     return answer(args.json, {**value, "tokens_mean": average}, lines)
 
 

@@ -10,7 +10,7 @@ from ..base.text import cut
 from ..inject.injection import Injection, Part, load_receipt, nonce
 from ..project import relative_path
 from ..recall import cache, ranking
-from ..recall.documents import as_text, of_session
+from ..recall.documents import of_session
 from ..recall.index import SESSION
 from ..recall.terms import path_term
 from ..session import episode
@@ -60,7 +60,7 @@ def _of_file(path: str, value: dict[str, Any]) -> str:
     """The session that changed it, and its decision about it, else what it said of it."""
     name = os.path.basename(path.replace("\\", "/"))
     asked = "\n".join(value["asked"])
-    said = [*map(as_text, value.get("decisions") or ()), *of_session(value)]
+    said = [*map(str, value.get("decisions") or ()), *of_session(value)]
     said = [text for text in said if text[:40] not in asked]
     why = next((text for text in said if name in text), "")
     why = why or next((text for text in said if os.path.splitext(name)[0] in text.split()), "")

@@ -56,10 +56,16 @@ def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -
 
 def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     payload = read_payload()
-    question, reply = Question(payload, env, tree), b""
+    question, reply, rules = Question(payload, env, tree), b"", []
     if question.tool != "Skill":
         policy = question.policy()
         against = findings(question, policy)
+        if _may_bind(question):
+            from . import binding
+
+            rules = binding.met(question)
+            policy, bound = binding.judge(question, policy, rules)
+            against += bound
         if against:
             from ..guard.decision import decide
 
@@ -71,11 +77,27 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
     verdict.append(reply)
     if question.tool != "Skill":
         _stamp(question.root)
-        if reply or not (exists(question.root + "/" + settings.TRIGGERS_MARK) or _has_history(question)):
+        if reply or not (rules or _has_history(question)):
             return reply
     from . import runner
 
-    return runner.handle("PreToolUse", payload)
+    return runner.handle("PreToolUse", payload, rules)
+
+
+def _may_bind(question: Question) -> bool:
+    """Whether a call holds the words of a note that binds (see `notes.binding`); nearly none does."""
+    try:
+        file = system.open(question.root + "/" + settings.TRIGGERS_MARK, system.O_RDONLY)
+    except OSError:
+        return False
+    data = system.read(file, settings.FILE_MAX_BYTES)
+    system.close(file)
+    given = [
+        value for key, value in question.given.items() if key == "command" or len(str(value)) <= settings.PATH_CHARS
+    ]
+    text = ("%s %s" % (question.cwd, given)).lower().replace("\\", "").replace("'", "").replace('"', "")
+    lines = [line.partition("\t")[2].split(" ") for line in data.decode("utf-8", "replace").split("\n") if line]
+    return any(all(word in text for word in words) for words in lines)
 
 
 def _has_history(question: Question) -> bool:

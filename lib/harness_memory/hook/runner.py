@@ -22,7 +22,7 @@ from ..session import sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Callable
 
     from ..session.sessions import Session
@@ -43,9 +43,9 @@ class Event:
     """What the client sends, checked. Nothing here is a path before `safe_id` or `locate` has checked it."""
 
     __slots__ = (
-        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_attended", "is_interrupt"),
-        *("last_message", "launch_dir", "model", "name", "path", "prompt", "prompt_id", "reason", "session_id"),
-        *("silent_seconds", "skill", "source", "title", "tool_name", "transcript_path"),
+        *("agent_id", "agent_type", "channel", "client_pid", "command", "cwd", "is_attended", "is_blocked"),
+        *("is_interrupt", "last_message", "launch_dir", "model", "name", "path", "prompt", "prompt_id", "reason"),
+        *("session_id", "silent_seconds", "skill", "source", "title", "tool_name", "transcript_path"),
     )
 
     def __init__(self, name: str, payload: Mapping[str, Any], env: Mapping[str, str]) -> None:
@@ -72,6 +72,7 @@ class Event:
         self.skill = clean(tool_input.get("skill"), settings.NAME_CHARS)
         self.command = clean(tool_input.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         self.path = _path(tool_input.get("file_path") or tool_input.get("notebook_path"))
+        self.is_blocked = payload.get("stop_hook_active") is True  # this Stop follows one that was blocked
         silent = payload.get("seconds_since_last_response")
         self.silent_seconds = float(silent) if isinstance(silent, (int, float)) and abs(silent) < 1e12 else 0.0
         self.launch_dir = _path(env.get(settings.ENV_PROJECT_DIR))
@@ -89,7 +90,8 @@ def _path(value: object) -> str:
 class Run(Context):
     """An event in its project. `with run as session:` opens the session under its lock, or raises Busy."""
 
-    __slots__ = ("_lock", "_marker", "event", "launch", "now", "project")
+    __slots__ = ("_lock", "_marker", "event", "launch", "now", "project", "rules")
+    rules: Sequence[dict[str, Any]]  # of notes, met by a tool call
 
     def __init__(self, event: Event, store_root: str, now: float, ends: float) -> None:
         self.event, self.now = event, now
@@ -171,18 +173,18 @@ def run(name: str, finish: Callable[[], None]) -> None:
     leave(reply, finish)
 
 
-def handle(name: str, payload: dict[str, Any]) -> bytes:
-    """The reply to a payload that is already read; a failure leaves a stamp and no reply."""
+def handle(name: str, payload: dict[str, Any], rules: list[dict[str, Any]]) -> bytes:
+    """The reply to a payload that is already read, and `rules` of notes that it met; a failure leaves a stamp."""
     root = files.root_from(os.environ)
     files.confine(root)
     try:
-        return _reply(name, root, time.monotonic() + settings.GUARD_DEADLINE_SECONDS, payload)
+        return _reply(name, root, time.monotonic() + settings.GUARD_DEADLINE_SECONDS, payload, rules)
     except Exception as error:  # noqa: BLE001  (the failure policy of every hook)
         _stamp(root, name, error)
         return b""
 
 
-def _reply(name: str, root: str, ends: float, payload: dict[str, Any]) -> bytes:
+def _reply(name: str, root: str, ends: float, payload: dict[str, Any], rules: Sequence[dict[str, Any]] = ()) -> bytes:
     event = Event(name, payload, os.environ)
     if event.agent_id and name not in ("PreToolUse", "SubagentStart"):
         return b""  # a subagent neither starts nor ends its session
@@ -191,7 +193,9 @@ def _reply(name: str, root: str, ends: float, payload: dict[str, Any]) -> bytes:
         _stamp(root, name, opened)
     # Each hook loads its own handler only.
     handler = __import__("%s.%s" % (__package__, HANDLERS[name]), fromlist=["handle"]).handle
-    reply = handler(Run(event, root, time.time(), ends))
+    run = Run(event, root, time.time(), ends)
+    run.rules = rules
+    reply = handler(run)
     try:
         files.touch(os.path.join(root, settings.HEALTH_DIR, settings.LAST_RUN_DIR, name))
     except OSError:

@@ -62,8 +62,18 @@ def handle(run: Run) -> dict[str, Any] | None:
             hint = "open" if " open: " in known else "list"
             message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
+        if not is_compacted and event.is_attended:  # where a person can see it
+            message.append(_waiting(run))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
+
+
+def _waiting(run: Run) -> str:
+    if not files.exists(os.path.join(run.project_dir, settings.STATE_DIR, settings.REVIEW_FILE)):
+        return ""
+    from ..memory import review
+
+    return review.reminder(run.project_dir, run.now)
 
 
 def _problems(run: Run) -> list[str]:
@@ -103,6 +113,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
     parts += [
         sections.briefing(project, problems),
+        sections.rules(project),
         sections.running(project, session.id),
         still_open,
         sections.decisions(project, own_ids),

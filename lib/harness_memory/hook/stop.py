@@ -13,6 +13,8 @@ from ..session.capture import ANSWERED, FAILED, INTERRUPTED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .runner import Run
 
 _KEEP = (
@@ -28,8 +30,8 @@ Open: <a step that is still to be done>
 )
 
 
-def handle(run: Run) -> str | None:
-    event = run.event
+def handle(run: Run) -> str | dict[str, Any] | None:
+    event, step = run.event, ""
     is_over, is_pause = event.name == "SessionEnd", event.name == "PreCompact"
     with run as session:
         if session.is_new:  # its start was missed
@@ -70,6 +72,10 @@ def handle(run: Run) -> str | None:
             from ..inject import usefulness
 
             usefulness.settle(session.dir, updated.state, message)
+        if event.name == "Stop" and files.exists(os.path.join(run.store_root, settings.TRIGGERS_MARK)):
+            from . import binding
+
+            step = binding.check_steps(run, session, updated.state)
         if is_over and updated.is_whole:
             run.close(session)  # else its marker stays, and the next SessionStart finishes this
-    return _KEEP if is_pause else None
+    return {"decision": "block", "reason": step} if step else _KEEP if is_pause else None

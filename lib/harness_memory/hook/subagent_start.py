@@ -17,6 +17,7 @@ def handle(run: Run) -> dict[str, Any] | None:
     event = run.event
     parts = [
         sections.briefing(run.project, [], 25),
+        sections.rules(run.project),
         sections.notes(run.project, run.store_root, event.transcript_path, [], run.now),
     ]
     injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name, run.event.session_id)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from ..base import neutral, settings
 from ..inject.injection import Part, compose, load_receipt
-from ..project import relative_path
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,23 +48,18 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
 
 
 def _notes(run: Run, session: Session) -> dict[str, Any] | None:
-    from ..notes.index import match_triggers
-
-    event = run.event
-    path = relative_path(event.path, (run.root,))
-    matches = match_triggers(run.store_root, run.project_dir, command=event.command, path=path)
     mark, injected = _conversation(run), load_receipt(session.dir)
-    news = [each for each in matches if each["note"] + mark not in injected.recalled][:3]
+    news = [each for each in run.rules if each["note"] + mark not in injected.recalled][:3]
     if not news:
         return None
     part = Part("recall", "Notes for this command or file", [])
     for each in news:
         scope, _, slug = each["note"].partition("/")
-        part.add(neutral.line("- [%s] %s" % (scope, each["line"])), each["note"], "note")
+        part.add(neutral.line("- [%s] %s" % (scope, each["text"])), each["note"], "note")
         part.add_command("show", slug)
     injection = compose([part], settings.RECALL_UNITS, run.project.name, run.event.session_id)
     injected.recalled += [each["note"] + mark for each in news]
-    injected.record(session.dir, injection, event.name, "trigger " + news[0]["pattern"], run.now)
+    injected.record(session.dir, injection, run.event.name, "trigger " + news[0]["when"][0], run.now)
     return run.reply(injection.text)
 
 

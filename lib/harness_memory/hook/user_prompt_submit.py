@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ..session.sessions import Session
     from .runner import Run
 
 
@@ -22,8 +23,11 @@ def handle(run: Run) -> dict[str, Any] | None:
         is_set_back = state.since > run.now + 60
         if is_set_back:
             state.since = run.now  # what is said from now on is the session's own
-        if state.announce(run.event.prompt_id, prompt) or is_set_back:
+        owed, state.owed = state.owed, []
+        if state.announce(run.event.prompt_id, prompt, run.now) or is_set_back or owed:
             capture.save(session.dir, state)
+        if owed:
+            return _remind(run, session, owed)
         if prompt.startswith("/"):
             from . import trigger
 
@@ -35,3 +39,14 @@ def handle(run: Run) -> dict[str, Any] | None:
         from . import recall
 
         return recall.begin(run, session, state)
+
+
+def _remind(run: Run, session: Session, owed: list[str]) -> dict[str, Any] | None:
+    """Steps that the user's notes require, and that the last turn left out."""
+    from ..base import neutral
+    from ..inject.injection import Part, compose, load_receipt
+
+    part = Part("rules", "Steps that were not done", [neutral.line("- " + step) for step in owed])
+    injection = compose([part], settings.RECALL_UNITS, run.project.name, run.event.session_id)
+    load_receipt(session.dir).record(session.dir, injection, run.event.name, "required step", run.now)
+    return run.reply(injection.text)

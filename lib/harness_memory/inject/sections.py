@@ -80,6 +80,20 @@ def notes(
     return part
 
 
+def rules(project: Project) -> Part:
+    """What the user ruled in prompts, in their own words, until they accept, change or reject it."""
+    title = "Rules you stated (the user's words in earlier prompts; review: %s review)" % invocation.own_command()
+    part = Part("rules", title, [], os.path.join(project.dir, settings.STATE_DIR, settings.REVIEW_FILE))
+    if not files.exists(part.source):
+        return part
+    from ..memory import review
+
+    for rule in review.stated(project.dir):
+        times = " (said in %d sessions)" % rule["times"] if rule["times"] > 1 else ""
+        part.lines.append(neutral.line('- [%s] "%s"%s' % (rule["day"], rule["text"], times)))
+    return part
+
+
 def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -> str:
     """A mark for a note that may no longer hold; only those that look like it are read."""
     from ..notes import index

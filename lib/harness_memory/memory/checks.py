@@ -17,7 +17,7 @@ from ..notes import note as notes
 from ..notes import shelf as notebook
 from ..project import identity
 from ..session import capture, episode, sessions, tombstones
-from . import archive, backfill, ratings, tasks, threads, views
+from . import archive, backfill, ratings, review, tasks, threads, views
 
 Reader = Callable[[str], str]  # path to what is wrong with the file; "" when nothing is
 
@@ -25,6 +25,7 @@ DAMAGED, MODE, STRAY, VIEW = "damaged", "mode", "stray", "view"
 REBUILD = "run: harness memory rebuild"
 
 _UNKNOWN = "is not a file of the store"
+_LINE = "correct this line; the others are not affected"
 _REPAIR = "correct it, or move it out of the store"
 _FOREIGN = (".DS_Store", "Thumbs.db", "desktop.ini", ".gitignore", ".gitattributes", ".git", ".stfolder", ".stignore")
 _META = {"session_id": "text", "date": "day", "started": "instant", "status": {*settings.STATUSES}}
@@ -127,10 +128,10 @@ def _meta(path: str) -> str:
     return shape.problem(meta, _META) or ("" if is_here else "names another session than its folder")
 
 
-def _ratings(path: str) -> str:
+def _lines(path: str, problem: Callable[[object], str]) -> str:
     for number, line in enumerate((files.read(path, settings.ARCHIVE_MAX_BYTES) or b"").splitlines(), 1):
         try:
-            wrong = ratings.problem(jsontext.loads(line))
+            wrong = problem(jsontext.loads(line))
         except ValueError:
             wrong = "not JSON"
         if wrong:
@@ -165,16 +166,14 @@ _FORMATS: tuple[tuple[str, Reader, str], ...] = (
     ("STATE/live/*.json", _json(sessions.MARKER), "delete it, if no session is running"),
     ("STATE/forgotten.json", _json(tombstones.SPEC), _REPAIR),
     ("*LEARNING/topics/*.md WORK/*/*/local/*.md", _note, "correct it: harness memory note edit NAME"),
-    ("LEARNING/SIGNALS/ratings.jsonl", _ratings, "correct this line; the others are not affected"),
+    ("LEARNING/SIGNALS/ratings.jsonl", lambda path: _lines(path, ratings.problem), _LINE),
+    ("LEARNING/SIGNALS/rules.jsonl", lambda path: _lines(path, review.problem), _LINE),
     ("briefing.md briefing.md.[0-9] profiles/*.md profiles/*.md.[0-9] *archive/notes/*.md", _page, _REPAIR),
     # Damage of an archive shows when everything is read.
     ("archive/*/*.tar.gz", lambda path: "".join("" for _ in archive.load(path)), "take it from a backup"),
     ("WORK/*/*/artifacts/* WORK/*/*/*.md *STATE/*", lambda path: "", ""),
-    (
-        "INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/* triggers sync/* view.html",
-        lambda path: "",
-        "",
-    ),
+    ("INDEX.md MEMORY.md user/MEMORY.md archive/*/*.jsonl health/* guard/*", lambda path: "", ""),
+    ("triggers sync/* view.html", lambda path: "", ""),
     ("SECURITY/*/*/audit.jsonl", lambda path: "", ""),  # the trail is checked as a chain
     ("*", lambda path: _UNKNOWN, "move it elsewhere"),
 )

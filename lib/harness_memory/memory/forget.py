@@ -29,7 +29,13 @@ Change = Callable[[str, bytes], "bytes | None"]  # path and content to new conte
 
 _WAIT_SECONDS = 3.0
 _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
-_VIEWS = {settings.INDEX_FILE, settings.CONVERSATION_FILE, settings.CURRENT_WORK_FILE, settings.ROWS_FILE}
+_VIEWS = {
+    settings.INDEX_FILE,
+    settings.CONVERSATION_FILE,
+    settings.CURRENT_WORK_FILE,
+    settings.ROWS_FILE,
+    settings.REVIEW_FILE,
+}
 _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
 # What a record is identified and found by; every other text in it is content.
 _NAMES = frozenset(
@@ -47,9 +53,11 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
     phrases = []  # what other sessions may have been shown
     for value in filter(None, (each.episode for each in every)):
         phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
+        phrases += [rule.partition(": ")[2] for rule in value.get("rules") or ()]
         phrases += [str(each) for task in value["tasks"] for each in (task["title"], *(task.get("remaining") or ()))]
     state = os.path.join(project_dir, settings.STATE_DIR)
-    records = [os.path.join(project_dir, *settings.RATINGS_PATH), *_listed(state, settings.PROGRESS_DIR)]
+    logs = [os.path.join(project_dir, *path) for path in (settings.RATINGS_PATH, settings.RULES_LOG_PATH)]
+    records = [*logs, *_listed(state, settings.PROGRESS_DIR)]
     tombstones.add(project_dir, now, sessions=claude_ids)
     with _facts_changing(project_dir):
         # Mentions go first, while a second run can still find the sessions by their names.
@@ -123,7 +131,8 @@ def writers_stopped(project_dir: str) -> Iterator[None]:
         for path in _listed(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
         if path.endswith(settings.LOCK_SUFFIX)
     ]
-    paths = [*live, os.path.join(project_dir, *settings.RATINGS_PATH) + settings.LOCK_SUFFIX]
+    logs = [os.path.join(project_dir, *path) for path in (settings.RATINGS_PATH, settings.RULES_LOG_PATH)]
+    paths = [*live, *(log + settings.LOCK_SUFFIX for log in logs)]
     locks = [Lock(path, _WAIT_SECONDS, "a session is writing there. Run this again") for path in paths]
     with contextlib.ExitStack() as stack:
         for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in every)):

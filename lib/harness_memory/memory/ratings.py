@@ -12,33 +12,44 @@ from ..base.lock import Lock
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
-_BUSY = "another process is writing the ratings; this one was not recorded. Try again"
+_BUSY = "another process is writing there; nothing was recorded. Try again"
 
 
 def append(project_dir: str, session: str, skill: str, rating: int, note: str, now: float) -> dict[str, Any]:
     """The rating as it was written; Busy when another process holds the lock of the log."""
-    path, at = os.path.join(project_dir, *settings.RATINGS_PATH), clock.iso(now)
+    at = clock.iso(now)
     record: dict[str, Any] = {"session_id": session, "date": at[:10], "skill": skill, "rating": rating}
     record["signal"] = "neutral" if rating == 3 else "positive" if rating > 3 else "negative"
     record.update(note=note, at=at)
+    append_record(os.path.join(project_dir, *settings.RATINGS_PATH), record)
+    return record
+
+
+def append_record(path: str, record: dict[str, Any]) -> None:
     with Lock(path + settings.LOCK_SUFFIX, busy=_BUSY):
         files.append_line(path, jsontext.compact(record).encode("utf-8", "replace"))
-    return record
 
 
 def load(project_dir: str, limit: int = settings.FILE_MAX_BYTES) -> list[dict[str, Any]]:
     """The ratings in the last `limit` bytes of the log, oldest first; damaged lines are skipped."""
-    ratings = []
-    for line in files.read_part(os.path.join(project_dir, *settings.RATINGS_PATH), limit, from_end=True).split(b"\n"):
+    return load_records(os.path.join(project_dir, *settings.RATINGS_PATH), problem, limit)
+
+
+def load_records(
+    path: str, problem: Callable[[object], str], limit: int = settings.FILE_MAX_BYTES
+) -> list[dict[str, Any]]:
+    records = []
+    for line in files.read_part(path, limit, from_end=True).split(b"\n"):
         try:
             record = jsontext.loads(line)
         except ValueError:
             continue
         if not problem(record):
-            ratings.append(record)
-    return ratings
+            records.append(record)
+    return records
 
 
 def problem(record: object) -> str:

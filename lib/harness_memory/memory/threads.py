@@ -33,7 +33,7 @@ _TEXTS = dict.fromkeys(("thread", "at", "title"), "text")
 SPEC = {"schema": "count", **_TEXTS, "status": {OPEN, CLOSED, ""}, "dismissed": ["text"]}
 _WORK_CHARS = 80  # a shorter answer without files is a courtesy
 _CACHE = os.path.join(settings.STATE_DIR, settings.ROWS_FILE)
-_CACHE_HEAD = b"rows 6 %08x\n"  # another format, or one that is damaged, is ignored
+_CACHE_HEAD = b"rows 7 %08x\n"  # another format, or one that is damaged, is ignored
 
 
 class Row:
@@ -41,13 +41,15 @@ class Row:
 
     # Mostly bytes: to decode and encode every text would cost a Stop more than all its other work.
     __slots__ = (
-        *("closes", "ended", "line", "name", "stamp", "status", "steps", "tasks", "text", "thread", "title", "values"),
+        *("closes", "ended", "keys", "line", "name", "rules", "stamp", "status", "steps", "tasks", "text", "thread"),
+        *("title", "values"),
     )
 
     def __init__(self, values: list[bytes]) -> None:
         self.values = values
         self.name, self.thread, self.ended, self.status = [value.decode("utf-8", "replace") for value in values[:4]]
-        self.stamp, self.title, self.tasks, self.closes, self.steps, self.line, self.text = values[4:]
+        self.stamp, self.title, self.tasks, self.closes, self.steps = values[4:9]
+        self.rules, self.keys, self.line, self.text = values[9:]
 
 
 class Thread:
@@ -204,6 +206,11 @@ def _row(name: str, stamp: str, value: dict[str, Any]) -> Row:
     line += "/%s: " % value["skill_used"] if value.get("skill_used") else ""
     line += headline + (" [%s]" % one_line(shown) if shown else "") + (" (%s)" % one_line(where) if where else "")
     values = [name, value["thread"], value["ended"], status, stamp, title]
+    left = ["", ""]
+    if any(value.get(key) for key in ("rules", "decisions", "learnings")):
+        from . import review
+
+        left = review.columns(value)
     values += [jsontext.compact(tasks) if tasks else "", " ".join(value.get("closes") or ())]
-    values += [b" ".join(map(hashed, steps)).decode(), line, jsontext.compact(thread)]
+    values += [b" ".join(map(hashed, steps)).decode(), *left, line, jsontext.compact(thread)]
     return Row([text.encode("utf-8", "replace") for text in values])

@@ -3,6 +3,7 @@
     INDEX.md                        menu of episodes, newest first
     STATE/conversation_state.json   {"schema", "updated", "last_model", "last_session_notes", "threads": newest first}
     STATE/current-work.json         {"schema", "updated", "active_tasks", "completed_today"}
+    STATE/review.json               what waits for a person's word, see `review`
 
 `refresh` and `rebuild` render everything; they differ in how many episodes they read.
 """
@@ -101,6 +102,11 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
             tasks.append(task)
             if task.fields != task.stored:
                 texts[os.path.relpath(path, project_dir)] = _encoded(task.fields)
+    path = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
+    if any(row.rules or row.keys for row in rows) or files.exists(os.path.join(project_dir, path)):
+        from . import review
+
+        texts[path] = review.render(project_dir, rows)
     chains = threads.load(project_dir, rows)
     texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -VIEW_ROWS - 1 : -1]], b""])
     last = chains[0].fields if chains else {}

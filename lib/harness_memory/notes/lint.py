@@ -21,7 +21,7 @@ from typing import NamedTuple
 from ..base import clock, files, settings
 from ..base.redact import redact
 from ..base.text import cut
-from . import index
+from . import binding, index
 from .note import Note, is_fence
 from .shelf import CONFLICT, Shelf, holding, read_all
 
@@ -290,7 +290,7 @@ def compact(shelf: Shelf, now: float, *, is_dry_run: bool = False) -> tuple[dict
     with ExitStack() as stack:
         if not is_dry_run:
             stack.enter_context(shelf)
-        all_notes = read_all([shelf])
+        all_notes = [note for note in read_all([shelf]) if not binding.firmness(note)]
         changes = {note.slug: ["removed: " + note.fate] for note in all_notes if note.fate[:10] == "superseded"}
         left = {note.slug: note for note in sorted(all_notes, key=index.rank) if note.slug not in changes}
         winners: dict[str, str] = {}

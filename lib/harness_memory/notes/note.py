@@ -10,7 +10,10 @@
     session: a1b2c3d4                  the session that wrote it
     supersedes: [old-parser]           slugs it replaces; `user/editor` names a note of another scope
     files: ["src/parser.py sha256:0f3a1b2c4d5e"]    the files it is about, as they were when verified
+    enforce: deny                      remind | ask | deny, at its triggers; see `binding`
     triggers: ["command: git push", "path: src/**"]
+    after: ["path: ui/**"]             a change that calls for a step
+    require: ["command: make build"]   the step
     ---
     - One fact a bullet, or a paragraph.
 
@@ -31,9 +34,11 @@ if TYPE_CHECKING:
 
 _FENCE = "---"
 _HASH = " sha256:"
-_LISTS = ("supersedes", "files", "triggers")
-_FIELDS = ("name", "description", "type", "scope", "created", "verified", "session", *_LISTS)
+PATTERNS = ("triggers", "after", "require")
+_LISTS = ("supersedes", "files", *PATTERNS)
+_FIELDS = ("name", "description", "type", "scope", "created", "verified", "session", "enforce", *_LISTS)
 _KINDS = {**{key: ["text"] for key in _LISTS}, "type": {*settings.NOTE_TYPES}, "created": "day", "verified": "day"}
+_KINDS["enforce"] = {*settings.ENFORCE, "off"}
 
 
 class Fact:
@@ -87,10 +92,10 @@ class Note:
     def files(self) -> list[str]:
         return [item.partition(_HASH)[0] for item in self.items("files")]
 
-    @property
-    def triggers(self) -> list[tuple[str, str]]:
-        pairs = [item.partition(":")[::2] for item in self.items("triggers")]
-        return [(kind, pattern.strip()) for kind, pattern in pairs if kind in ("command", "path") and pattern.strip()]
+    def patterns(self, field: str) -> list[str]:
+        """The valid ones of `triggers`, `after` or `require`."""
+        pairs = [item.partition(":")[::2] for item in self.items(field)]
+        return ["%s: %s" % (kind, what.strip()) for kind, what in pairs if kind in ("command", "path") and what.strip()]
 
     @property
     def facts(self) -> list[Fact]:
@@ -167,8 +172,8 @@ def parse(slug: str, text: str) -> Note:
         wrong = shape.problem(fields[key], _KINDS.get(key, "text"), key)
         if wrong:
             del fields[key]
-        elif key == "triggers" and len(note.triggers) < len(note.items(key)):
-            wrong = 'a trigger is neither "command: …" nor "path: …"'
+        elif key in PATTERNS and len(note.patterns(key)) < len(note.items(key)):
+            wrong = '%s: neither "command: …" nor "path: …"' % key
         if wrong:
             line = next((at for at, row in enumerate(lines[:end], 1) if row.startswith(key + ":")), 1)
             note.problems.append((line, wrong))

@@ -12,12 +12,13 @@ MEMORY.md.
 
 from __future__ import annotations
 
+import errno
 import os
 
 from ..base import clock, files, settings
 from ..base.lock import Lock
 from ..base.redact import redact
-from . import index
+from . import binding, index
 from . import note as notes
 from .note import Note
 
@@ -27,10 +28,11 @@ CONFLICT = "in conflict"
 class Shelf:
     """The notes of one scope; `home`, with their index and archive, is "" for local ones. `with shelf:` locks it."""
 
-    __slots__ = ("archive", "folder", "home", "index", "lock", "scope")
+    __slots__ = ("archive", "folder", "home", "index", "lock", "may_loosen", "scope")
 
     def __init__(self, scope: str, home: str, wait_seconds: float = 5.0) -> None:
         self.scope = scope
+        self.may_loosen = False  # only a person may make a note bind less
         self.home = home if scope in ("project", "user") else ""
         self.folder = os.path.join(home, *index.FOLDERS.get(scope, index.TOPICS).split("/"))
         self.index = os.path.join(home, settings.NOTES_INDEX_FILE)
@@ -104,6 +106,7 @@ class Shelf:
 
     def put(self, note: Note, now: float) -> str:
         """Write a note, without secrets; the path of its former version in the archive, or ""."""
+        self._check(note.slug, note)
         data = redact(notes.render(note)).encode("utf-8", "replace")
         former = (files.read(self.path(note.slug)) or b"") if self.home else b""
         archived = self.archived(note.slug, now) if former not in (b"", data) else ""
@@ -114,6 +117,7 @@ class Shelf:
 
     def remove(self, slug: str, now: float) -> str:
         """Move a note into the archive and name its path there; delete a local one."""
+        self._check(slug, None)
         if not self.home:
             files.erase(self.path(slug))
             return ""
@@ -121,6 +125,11 @@ class Shelf:
         files.move(self.path(slug), path)
         files.remove(self.used(slug))
         return path
+
+    def _check(self, slug: str, after: Note | None) -> None:
+        before = self.note(slug)
+        if before and not self.may_loosen and binding.is_looser(before, after):
+            raise binding.Bound(errno.EPERM, binding.PERSON, before.path)
 
     def archived(self, slug: str, now: float) -> str:
         files.ensure_dir(self.archive)
@@ -135,7 +144,7 @@ class Shelf:
         head = files.read_part(self.index, 64)
         if head and not index.is_ours(head):
             files.move(self.index, self.archived("MEMORY", files.made(self.index)))
-        index.save_triggers(self.home, holding([self]))
+        binding.save(self.home, self.read())
         if text:
             files.write(self.index, text)  # also when unchanged: housekeeping compares its time with that of the notes
         else:

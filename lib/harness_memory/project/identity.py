@@ -183,7 +183,8 @@ def _fits(facts: Facts, kind: str, remote: str, repo: git.Repository | None) -> 
 
 def _shares_history(facts: Facts, repo: git.Repository) -> bool:
     """Whether a repository that names a memory's remote is known to it; a memory that lost its record knows all."""
-    if not facts["paths"] or repo.root in facts["paths"] or git.has_any(repo, facts["commits"]):
+    is_known = bool(facts["paths"] or facts["commits"])
+    if not is_known or repo.root in facts["paths"] or git.has_any(repo, facts["commits"]):
         return True
     for path in facts["paths"][-_NEIGHBOURS:]:
         try:

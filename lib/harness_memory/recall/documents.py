@@ -96,16 +96,12 @@ def of_session(value: dict[str, Any]) -> list[str]:
         before = speaker
     whole = "\n".join(joined)
     more = [*value["asked"], *lines(value["what_was_done"])]
-    for key in ("decisions", "learnings", "what_remains"):
-        more += [as_text(each) for each in value.get(key) or ()]
+    for key in ("commits", "decisions", "rules", "learnings", "errors", "what_remains"):
+        more += map(str, value.get(key) or ())
     joined += [text for text in more if text[:_SAME_CHARS] not in whole]
     return joined + [
         "`%s` failed; `%s` worked" % (fix["failed"], fix["fixed"]) for fix in value["commands_failed_then_fixed"]
     ]
-
-
-def as_text(value: object) -> str:
-    return ", because ".join([str(each) for each in value.values() if each]) if isinstance(value, dict) else str(value)
 
 
 def lines(text: str) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from ..base import files, jsontext, settings
+from ..base import clock, files, jsontext, settings
 from ..base.text import brief, cut, passage
 
 TYPE_CHECKING = False
@@ -23,9 +23,11 @@ SPEC = {
     **dict.fromkeys(("since?", "last?", "worked_seconds?"), "number"),
     **dict.fromkeys(("turn_files?", "files_total?", "number?"), "count"),
     **dict.fromkeys(("answer?", "turn?", "model?", "branch?", "title?", "root?", "ended?", "thread?", "leaf?"), "text"),
-    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?")},
+    **{key: ["text"] for key in ("files?", "failed?", "skills?", "outside?", "looked?", "read?", "owed?")},
     **{key: ["text"] for key in ("marks?", "units?", "plan?", "commits?", "errors?", "rules?", "channels?", "closes?")},
     **{key: [("text", "text")] for key in ("asks?", "announced?", "fixed?")},
+    "deeds?": [("count", "text", "text")],
+    "steps?": {"*": "text"},
     "cursor?": "any",
     "subagents?": {"*": "any"},
     "todos?": {"*": ("text", "text")},
@@ -68,6 +70,8 @@ class Capture:
         self.fixed: list[list[str]] = []  # [command that failed, form that passed]
         self.skills: list[str] = []
         self.outside: list[str] = []  # tools that brought in text from outside the machine
+        self.steps: dict[str, str] = {}  # note → what became of the step it requires, and at which deed
+        self.owed: list[str] = []  # steps to mention with the next prompt
         self.model = self.branch = self.title = self.ended = self.thread = self.leaf = ""
         self.reports: list[str] = []  # names of checkpoint files that it wrote and that wait to be taken
         self.checkpoints: dict[str, dict[str, Any]] = {}  # artifact → it, as `checkpoint.normalize` returns it
@@ -83,6 +87,7 @@ class Capture:
         self.todos: dict[str, list[str]] = {}  # number → [text, status]
         self.pending: dict[str, list[Any]] = {}  # tool call → [tool, detail] until its result comes
         self.failed: list[str] = []
+        self.deeds: list[list[Any]] = []  # [number, "path" or "command", what], each once, in order
         self.tools: dict[str, int] = {}
         self.root = ""  # the first entry's id: forks share it
         self.last: float | None = None
@@ -109,13 +114,14 @@ class Capture:
             return bool(self.checkpoints or self.files)
         return bool(self.checkpoints or self.files or self.answer or (self.tools and asked))
 
-    def announce(self, prompt_id: str, prompt: str) -> bool:
+    def announce(self, prompt_id: str, prompt: str, now: float = 0.0) -> bool:
         """Add a prompt from a hook's payload; False when it is not new."""
         ask = self._ask(prompt_id, prompt)
         if ask is None or any(_is_same(ask, other) for other in (*self.asks[-1:], *self.announced)):
             return False
         self.end_turn()
         self.turn, self.announced = ASKED, _ends([*self.announced, ask])
+        self._add_rules(prompt, now)
         return True
 
     def add_prompt(self, prompt_id: str, prompt: str) -> None:
@@ -126,12 +132,27 @@ class Capture:
             at = next((number for number, other in enumerate(self.announced) if _is_same(ask, other)), -1)
             self.turn, self.asks = ASKED, _ends([*self.asks, *self.announced[: max(at, 0)], ask])
             self.announced = self.announced[at + 1 :]
+            if at < 0:
+                self._add_rules(prompt, self.last or 0.0)
             self._take("u", passage(prompt, settings.TURN_CHARS))
 
     def _ask(self, prompt_id: str, prompt: str) -> list[str] | None:
         if prompt.startswith("<task-notification>"):  # a background task reports back: a turn without a prompt
             self.end_turn()
         return [prompt_id, brief(prompt, settings.ASK_CHARS)] if is_prompt(prompt) else None
+
+    def _add_rules(self, prompt: str, at: float) -> None:
+        from . import rules
+
+        known = {rule.partition(": ")[2] for rule in self.rules}
+        new = [rule for rule in rules.stated(prompt) if rule not in known]
+        self.rules = [*self.rules, *("%s: %s" % (clock.iso(at)[:10], rule) for rule in new)][-settings.RULES_KEPT :]
+
+    def do(self, kind: str, what: str) -> None:
+        """Note a file that was changed, or a command that was run with success."""
+        number = self.deeds[-1][0] + 1 if self.deeds else 1
+        others = [deed for deed in self.deeds if deed[1:] != [kind, what]]
+        self.deeds = [*others, [number, kind, what]][-settings.DEEDS_KEPT :]
 
     def end_turn(self) -> None:
         self.settle()

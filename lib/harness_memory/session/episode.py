@@ -14,7 +14,7 @@ Fields, in order (1 to 40 KB of JSON, most of it passages):
     headline                 the session in one line: commits, else the plan, else what an answer says best
     asked                    the first and last prompts, cut
     decisions, learnings     with their reasons; facts
-    rules                    lasting wishes, in the user's words
+    rules                    `<day>: <words>`, lasting wishes in the user's own words
     what_remains             open todos, the checkpoint's list, what answers left open, an unanswered last prompt
     blockers                 those of them that wait for something
     plan                     the steps of the plan that was given or accepted, "[x] …" when done

@@ -171,6 +171,8 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
     if len(answers) >= 40 and done:  # a checkpoint adds to what the transcript shows
         done = cut("%s\n\n%s" % (cut(done, settings.DONE_CHARS * 2 // 3), answers), settings.DONE_CHARS)
     open_units = [unit for unit in statements if "l" in unit.kinds]
+    day = (state.ended or session.started)[:10]
+    wishes = ["%s: %s" % (day, text) for text in account.of_kind(statements, "r")]
     remains = [*(said[-1]["what_remains"] if said else ()), *state.open_todos(), *(unit.text for unit in open_units)]
     is_unfinished = state.turn not in ("", ANSWERED)
     if is_over and prompts and is_unfinished:
@@ -206,7 +208,7 @@ def build(session: Session, state: Capture, cwd: str, remote: str, is_over: bool
         "asked": prompts,
         "decisions": account.of_kind(statements, "d"),
         "learnings": [*_union(said, "learnings"), *account.of_kind(statements, "f")][: settings.REMAINS_ITEMS],
-        "rules": list(dict.fromkeys([*state.rules, *account.of_kind(statements, "r")])),
+        "rules": list(dict.fromkeys([*state.rules, *wishes])),
         "what_remains": _cut(dict.fromkeys(remains))[: settings.REMAINS_ITEMS],
         "blockers": _cut([*blocked, *(unit.text for unit in open_units if "b" in unit.kinds)]),
         "plan": account.ticked(state.plan, statements),

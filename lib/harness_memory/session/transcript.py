@@ -195,7 +195,10 @@ def _add_call(state: Capture, block: dict[str, Any], cwd: str) -> None:
 
         command = clean(options.get("command"), settings.TEXT_FIELD_MAX_CHARS)
         _add_looked(state, "", command[: settings.PATH_CHARS])
-        detail = [brief(command, 200), brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS)]
+        detail = [
+            brief(command.replace("\n", "; "), 200),
+            brief_of(shell.message(command), settings.SUMMARY_LINE_CHARS),
+        ]
         detail += [os.path.join(cwd, path) for path in shell.written(command)]
     elif name == "ExitPlanMode":
         from .plan import steps_of
@@ -224,6 +227,8 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
     if name in _SHELL_TOOLS:
         from . import shell
 
+        if not is_error:
+            state.do("command", detail[0])
         paths += shell.add_result(state, block, detail, is_error) if not paths else []
     elif name == "ExitPlanMode":
         state.plan = detail
@@ -246,6 +251,7 @@ def _add_result(state: Capture, entry: dict[str, Any], block: dict[str, Any], ro
                 _add(state.reports, relative.rpartition("/")[2], 12)  # a report of work, not work
         elif relative:
             state.turn_files += 1
+            state.do("path", relative)
             state.files_total += relative not in state.files
             _add(state.files, relative, 200)
 

@@ -1,0 +1,122 @@
+"""What waits for a person's word: rules, decisions and lessons that sessions left; and what became of rules.
+
+    LEARNING/SIGNALS/rules.jsonl   {"at", "event", "key" of an item, "note" (its ref), "session"}, one event a line:
+                                   accepted, rejected, required, followed
+    STATE/review.json              a view: {"schema", "waiting", "rules": [{"text", "day", "session", "times"}]}
+
+An item is known by its words, so that what was rejected once is never offered again.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ..base import clock, files, jsontext, settings, shape
+from ..base.text import hexdigest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+KINDS = {"rule": "rules", "decision": "decisions", "lesson": "learnings"}  # and the field of an episode
+ACCEPTED, REJECTED = "accepted", "rejected"
+SHOWN = 20
+_EVENT = {"at": "text", "event": "text", "key?": "text", "note?": "text", "session?": "text"}
+_VIEW = os.path.join(settings.STATE_DIR, settings.REVIEW_FILE)
+_RULE = {"text": "text", "day": "text", "session": "text", "times": "count"}
+_TOLD = os.path.join(settings.STATE_DIR, "review-told")
+
+
+class Item:
+    """`times`: in how many sessions it was said; day, session and words are those of the last."""
+
+    __slots__ = ("day", "key", "kind", "session", "text", "times")
+
+    def __init__(self, kind: str, text: str, day: str, session: str) -> None:
+        if kind == "rule" and text[10:12] == ": ":
+            day, text = text[:10], text[12:]
+        self.kind, self.text, self.day, self.session, self.times = kind, text, day, session, 1
+        words = "".join([char if char.isalnum() else " " for char in self.text.lower()]).split()
+        self.key = hexdigest(" ".join(words))[:8]
+
+
+def items(episodes: Iterable[dict[str, Any]]) -> list[Item]:
+    """What sessions left, each once, the latest first."""
+    every: dict[str, Item] = {}
+    for value in episodes:
+        for kind, field in KINDS.items():
+            for text in value.get(field) or ():
+                item = Item(kind, str(text), value["ended"][:10], value["id"])
+                former = every.pop(item.key, None)
+                item.times += former.times if former and former.session != item.session else 0
+                every[item.key] = item
+    return sorted(every.values(), key=lambda item: item.day)[::-1]
+
+
+def settled(project_dir: str) -> set[str]:
+    """Keys of what a person accepted or rejected."""
+    return {event.get("key", "") for event in load(project_dir) if event["event"] in (ACCEPTED, REJECTED)}
+
+
+def waiting(project_dir: str, episodes: Iterable[dict[str, Any]]) -> list[Item]:
+    done = settled(project_dir)
+    return [item for item in items(episodes) if item.key not in done]
+
+
+def columns(value: dict[str, Any]) -> list[str]:
+    """What a row of the views keeps of an episode: its rules whole, of the rest the keys, separated by blanks."""
+    rules = {key: value[key] for key in ("id", "ended", "rules")} if value.get("rules") else None
+    others = items([{**value, "rules": ()}])
+    return [jsontext.compact(rules) if rules else "", " ".join([item.key for item in others])]
+
+
+def render(project_dir: str, rows: list[Any]) -> bytes:
+    """The view, from the rows of all episodes."""
+    done = settled(project_dir)
+    keys = {*b" ".join([row.keys for row in rows]).decode().split()} - done
+    rules = items(jsontext.loads(row.rules) for row in rows if row.rules)
+    rules = [rule for rule in rules if rule.key not in done]
+    shown = [{key: getattr(rule, key) for key in _RULE} for rule in rules[: settings.RULES_KEPT]]
+    value = {"schema": settings.SCHEMA, "waiting": len(rules) + len(keys), "rules": shown}
+    return jsontext.pretty(value).encode("utf-8", "replace")
+
+
+def stated(project_dir: str) -> list[dict[str, Any]]:
+    """The rules of the view: waiting, newest first."""
+    value = files.load_json(os.path.join(project_dir, _VIEW), {"rules": [_RULE]})
+    return list(value["rules"]) if value else []
+
+
+def reminder(project_dir: str, now: float) -> str:
+    """A line for the person when something waits, at most once a day."""
+    value = files.load_json(os.path.join(project_dir, _VIEW), {"waiting": "count"})
+    told = os.path.join(project_dir, _TOLD)
+    if not value or not value["waiting"] or now - settings.DAY_SECONDS < files.modified(told) <= now:
+        return ""
+    files.touch(told)
+    number = value["waiting"]
+    what = "%d rule%s, decisions or lessons wait" % (number, "s") if number > 1 else "1 rule, decision or lesson waits"
+    return "Harness Memory: %s for your word: harness memory review" % what
+
+
+def record(project_dir: str, event: str, now: float, *, key: str = "", note: str = "", session: str = "") -> None:
+    fields = {"at": clock.iso(now), "event": event, "key": key, "note": note, "session": session}
+    path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
+    from . import ratings
+
+    ratings.append_record(path, {name: value for name, value in fields.items() if value})
+
+
+def problem(event: object) -> str:
+    return shape.problem(event, _EVENT)
+
+
+def load(project_dir: str) -> list[dict[str, Any]]:
+    """The events of rules, oldest first."""
+    path = os.path.join(project_dir, *settings.RULES_LOG_PATH)
+    if not files.exists(path):
+        return []
+    from . import ratings
+
+    return ratings.load_records(path, problem)
