@@ -66,12 +66,11 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         yield from _found(call, scope, found)
         return
     if name in ("rsync", "tar", "zip", "7z", "mv"):
-        takes = given.has("--remove-files,--remove-source-files,--move,-sdel") or (
-            name == "zip" and "-m" in given.flags
-        )
-        takes = takes or name == "mv"
+        takes = name == "mv" or given.has("--remove-files,--remove-source-files,--move,-sdel" + ",-m" * (name == "zip"))
+        is_packed = name in ("tar", "zip", "7z")  # nothing stays behind of what is packed, but all of what is moved
         is_mirror = name == "rsync" and any(flag.startswith("--del") for flag in given.flags)
-        words = [word for word in words[: -1 if name == "mv" else None] if takes and _is_place(word, call, scope)]
+        words = words[name in ("zip", "7z") : -1 if name == "mv" else None] if takes else []
+        words = [word for word in words if is_packed or _is_place(word, call, scope)]
         words += given.operands[-1:] if is_mirror and not given.has("-n,--dry-run,--list-only") else []
         words = given.operands[:-1] if name == "mv" and given.operands[-1:] == ["/dev/null"] else words
     else:
@@ -96,7 +95,7 @@ _WINDOWS = ("rd", "rmdir", "del", "erase", "deltree")
 
 def _is_place(word: str, call: Call, scope: Scope) -> bool:
     """The whole home or a root of the system, which are lost where they are moved to."""
-    path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
+    path = paths.absolute(word.rstrip("/" + STAR) or ("/" if word[:1] == "/" else "."), call.cwd, scope)
     return path in ROOTS or paths.home_relative(path, scope) == "~"
 
 

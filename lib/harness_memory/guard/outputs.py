@@ -137,8 +137,10 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     )
     names = []
     narrowed = False
-    for before, flag, value, after in zip(["", *args], args, [*args[1:], ""], [*args[2:], "", ""]):
-        is_left_out = before in ("!", "-not") or after == "-prune"
+    last_or = max([at for at, arg in enumerate(args) if arg in ("-o", "-or")], default=-1)
+    for at, (before, flag, value) in enumerate(zip(["", *args], args, [*args[1:], ""])):
+        # `-name x -prune -o …` is about all but x, `-name x -prune -exec …` about x.
+        is_left_out = before in ("!", "-not") or (args[at + 2 : at + 3] == ["-prune"] and at < last_or)
         if flag in ("-name", "-iname"):
             names += [globbed(value)] if not is_left_out and narrows(value) else []
         elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and not is_left_out:
