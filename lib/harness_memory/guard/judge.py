@@ -269,12 +269,12 @@ class _Judge:
     # Code in a command ------------------------------------------------------------------------------
 
     def bodies(self, call: Call) -> Found:
-        from_row = set(call.row.operands) | set(call.row.values.values()) if call.row else set()
-        if not from_row & {"c", "f", "f?", "q", "q*"}:
+        is_query = call.row is not None and "q*" in call.row.operands
+        if call.row is None or not (is_query or call.row.has_code):
             return
         from . import code
 
-        if "q" in from_row or "q*" in from_row:
+        if is_query:
             yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
             return
         body = code.body_of(call)

@@ -108,13 +108,13 @@ ssh | -i=u -p= -l= -o=O -F=u -L= -R= -D= -J= -b= -c= -E= -m= -S= -W= -w= -B= -e=
 cmd | /c=S /C=S /k=S /K=S g*
 powershell pwsh | -c=S -command=S -Command=S -C=S -File=f -f=f -ExecutionPolicy= -ep= 1dash g*
 bash sh zsh dash ksh ash fish rbash mksh csh tcsh | -*
-npx bunx uvx pnpx pipx | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
+npx bunx uvx pnpx pipx corepack | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
 poetry pipenv hatch pdm rye | -C=D --directory=D -P= --project= | run run | publish publish | secret.show config +--list
 uv | --with= --from= -p= --python= --project=D --directory=D --extra= --group= --env-file=u --index-url= | run run | run
   tool run | publish publish
 bundle | | run exec
-rbenv pyenv asdf mise devbox lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name= --prefix=
-  --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= | run run,exec,x | cloud.delete
+rbenv pyenv asdf mise devbox volta fnm lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name= --prefix=
+  --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= --node= --npm= --using= | run run,exec,x | cloud.delete
   vault,item,document,user,group,secrets,projects,configs,environments delete | secret.show read,inject | secret.show
   item,document get | secret.show secrets !set,upload,names | publish publish
 npm pnpm yarn | -C=D --prefix=D --dir=D --filter= -F= --workspace= -w= --registry= --tag= --access= -p= --package= -c=s
@@ -342,7 +342,7 @@ claude | -p= --model= --settings= --permission-mode= | self.uninstall
 export declare typeset local readonly set unset alias unalias shopt setopt read mapfile readarray trap hash | g*
 tmux screen | -t= -s= -n= -c=D -S= -L= -x= -y= -F= s*
 pytest ruff mypy black eslint prettier tsc jest vitest mocha go rustc rustup gcc cc clang g++ cmake ninja bazel java
-  javac pm2 bd jj svn hg fossil nvm fnm volta gdb lldb ffmpeg convert magick xcodebuild xcrun adb swift tox nox
+  javac pm2 bd jj svn hg fossil nvm gdb lldb ffmpeg convert magick xcodebuild xcrun adb swift tox nox
   pre-commit ollama redis-server postgres minio ollama turbo nx vite next webpack | g*
 set-content sc add-content ac out-file clear-content clc new-item ni tee-object | 1dash -path=w -filepath=w
   -literalpath=w -value= w -*
@@ -387,6 +387,7 @@ class Row:
                 self.changes[token.partition(":")[0]] = token.partition(":")[2]
             elif token != "1dash":
                 self.operands.append(token)
+        self.has_code = not {"c", "f", "f?"}.isdisjoint([*self.operands, *self.values.values()])
 
 
 class Arguments:
