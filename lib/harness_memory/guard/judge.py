@@ -261,6 +261,7 @@ class _Judge:
         elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
             yield "exfil.tree", call.line()
         files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+        sent += [word for word in given.operands if "@" in word and "://" not in word]  # http HOST name@file
         files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
         for word, each in files:
             if self.rule(word, each) in (paths.SECRET, paths.ENV):
@@ -341,8 +342,8 @@ class _Judge:
             kind = "r"
         if kind == "u" and call.program in ("source", "."):
             self.sourced = self.sourced or self.rule(word, call) == paths.ENV
-        if kind in ("?", "q"):
-            yield from self.guess(word, call)
+        if kind in ("?", "q", "e"):
+            yield from self.guess(word, call, is_sent=kind == "e")
         elif kind in ("m", "n", "o"):
             rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
             if (
@@ -369,7 +370,7 @@ class _Judge:
         reader = self.readers.get(id(call))
         return is_quiet or kind == "a" or shows_names(call) or (reader is not None and shows_names(reader))
 
-    def guess(self, word: str, call: Call) -> Found:
+    def guess(self, word: str, call: Call, *, is_sent: bool) -> Found:
         """A word that may be a path: read, and written where that is ours."""
         if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
             return
@@ -378,8 +379,9 @@ class _Judge:
         for piece in [word, *word.replace("@", "=").split("=")[1:]]:
             if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
                 continue
-            if not is_known and self.rule(piece, call) == paths.SECRET:
-                yield paths.SECRET, plain(piece)
+            rule = self.rule(piece, call) if not is_known or (is_sent and ":" not in piece[2:]) else ""
+            if rule == paths.SECRET or (is_sent and rule == paths.ENV):
+                yield rule, plain(piece)
             is_written = self.is_near and not call.where and (call.row is None or is_cloned)
             if is_written and self.rule(piece, call, paths.WRITE).startswith("self."):
                 yield "self.touch", plain(piece)
@@ -429,6 +431,13 @@ class _Judge:
             elif inner.row is not None and inner.row.effects:
                 yield from self.effects(inner)
 
+    def uploads(self, call: Call) -> Found:
+        """What a script for `sftp` puts elsewhere."""
+        lines = call.stdin.split("\n")[:MAX_OPERANDS] if isinstance(call.stdin, str) else []
+        for words in [line.split() for line in lines if "put" in line[:8]]:
+            for word in words[1:]:
+                yield from self.one("r", word, call)
+
     def ourselves(self, call: Call) -> Found:
         from .ours import rule_for
 
@@ -440,6 +449,7 @@ class _Judge:
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
     "gh": _Judge.github,
+    "sftp": _Judge.uploads,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),

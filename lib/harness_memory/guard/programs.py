@@ -12,6 +12,7 @@ words such as `-chdir` are one option. Operands: one kind each, `r*` any number.
     x       the rest is a command                         s S text for a shell, S: with all the rest
     c f     code, a file of code                          g G text; G: instead of the first operand g?
     b q     data that is sent, statements                 k=K a key and a value of kind K
+    e       what may be a path, which is then sent
 
 Effects: `rule verb verb +flag,flag !excuse,excuse ~program`. The verbs are the first operands, in order, values of
 options set aside; `a,b` is either, `a*` begins so, `@` a word that destroys (DESTROYS) among the first four; `??`: an
@@ -113,10 +114,10 @@ poetry pipenv hatch pdm rye | -C=D --directory=D -P= --project= | run run | publ
 uv | --with= --from= -p= --python= --project=D --directory=D --extra= --group= --env-file=u --index-url= | run run | run
   tool run | publish publish
 bundle | | run exec
-rbenv pyenv asdf mise devbox volta fnm lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name= --prefix=
-  --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= --node= --npm= --using= | run run,exec,x | cloud.delete
-  vault,item,document,user,group,secrets,projects,configs,environments delete | secret.show read,inject | secret.show
-  item,document get | secret.show secrets !set,upload,names | publish publish
+rbenv pyenv asdf mise devbox volta fnm lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name=
+  --prefix= --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= --node= --npm=
+  --using= | run run,exec,x | cloud.delete vault,item,document,user,group,secrets,projects,configs,environments delete |
+  secret.show read,inject | secret.show item,document get | secret.show secrets !set,upload,names | publish publish
 npm pnpm yarn | -C=D --prefix=D --dir=D --filter= -F= --workspace= -w= --registry= --tag= --access= -p= --package= -c=s
   | run exec,x,dlx | publish publish,unpublish,deprecate | publish npm publish | publish
   dist-tag,owner,access,team,token,hook,org add,rm,remove,grant,revoke,set,create | secret.show token list
@@ -139,7 +140,7 @@ docker podman nerdctl finch | -H= --host= --context= -c= --config= -v=B --volume
   --memory= --cpus= -h= --hostname= --ip= --link= --restart= --gpus= --shm-size= --tmpfs= --ulimit= --add-host=
   --cap-add= --cap-drop= --device= --dns= --expose= --pull= --file=u --project-name= --profile= --project-directory=D
   --runtime= --security-opt= --volumes-from= --userns= --pid= --ipc= --tag= --build-arg= --target= --secret=u --filter=
-  --format= --log-driver= --index= --scale= --timeout= --stop-signal= | in run,exec - | in container run,exec - | in
+  --format= --log-driver= --index= --scale= --timeout= --stop-signal= e* | in run,exec - | in container run,exec - | in
   compose run,exec - | docker.prune system,volume prune,reset | docker.prune image,container,network,builder,buildx
   prune | docker.prune volume rm,remove | docker.prune compose down +-v,--volumes,--rmi | docker.prune compose rm
   +-v,--volumes | docker.prune swarm leave | docker.prune stack,service,secret,config,context rm,remove | secret.show
@@ -151,7 +152,7 @@ crictl ctr nerdctl-compose | -n= --namespace= -a= | docker.prune rm,rmi,rmp | do
   images,containers,i,c,snapshots,ns @,rm
 kubectl oc k kubecolor microk8s | -n= --namespace= --context= --kubeconfig=u --cluster= --user= -f=u --filename=u -l=
   --selector= -o= --output= -c= --container= -s= --server= --token= --as= --field-selector= -k=u --kustomize=u
-  --from-file=r --from-literal= --from-env-file=u --replicas= --image= --type= -p= --patch= --timeout= | in
+  --from-file=r --from-literal= --from-env-file=u --replicas= --image= --type= -p= --patch= --timeout= e* | in
   exec,run,debug -- | kube.delete delete,drain,cordon,evict,taint !can-i,explain | kube.delete replace +--force |
   kube.delete scale +--replicas=0 | kube.delete rollout undo | kube.delete apply +--prune | kube.delete adm @,prune |
   secret.show get secret,secrets,secret/* +-o,--output !name,wide,custom-columns | secret.show config view +--raw |
@@ -178,7 +179,7 @@ ansible-vault sops age gpg2 gpg rage | -o=w --output=w -r= -i=u --identity=u -u=
   | secret.show view,decrypt !--encrypt-string | secret.show +-d,--decrypt !-o,--output,-i,--in-place | path.secret
   +--export-secret-keys,--export-secret-key,--export-secret-subkeys | system.users +--delete-secret-keys,--delete-keys
 aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= --cli-input-json=r --no-cli-pager:
-  --bucket= --key= --name= --exclude= --include= --body=r | cloud.delete s3 rb | cloud.delete s3 rm +--recursive |
+  --bucket= --key= --name= --exclude= --include= --body=r e* | cloud.delete s3 rb | cloud.delete s3 rm +--recursive |
   cloud.delete s3 sync,mv +--delete,--recursive | secret.show configure get,export-credentials | secret.show
   secretsmanager get-secret-value,batch-get-secret-value | secret.show ssm
   get-parameter,get-parameters,get-parameters-by-path +--with-decryption | secret.show ecr get-login* | secret.show sts
@@ -188,16 +189,18 @@ aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= 
   * schedule-key-deletion,release-*,detach-*,batch-delete-*,rollback-*,failover-*,reboot-*,restore-* | cloud.delete *
   @,remove-*
 gcloud | --project= --zone= --region= --account= --format= --filter= --instance= --quiet: -q: --location=
-  --configuration= | cloud.delete @,rm | secret.show auth print-* | secret.show auth application-default print-* |
-  secret.show secrets versions access | cloud.delete storage rsync +--delete-unmatched-destination-objects |
-  cloud.delete compute,sql instances stop,suspend,reset | cloud.delete compute instances,disks stop,suspend,reset |
-  cloud.delete projects,organizations set-iam-policy | cloud.delete app versions stop
-gsutil | -h= -o= -m: -u= | cloud.delete rm,rb,del | cloud.delete rsync +-d | cloud.delete mv
+  --configuration= --ssh-key-file=u --key-file=u --cred-file=u --env-vars-file=u e* | cloud.delete @,rm | secret.show
+  auth print-* | secret.show auth application-default print-* | secret.show secrets versions access | cloud.delete
+  storage rsync +--delete-unmatched-destination-objects | cloud.delete compute,sql instances stop,suspend,reset |
+  cloud.delete compute instances,disks stop,suspend,reset | cloud.delete projects,organizations set-iam-policy |
+  cloud.delete app versions stop
+gsutil | -h= -o= -m: -u= e* | cloud.delete rm,rb,del | cloud.delete rsync +-d | cloud.delete mv
 bq | --project_id= --dataset_id= --format= -r: -f: | cloud.delete rm,remove | sql query
-az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= | cloud.delete
-  @,deallocate,stop | secret.show account get-access-token | secret.show keyvault secret show,download,backup |
-  secret.show * keys,keys-list list | secret.show * list-keys,list-credentials
-azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url= | cloud.delete
+az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= -f=e --file=e -s=e
+  --source=e --private-key-file=u e* | cloud.delete @,deallocate,stop | secret.show account get-access-token |
+  secret.show keyvault secret show,download,backup | secret.show * keys,keys-list list | secret.show *
+  list-keys,list-credentials
+azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url= e* | cloud.delete
   rm,remove,del,rb,purge,delete,deletefile,cleanup,rmdir,rmdirs,expire,undo,delete-* !-n | cloud.delete sync,mirror
   +--delete-destination,--delete,--remove,--delete-removed !-n | cloud.delete sync,move,bisync
   !-n,--delete-destination=false ~rclone | secret.show config show,dump
@@ -234,13 +237,14 @@ restic borg borgmatic duplicity rdiff-backup kopia bup rsnapshot | -r= --repo= -
   forget,prune,delete,repo-delete,rdelete,compact,purge,expire,break-lock,unlock,recreate !-n | backup.delete
   remove-*,cleanup +--force | backup.delete repository,snapshot,policy delete,remove,disconnect | backup.delete key
   remove,delete,change-* | backup.delete +--remove-older-than
-gh hub | -R= --repo= -t= --title= -b= --body= -F=u --body-file=u -l= --label= --jq= -q= --template= -X=M --method=M -f=
-  -H= --hostname= | repo.delete repo delete,archive,rename,edit,sync !--description,--homepage,--add-topic | repo.delete
+gh hub | -R= --repo= -t= --title= -b= --body= -F=e --body-file=e -l= --label= --jq= -q= --template= -X=M --method=M -f=
+  -H= --hostname= --input=e --notes-file=e -S= --search= e* | repo.delete repo delete,archive,rename,edit,sync
+  !--description,--homepage,--add-topic | repo.delete
   release,secret,variable,cache,label,gist,run,workflow,ssh-key,gpg-key,issue,codespace,ruleset,org
   delete,remove,disable,cancel,lock,transfer,pin | repo.delete pr merge +--admin | repo.delete pr close
   +--delete-branch,-d | repo.delete auth logout,refresh | secret.show auth token | secret.show auth status
   +--show-token,-t | publish release create,upload,edit | repo.delete secret,variable set
-glab tea | -R= --repo= -t= -d= -b= -F= | repo.delete
+glab tea | -R= --repo= -t= -d= -b= -F=e e* | repo.delete
   repo,project,release,variable,issue,mr,label,ssh-key,runner,schedule delete,archive,transfer | secret.show variable
   get,export | publish release create,upload
 psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql sqlplus
