@@ -32,6 +32,7 @@ BODY_COST = 125  # of the code in a command
 SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
 _GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
+_HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _DELETERS = frozenset(
     "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
@@ -252,14 +253,22 @@ class _Judge:
         if given.has("-e,-c,--exec,--sh-exec") and name in _TALKERS[:3]:
             yield "remote.shell", call.line()
         sent = [value for _, kind, value in given.values if kind in ("b", "r")]
-        sources = [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
-        sources += call.sources() if sent or name in _TALKERS else []
+        sources = call.sources() if sent or name in _TALKERS else []
+        for value in sent:
+            sources = sources + self.found.written.get(joined(call.cwd, value.rpartition("@")[2]), [])
+        if any(outputs.shows_secret(each) for each in sources):
+            yield "exfil.secret", call.line()
+        sources = sources + [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
         if any(each.program in SHELLS for each in sources) and name in _TALKERS:
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
         elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
             yield "exfil.tree", call.line()
+        for value in [value for option, _, value in given.values if option not in _HEADERS] + given.operands:
+            is_shown = any(outputs.shows_secret(each) for each in self.found.made_by(value))
+            if is_shown or any(secret in value for secret in self.found.secrets):
+                yield "exfil.secret?", call.line()
         files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
         sent += [word for word in given.operands if "@" in word and "://" not in word]  # http HOST name@file
         files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base.process import system
-from . import shell
+from . import programs, shell
 from .shell import QUESTION, STAR, TILDE, UNKNOWN
 from .words import MAX_VALUES, globbed, joined, listed
 
@@ -42,9 +42,14 @@ def shows_environment(call: Call) -> bool:
     return (call.program == "set" and not call.args) or (call.program in ("export", "declare") and call.args == ["-p"])
 
 
+def shows_secret(call: Call) -> bool:
+    return call.row is not None and programs.effect_of(call.program, call.row, call.given) == "secret.show"
+
+
 def is_telling(call: Call) -> bool:
     """Whether it matters later that a text came from this call."""
-    return fetches(call) or decodes(call) or shows_environment(call) or call.program in PACKERS
+    is_shown = shows_environment(call) or shows_secret(call)
+    return is_shown or fetches(call) or decodes(call) or call.program in PACKERS
 
 
 def is_missing(path: str, found: Trace) -> bool:
