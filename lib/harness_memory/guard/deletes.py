@@ -79,7 +79,7 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         for each in call.sources() if not words and name in ("remove-item", "ri") else ():
             words += each.given.operands  # gci ~ | Remove-Item -Recurse
         is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
-        is_deep = is_deep or any(arg in ("/s", "/q") or arg[:3] == "-re" for arg in lower)
+        is_deep = is_deep or any(arg in ("/s", "/q") or arg.startswith(("-re", "--re")) for arg in lower)
     distinct = list(dict.fromkeys(words))
     if len(distinct) > MAX_TARGETS and is_deep:
         yield "delete.unknown", "%d targets" % len(distinct)
@@ -121,7 +121,7 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     if word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
         return "" if _is_made(word, call, found) else "delete.unknown"
     if call.program == "shred":
-        return "disk.overwrite" if path.startswith("/dev/") else "delete.unknown"
+        return "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
     return _git_rule(path, call, scope)
 
 

@@ -163,6 +163,11 @@ class _Judge:
             from .code import is_scratch
 
             rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
+        if rule == "git.clean":
+            from .deletes import is_disposable
+
+            named = [word.rstrip("/").rpartition("/")[2] for word in call.given.operands[1:]]
+            rule = "" if named and all(is_disposable(word) for word in named) else rule
         if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
             rule = ""  # a value that goes on to where it is needed
         if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):

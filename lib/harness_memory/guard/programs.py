@@ -3,7 +3,8 @@
     names | options and operands | effect | effect …
 
 Options: `-o=K` takes a value of kind K, `-n=` a value that says nothing, `-i:w` makes every operand of kind w; `1dash`:
-words such as `-chdir` are one option. Operands: one kind each, `r*` any number. The kinds:
+words such as `-chdir` are one option; `cut`: long options may be cut short. Operands: one kind each, `r*` any number.
+The kinds:
 
     r w d   a path that is read, written, deleted         l   only its name, size or hash is shown
     u       a path that the tool uses and does not show   m   its mode or owner changes
@@ -155,8 +156,9 @@ kubectl oc k kubecolor microk8s | -n= --namespace= --context= --kubeconfig=u --c
   --from-file=r --from-literal= --from-env-file=u --replicas= --image= --type= -p= --patch= --timeout= e* | in
   exec,run,debug -- | kube.delete delete,drain,cordon,evict,taint !can-i,explain | kube.delete replace +--force |
   kube.delete scale +--replicas=0 | kube.delete rollout undo | kube.delete apply +--prune | kube.delete adm @,prune |
-  secret.show get secret,secrets,secret/* +-o,--output !name,wide,custom-columns | secret.show config view +--raw |
-  secret.show create token
+  secret.show get secret,secrets,secret/* +-o,--output
+  !name,wide,jsonpath={.metadata.name},jsonpath={.items[*].metadata.name},jsonpath={.type} | secret.show config view
+  +--raw | secret.show create token
 helm | -n= --namespace= --kube-context= -f=u --values=u --set= --version= --kubeconfig=u | kube.delete
   uninstall,delete,un,del,rollback | publish push | secret.show get values,all
 velero argocd flux istioctl linkerd eksctl kops kind k3d minikube ctlptl k0s kubeadm kustomize tkn skaffold tilt rancher
@@ -241,7 +243,7 @@ gh hub | -R= --repo= -t= --title= -b= --body= -F=e --body-file=e -l= --label= --
   -H= --hostname= --input=e --notes-file=e -S= --search= e* | repo.delete repo delete,archive,rename,edit,sync
   !--description,--homepage,--add-topic | repo.delete
   release,secret,variable,cache,label,gist,run,workflow,ssh-key,gpg-key,issue,codespace,ruleset,org
-  delete,remove,disable,cancel,lock,transfer,pin | repo.delete pr merge +--admin | repo.delete pr close
+  delete,remove,disable,lock,transfer | repo.delete pr merge +--admin | repo.delete pr close
   +--delete-branch,-d | repo.delete auth logout,refresh | secret.show auth token | secret.show auth status
   +--show-token,-t | publish release create,upload,edit | repo.delete secret,variable set
 glab tea | -R= --repo= -t= -d= -b= -F=e e* | repo.delete
@@ -326,14 +328,15 @@ pass secret-tool bw lpass keyctl cmdkey vaultcmd gopass keepassxc-cli chamber en
   show,get,export,lookup,search,print,read,pipe,list,clip,find | cloud.delete rm,delete,clear,purge,remove
   ~pass,gopass,bw,lpass,secret-tool,chamber | secret.show * ~pass
   !ls,list,git,init,insert,generate,edit,help,version,otp
-git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e= -o=
-  --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
-  --branch= --depth= | git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive
-  | git.discard checkout,switch +-f,--force,--discard-changes | git.discard checkout-index +-f,--force !-n | git.discard
-  read-tree +--reset | git.discard rm +-f,--force !--cached,-n | git.discard rm .,:/,./ !--cached,-n | git.discard
-  submodule deinit +-f,--force | git.stash-drop stash drop,clear | git.branch-delete branch +-D | git.branch-delete
-  branch +-d,--delete +-f,--force | git.rewrite branch +-f,--force | git.rewrite reflog expire,delete !-n | git.rewrite
-  gc +--prune=now,--prune=all,--prune=0 | git.rewrite prune !-n | git.rewrite update-ref +-d,--stdin | git.rewrite
+git | cut -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e=
+  -o= --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
+  --branch= --depth= | git.force-push push +--mirror,--prune !-n | git.push-delete push +-d,--delete !-n |
+  git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive | git.discard
+  checkout,switch +-f,--force,--discard-changes | git.discard checkout-index +-f,--force !-n | git.discard read-tree
+  +--reset | git.discard rm +-f,--force !--cached,-n | git.discard rm .,:/,./ !--cached,-n | git.discard submodule
+  deinit +-f,--force | git.stash-drop stash drop,clear | git.branch-delete branch +-D | git.branch-delete branch
+  +-d,--delete +-f,--force | git.rewrite branch +-f,--force | git.rewrite reflog expire,delete !-n | git.rewrite gc
+  +--prune=now,--prune=all,--prune=0 | git.rewrite prune !-n | git.rewrite update-ref +-d,--stdin | git.rewrite
   update-ref refs/heads/* | git.rewrite filter-branch,filter-repo !--analyze | git.rewrite replace * * | git.rewrite
   replace +-d,--delete | git.rewrite rebase +--root | git.worktree worktree remove +-f,--force | secret.show credential
   fill,get | git.discard checkout,restore +--ours,--theirs .
@@ -383,13 +386,16 @@ class Row:
         self.operands: list[str] = []
         self.effects = fields[2:]
         self.is_single = "1dash" in fields[1]
+        flags = " ".join([token[1:] for effect in self.effects for token in effect if token[0] in "+!"])
+        flags = flags.replace(",", " ") if "cut" in fields[1] else ""
+        self.cut = [flag for flag in dict.fromkeys(flags.split()) if flag[:2] == "--"]
         for token in fields[1]:
             name, equals, kind = token.partition("=")
             if equals and name:
                 (self.values if name[0] in "-/" else self.keyed)[name] = kind or "-"
             elif token[0] == "-" and ":" in token:
                 self.changes[token.partition(":")[0]] = token.partition(":")[2]
-            elif token != "1dash":
+            elif token not in ("1dash", "cut"):
                 self.operands.append(token)
         self.has_code = not {"c", "f", "f?"}.isdisjoint([*self.operands, *self.values.values()])
 
@@ -453,6 +459,8 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             continue
         before, (name, equals, value) = arg, arg.partition("=")
         found.flags += [arg, name] if equals else [arg]
+        if row and row.cut and len(arg) > 3 and arg not in row.cut:
+            found.flags += [flag for flag in row.cut if flag.startswith(arg) and "=" not in flag]
         if not equals and arg[1:2] != "-" and arg not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
             letters = ["-" + letter for letter in arg[1:]]
