@@ -6,6 +6,7 @@ from . import paths
 from .expand import CONTAINER
 from .outputs import find_parts, narrows
 from .shell import GLOBS, STAR, UNKNOWN, plain
+from .words import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,14 +128,14 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:
     """Whether the script itself has made the target, or a folder above it."""
-    from .words import joined
-
     path = joined(call.cwd, word.rstrip("/" + STAR) if word.endswith(STAR) else word.rstrip("/"))
     return any(path == made or path.startswith(made.rstrip("/") + "/") for made in found.made)
 
 
 def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
+    link, slash, below = word.rpartition("/")
+    word = found.links[joined(call.cwd, link)] + slash + below if joined(call.cwd, link) in found.links else word
     if not word or len(word) > paths.MAX_PATH_CHARS or _is_made(word, call, found):
         return ""
     if ":" in word[2:] and call.program == "rsync":

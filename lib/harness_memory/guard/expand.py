@@ -86,6 +86,7 @@ class Trace:
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.made: set[str] = set()  # paths that the script itself creates
+        self.links: dict[str, str] = {}  # that it makes, with where they lead
         self.fetched: set[str] = set()  # files that come from the network or a decoder
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
         self.written: dict[str, list[Call]] = {}  # who writes a file

@@ -189,14 +189,6 @@ class _Judge:
             if self.rule(word, call) in (paths.SECRET, paths.ENV):
                 yield self.rule(word, call), plain(word)
 
-    def github(self, call: Call) -> Found:
-        if call.given.operands[:1] == ["api"]:
-            method = call.given.value("M").upper()
-            if "force=true" in call.args:
-                yield "git.force-push", call.line()
-            elif method == "DELETE" or (method in ("PUT", "PATCH") and "/protection" in "".join(call.args)):
-                yield "repo.delete", call.line()
-
     def permissions(self, call: Call) -> Found:
         from . import deletes
 
@@ -462,7 +454,6 @@ class _Judge:
 
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
-    "gh": _Judge.github,
     "sftp": _Judge.uploads,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),

@@ -3,8 +3,7 @@
     names | options and operands | effect | effect …
 
 Options: `-o=K` takes a value of kind K, `-n=` a value that says nothing, `-i:w` makes every operand of kind w; `1dash`:
-words such as `-chdir` are one option; `cut`: long options may be cut short. Operands: one kind each, `r*` any number.
-The kinds:
+words such as `-chdir` are one option; `cut`: may be cut short. Operands: one kind each, `r*` any number. The kinds:
 
     r w d   a path that is read, written, deleted         l   only its name, size or hash is shown
     u       a path that the tool uses and does not show   m   its mode or owner changes
@@ -12,8 +11,7 @@ The kinds:
     t       a folder that is written into                 D   where the program goes first
     x       the rest is a command                         s S text for a shell, S: with all the rest
     c f     code, a file of code                          g G text; G: instead of the first operand g?
-    b q     data that is sent, statements                 k=K a key and a value of kind K
-    e       what may be a path, which is then sent
+    b e q   data, a likely path that is sent; statements  k=K a key and a value of kind K
 
 Effects: `rule verb verb +flag,flag !excuse,excuse ~program`. The verbs are the first operands, in order, values of
 options set aside; `a,b` is either, `a*` begins so, `@` a word that destroys (DESTROYS) among the first four; `??`: an
@@ -240,12 +238,13 @@ restic borg borgmatic duplicity rdiff-backup kopia bup rsnapshot | -r= --repo= -
   remove-*,cleanup +--force | backup.delete repository,snapshot,policy delete,remove,disconnect | backup.delete key
   remove,delete,change-* | backup.delete +--remove-older-than
 gh hub | -R= --repo= -t= --title= -b= --body= -F=e --body-file=e -l= --label= --jq= -q= --template= -X=M --method=M -f=
-  -H= --hostname= --input=e --notes-file=e -S= --search= e* | repo.delete repo delete,archive,rename,edit,sync
-  !--description,--homepage,--add-topic | repo.delete
+  -H= --hostname= --input=e --notes-file=e -S= --search= --field=e --raw-field= e* | git.force-push api +force=true |
+  repo.delete api +DELETE,delete | repo.delete api */protection,*/required_status_checks,*/required_pull_request_reviews
+  +PUT,PATCH | repo.delete repo delete,archive,rename,edit,sync !--description,--homepage,--add-topic | repo.delete
   release,secret,variable,cache,label,gist,run,workflow,ssh-key,gpg-key,issue,codespace,ruleset,org
-  delete,remove,disable,lock,transfer | repo.delete pr merge +--admin | repo.delete pr close
-  +--delete-branch,-d | repo.delete auth logout,refresh | secret.show auth token | secret.show auth status
-  +--show-token,-t | publish release create,upload,edit | repo.delete secret,variable set
+  delete,remove,disable,lock,transfer | repo.delete pr merge +--admin | repo.delete pr close +--delete-branch,-d |
+  repo.delete auth logout,refresh | secret.show auth token | secret.show auth status +--show-token,-t | publish release
+  create,upload,edit | repo.delete secret,variable set
 glab tea | -R= --repo= -t= -d= -b= -F=e e* | repo.delete
   repo,project,release,variable,issue,mr,label,ssh-key,runner,schedule delete,archive,transfer | secret.show variable
   get,export | publish release create,upload
@@ -386,9 +385,8 @@ class Row:
         self.operands: list[str] = []
         self.effects = fields[2:]
         self.is_single = "1dash" in fields[1]
-        flags = " ".join([token[1:] for effect in self.effects for token in effect if token[0] in "+!"])
-        flags = flags.replace(",", " ") if "cut" in fields[1] else ""
-        self.cut = [flag for flag in dict.fromkeys(flags.split()) if flag[:2] == "--"]
+        flags = ",".join([token[1:] for effect in self.effects for token in effect if token[0] in "+!"]).split(",")
+        self.cut = [flag for flag in dict.fromkeys(flags) if flag[:2] == "--" and "cut" in fields[1]]
         for token in fields[1]:
             name, equals, kind = token.partition("=")
             if equals and name:
@@ -496,6 +494,8 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     taken = {"G": ("g?", "f?"), "c": ("f?",)}  # instead of that operand
     left_out = [each for _, kind, _ in given.values for each in taken.get(kind, ())]
     kinds = [each for each in row.operands if each not in left_out]
+    if kinds == ["e*"] and any(command_at(given, effect) >= 0 for effect in row.effects):
+        kinds = ["-*"]  # of that command, which is a call of its own
     yield from ((kind, value) for _, kind, value in given.values)
     words = [word for word in given.operands if word]
     star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), len(kinds))
