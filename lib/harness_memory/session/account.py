@@ -23,8 +23,9 @@ class Statement:
     """A unit as `capture` keeps it: a mark and a text.
 
     The mark is "turn by weight headline kinds": who said it ("u" or "c"), how much it says, how well it would do as a
-    headline (in tenths), and what it is: "l" left to do, "q" a question about it, "b" blocked, "d" decision,
-    "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files.
+    headline (in tenths), and what it is: "l" left to do, "o" put down as open, "b" blocked, "d" decision,
+    "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files; a last
+    digit tells how surely it is a decision or a fact.
     """
 
     __slots__ = ("by", "headline", "kinds", "text", "turn", "weight")
@@ -41,9 +42,9 @@ def load(marks: list[str], texts: list[str]) -> list[Statement]:
 
 
 def of_kind(statements: list[Statement], kind: str) -> list[str]:
-    """The units of a kind that say most, in order."""
+    """The units that are most surely of a kind, in order."""
     found = [unit for unit in statements if kind in unit.kinds]
-    best = sorted(found, key=lambda unit: -unit.weight)[: settings.KIND_ITEMS]
+    best = sorted(found, key=lambda unit: (unit.kinds[-1], unit.weight), reverse=True)[: settings.KIND_ITEMS]
     return [cut(unit.text, settings.ITEM_CHARS) for unit in found if unit in best]
 
 
@@ -108,7 +109,7 @@ def done(statements: list[Statement], limit: int) -> str:
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
     turns = {unit.turn for unit in statements if unit.by == "c" and "s" in unit.kinds}
-    said = [unit for unit in statements if unit.turn in turns and not {"l", "q"} & {*unit.kinds}]
+    said = [unit for unit in statements if unit.turn in turns and "l" not in unit.kinds]
     others = [stems(words_of(text)) for text in (*(unit.text for unit in said), *commits)]
     return [step for step in steps if is_covered(step, others)]
 

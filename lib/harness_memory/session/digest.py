@@ -30,7 +30,11 @@ for _name, _words in _TABLES["words"].items():
         CLASS.setdefault(_word, []).append(_name)
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
-_LEFT_LEAST = -0.3
+_LEFT_LEAST = -0.2
+_KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
+_EXPLICIT = frozenset((units.OPEN, "section later", "lead later", "label pending"))
+_TALK = frozenset(("self", "aside", "offer", "question", "expected", units.ROW, units.HEAD))
+_PASSING = frozenset(("question", "explains"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
 
@@ -50,13 +54,15 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
     found = units.split(text)
     marks = {}
     for number, (unit, row) in enumerate(zip(found, features(found, about))):
-        left = _score(_LEFT, row) + (0.0 if is_work else 0.3)
+        left = _score(_LEFT, row) + (0.0 if is_work else 0.1)
         kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
-        if left > _LEFT_LEAST and unit.kind != units.DONE:
-            kinds += "l" + ("q" if "question" in row else "")
+        if left > _LEFT_LEAST and unit.kind not in (units.DONE, units.HEAD):
+            kinds += "l" + ("" if _EXPLICIT.isdisjoint(row) or not _PASSING.isdisjoint(row) else "o")
             kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
-        else:
-            kinds += "d" if _score(_DECISION, row) > 0 else "f" if _score(_FACT, row) > 0 else ""
+        elif _TALK.isdisjoint(row) and len(unit.text) > 24:
+            decided, learned = _score(_DECISION, row), _score(_FACT, row)
+            kind, score = ("d", decided) if decided > 0 or decided > learned else ("f", learned)
+            kinds += "%s%d" % (kind, min(int((score - _KEPT_LEAST) * 5), 9)) if score > _KEPT_LEAST else ""
         if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "content 0" in row)):
             continue
         headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
@@ -94,13 +100,13 @@ def is_covered(text: str, others: Iterable[set[str]]) -> bool:
 
 
 def settled(marks: list[str], texts: list[str], newer: Iterable[str], turn: int) -> list[str]:
-    """The marks, now that a turn says more: what it takes up is no longer left, nor a question once it is over."""
+    """The marks, now that a turn says more: only what was put down as open, and not taken up since, is still left."""
     later = [stems(words_of(text)) for text in newer]
     after = []
     for mark, text in zip(marks, texts):
         head, _, kinds = mark.rpartition(" ")
-        if "l" in kinds and not mark.startswith("%d " % turn) and ("q" in kinds or is_covered(text, later)):
-            mark = "%s %s" % (head, kinds.replace("l", "").replace("q", "") or "-")
+        if "l" in kinds and not mark.startswith("%d " % turn) and ("o" not in kinds or is_covered(text, later)):
+            mark = "%s %s" % (head, kinds.replace("l", "").replace("o", "") or "-")
         after.append(mark)
     return after
 
@@ -155,7 +161,8 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
     above: dict[str, set[str]] = {"": set()}
     for title in {title for unit in found for title in (unit.section, unit.lead)} - {""}:
         own = words_of(title)  # a long heading is a statement, not a title
-        above[title] = _classes(own, title) if len(own) <= 7 and len(title) < 60 else set()
+        is_title = len(own) <= 7 and len(title) < 60 and title[-1:] not in "?？"
+        above[title] = _classes(own, title) if is_title else set()
     # A question closes the answer when nothing but a list follows it.
     last_text = max([at for at, unit in enumerate(found) if unit.kind == units.TEXT], default=0)
     if found and found[-1].kind == units.TEXT:
@@ -169,11 +176,13 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         row = [unit.kind, place, "content %d" % min(len(stems_here) // 2, 2)]
         row += ["end %d" % left] if left <= 2 else []
         row += ["last line"] if is_last_line else []
+        row += ["last section"] if unit.section and unit.section == found[-1].section != found[0].section else []
         size = len(unit.text) * (2 if "\u3040" <= unit.text[len(unit.text) // 2 :][:1] <= "\ud7a3" else 1)
         row += ["size 0"] if size < 25 else ["size 2"] if 50 <= size < 160 else ["size 4"] if size >= 240 else []
         row += _worded(unit.text, words[number], is_last_line or left <= 2)
         if unit.text[-1:] in "?？":
             row += ["question", "closing question" if number >= last_text else "early question"]
+            row += ["question to you"] if "you" in row or "me" in row else []
         share = len(stems_here & about) / len(stems_here) if stems_here else 0.0
         row += ["about %d" % (2 if share < 0.67 else 3)] if share >= 0.34 else []
         row += (
@@ -181,6 +190,7 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         )
         row += ["section " + name for name in above[unit.section if unit.section != unit.text else ""]]
         row += ["lead " + name for name in above[unit.lead]]
+        row += ["explains"] if not unit.is_first and ("section later" in row or "lead later" in row) else []
         rows.append(row)
     return rows
 
@@ -193,6 +203,7 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
             near = words[at + 1 : at + 5]
             kinds = {name for each in near for name in CLASS.get(each, ())}
             is_work = not kinds.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
+            found |= {"need not"} if any("must" in CLASS.get(each, ()) for each in near[:2]) else set()
             if "zero" in CLASS[word] and "later" in kinds:
                 found.add("none left")
             elif is_work and ("zero" not in CLASS[word] or ("nothing" in CLASS[word] and "else" not in near)):
@@ -201,22 +212,43 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
         found.add("undone")
     if "not" in found and "i" in found:
         found.add("i not")
-    label, colon, rest = text.partition(":")
-    if colon and rest.strip() and len(label) < 40:
+    if "if" in found and "you" in found and "me" in found:
+        found.add("offer")
+    if words[:1] == ["ill"] or (words[:2] == ["let", "me"] and words[2:3] != ["know"]):
+        found.add("self")
+    label, colon, rest = text.partition(": ")
+    if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
     if "undone" in found:
         found.discard("done")
     elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
-    found |= {"you may"} if "you" in found and not found.isdisjoint(("may", "must")) else set()
+    found |= _mood(words) if not found.isdisjoint(("may", "must")) else set()
+    if "expected" in found and "first do" not in found:  # "this should now show …" asks nobody for anything
+        found -= {"must", "may"}
+    found |= {"ready do"} if "ready" in words and not found.isdisjoint(("do", "done")) else set()
+    found |= {"yet not"} if "yet" in found and not found.isdisjoint(("not", "pending", "must")) else set()
     found |= {name + " last" for name in ("must", "later") if is_late and name in found}
-    signs = (("colon", text[-1:] in ":："), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
+    signs = (("colon", text[-1:] in ":："), ("aside", text[:1] == "("), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
     found.update([name for name, is_there in signs if is_there])
     if not text.isascii():
         found |= {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
         found |= {"warned"} if any(mark in text for mark in "❌⚠✗🔴") else set()
     return found
+
+
+def _mood(words: list[str]) -> set[str]:
+    """Whether you are told what you can or must do ("you may"), or what the work is expected to do."""
+    kinds = [CLASS.get(word, ()) for word in words]
+    modal = [not {"may", "must"}.isdisjoint(each) for each in kinds]
+    found = set()
+    for at in range(len(words) - 1):
+        if ("you" in kinds[at] and modal[at + 1]) or (modal[at] and "you" in kinds[at + 1]):
+            found.add("you may" if at < 2 or "if" not in kinds[at - 1] else "aside")
+        elif modal[at] and (words[at + 1] == "now" or (at < 3 and "this" in kinds[0])):
+            found.add("expected")
+    return {"you may"} if "you may" in found else found
 
 
 def _classes(words: list[str], text: str) -> set[str]:
