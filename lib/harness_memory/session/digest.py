@@ -32,8 +32,7 @@ _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
 _LEFT_LEAST = -0.2
 _KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
-_EXPLICIT = frozenset((units.OPEN, "section later", "lead later", "label pending"))
-_TALK = frozenset(("self", "aside", "offer", "question", "expected", units.ROW, units.HEAD))
+_TALK = frozenset(("self", "aside", "offer", "label tip", "question", "expected", units.ROW, units.HEAD))
 _PASSING = frozenset(("question", "explains"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
@@ -57,7 +56,8 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
         left = _score(_LEFT, row) + (0.0 if is_work else 0.1)
         kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
         if left > _LEFT_LEAST and unit.kind not in (units.DONE, units.HEAD):
-            kinds += "l" + ("" if _EXPLICIT.isdisjoint(row) or not _PASSING.isdisjoint(row) else "o")
+            is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
+            kinds += "lo" if unit.kind == units.OPEN or (is_listed and _PASSING.isdisjoint(row)) else "l"
             kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
         elif _TALK.isdisjoint(row) and len(unit.text) > 24:
             decided, learned = _score(_DECISION, row), _score(_FACT, row)
