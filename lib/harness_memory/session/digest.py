@@ -30,9 +30,9 @@ for _name, _words in _TABLES["words"].items():
         CLASS.setdefault(_word, []).append(_name)
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
-_LEFT_LEAST = -0.2
+_LEFT_LEAST = -0.3
 _KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
-_TALK = frozenset(("self", "aside", "offer", "label tip", "question", "expected", units.ROW, units.HEAD))
+_TALK = frozenset(("self", "aside", "label tip", "question", "expected", units.ROW, units.HEAD))
 _PASSING = frozenset(("question", "explains"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
@@ -176,13 +176,11 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         row = [unit.kind, place, "content %d" % min(len(stems_here) // 2, 2)]
         row += ["end %d" % left] if left <= 2 else []
         row += ["last line"] if is_last_line else []
-        row += ["last section"] if unit.section and unit.section == found[-1].section != found[0].section else []
         size = len(unit.text) * (2 if "\u3040" <= unit.text[len(unit.text) // 2 :][:1] <= "\ud7a3" else 1)
         row += ["size 0"] if size < 25 else ["size 2"] if 50 <= size < 160 else ["size 4"] if size >= 240 else []
         row += _worded(unit.text, words[number], is_last_line or left <= 2)
         if unit.text[-1:] in "?？":
             row += ["question", "closing question" if number >= last_text else "early question"]
-            row += ["question to you"] if "you" in row or "me" in row else []
         share = len(stems_here & about) / len(stems_here) if stems_here else 0.0
         row += ["about %d" % (2 if share < 0.67 else 3)] if share >= 0.34 else []
         row += (
@@ -203,7 +201,6 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
             near = words[at + 1 : at + 5]
             kinds = {name for each in near for name in CLASS.get(each, ())}
             is_work = not kinds.isdisjoint(("done", "do")) or any(each[-2:] == "ed" and len(each) > 4 for each in near)
-            found |= {"need not"} if any("must" in CLASS.get(each, ()) for each in near[:2]) else set()
             if "zero" in CLASS[word] and "later" in kinds:
                 found.add("none left")
             elif is_work and ("zero" not in CLASS[word] or ("nothing" in CLASS[word] and "else" not in near)):
@@ -212,8 +209,6 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
         found.add("undone")
     if "not" in found and "i" in found:
         found.add("i not")
-    if "if" in found and "you" in found and "me" in found:
-        found.add("offer")
     if words[:1] == ["ill"] or (words[:2] == ["let", "me"] and words[2:3] != ["know"]):
         found.add("self")
     label, colon, rest = text.partition(": ")
@@ -234,7 +229,6 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
     found.update([name for name, is_there in signs if is_there])
     if not text.isascii():
         found |= {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
-        found |= {"warned"} if any(mark in text for mark in "❌⚠✗🔴") else set()
     return found
 
 
