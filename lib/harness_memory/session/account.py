@@ -36,9 +36,8 @@ class Statement:
 
 
 def load(marks: list[str], texts: list[str]) -> list[Statement]:
-    return [
-        Statement(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4
-    ]  # else forgotten
+    # What was forgotten has no text.
+    return [Statement(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4]
 
 
 def of_kind(statements: list[Statement], kind: str) -> list[str]:
@@ -62,9 +61,8 @@ def headline(statements: list[Statement], files: list[str]) -> str:
     for unit in sorted(statements, key=lambda unit: -unit.headline)[:40]:
         line = cut(unit.text.rstrip(":： "), settings.SUMMARY_LINE_CHARS)
         own = stems(words_of(line))
-        score = (
-            unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0) + (0.3 if unit.by == "u" and not is_work else 0)
-        )
+        score = unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0)
+        score += 0.3 if unit.by == "u" and not is_work else 0.0
         is_thin = len(own) < 2 if unit.by == "u" else len(about) > 1 and not own & about
         ranked.append((score - (1.5 if is_thin else 0.0), line, own))
     ranked = sorted(ranked, key=lambda each: -each[0])[:8]
@@ -132,11 +130,8 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     ranked = sorted(found, key=lambda name: -found[name])[:5]
     names: dict[str, int] = {}
     for unit in statements:
-        for name in {
-            part
-            for part in (unit.text.split("`")[1::2] if "`" in unit.text else ())
-            if part.isidentifier() and len(part) > 3
-        }:
+        quoted = unit.text.split("`")[1::2]
+        for name in {part for part in quoted if part.isidentifier() and len(part) > 3}:
             names[name] = names.get(name, 0) + 1
     often = sorted((name for name, count in names.items() if count > 1), key=lambda name: -names[name])[:3]
     return [*dict.fromkeys([*([skill] if skill else []), *ranked, *often])]

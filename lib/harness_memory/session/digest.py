@@ -32,7 +32,7 @@ _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
 _LEFT_LEAST = -0.3
 _KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
-_TALK = frozenset(("self", "aside", "label tip", "question", "expected", units.ROW, units.HEAD))
+_TALK = frozenset(("self", "aside", "label tip", "question", units.ROW, units.HEAD))
 _PASSING = frozenset(("question", "explains"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
@@ -154,10 +154,6 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
     """The features of each unit of one text; `about` are the stems of what the turn was about."""
     words = [words_of(unit.text) for unit in found]
     content = [stems(each) for each in words]
-    counts: dict[str, int] = {}
-    for each in content:
-        for stem in each:
-            counts[stem] = counts.get(stem, 0) + 1
     above: dict[str, set[str]] = {"": set()}
     for title in {title for unit in found for title in (unit.section, unit.lead)} - {""}:
         own = words_of(title)  # a long heading is a statement, not a title
@@ -183,9 +179,6 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
             row += ["question", "closing question" if number >= last_text else "early question"]
         share = len(stems_here & about) / len(stems_here) if stems_here else 0.0
         row += ["about %d" % (2 if share < 0.67 else 3)] if share >= 0.34 else []
-        row += (
-            ["recurs"] if stems_here and sum(counts[stem] > 1 for stem in stems_here) >= 0.67 * len(stems_here) else []
-        )
         row += ["section " + name for name in above[unit.section if unit.section != unit.text else ""]]
         row += ["lead " + name for name in above[unit.lead]]
         row += ["explains"] if not unit.is_first and ("section later" in row or "lead later" in row) else []
@@ -219,9 +212,8 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
     elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
-    found |= _mood(words) if not found.isdisjoint(("may", "must")) else set()
-    if "expected" in found and "first do" not in found:  # "this should now show …" asks nobody for anything
-        found -= {"must", "may"}
+    if "first this" in found:
+        found -= {"must", "may"}  # "this should show …" asks nobody for anything
     found |= {"ready do"} if "ready" in words and not found.isdisjoint(("do", "done")) else set()
     found |= {"yet not"} if "yet" in found and not found.isdisjoint(("not", "pending", "must")) else set()
     found |= {name + " last" for name in ("must", "later") if is_late and name in found}
@@ -230,19 +222,6 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
     if not text.isascii():
         found |= {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
     return found
-
-
-def _mood(words: list[str]) -> set[str]:
-    """Whether you are told what you can or must do ("you may"), or what the work is expected to do."""
-    kinds = [CLASS.get(word, ()) for word in words]
-    modal = [not {"may", "must"}.isdisjoint(each) for each in kinds]
-    found = set()
-    for at in range(len(words) - 1):
-        if ("you" in kinds[at] and modal[at + 1]) or (modal[at] and "you" in kinds[at + 1]):
-            found.add("you may" if at < 2 or "if" not in kinds[at - 1] else "aside")
-        elif modal[at] and (words[at + 1] == "now" or (at < 3 and "this" in kinds[0])):
-            found.add("expected")
-    return {"you may"} if "you may" in found else found
 
 
 def _classes(words: list[str], text: str) -> set[str]:
