@@ -33,6 +33,7 @@ _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
 _LEFT_LEAST = -0.3
 _KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
 _TALK = frozenset(("self", "aside", "label tip", "question", units.ROW, units.HEAD))
+_DEED = frozenset(("first why", "done early", "i"))
 _PASSING = frozenset(("question", "explains"))
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
@@ -61,8 +62,9 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
             kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
         elif _TALK.isdisjoint(row) and len(unit.text) > 24:
             decided, learned = _score(_DECISION, row), _score(_FACT, row)
-            kind, score = ("d", decided) if decided > 0 or decided > learned else ("f", learned)
-            kinds += "%s%d" % (kind, min(int((score - _KEPT_LEAST) * 5), 9)) if score > _KEPT_LEAST else ""
+            is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
+            sure = 5 * (max(decided, learned) - _KEPT_LEAST)
+            kinds += "%s%d" % ("d" if is_choice else "f", min(sure, 9)) if sure > 0 else ""
         if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "content 0" in row)):
             continue
         headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
@@ -164,8 +166,7 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
     if found and found[-1].kind == units.TEXT:
         last_text = min(last_text, max(0, len(found) - 3))
     rows = []
-    for number, unit in enumerate(found):
-        stems_here = content[number]
+    for number, (unit, stems_here) in enumerate(zip(found, content)):
         left = len(found) - number
         is_last_line = unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < len(found) else "late"
@@ -217,10 +218,9 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
     found |= {"ready do"} if "ready" in words and not found.isdisjoint(("do", "done")) else set()
     found |= {"yet not"} if "yet" in found and not found.isdisjoint(("not", "pending", "must")) else set()
     found |= {name + " last" for name in ("must", "later") if is_late and name in found}
-    signs = (("colon", text[-1:] in ":："), ("aside", text[:1] == "("), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
+    signs = (("colon", text[-1:] in ":："), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
     found.update([name for name, is_there in signs if is_there])
-    if not text.isascii():
-        found |= {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
+    found |= {"aside"} if text[:1] == "(" else {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
     return found
 
 
