@@ -68,7 +68,7 @@ PACKAGES = {
     "base": 2432,
     "project": 691,
     "audit": 226,
-    "session": 2372,
+    "session": 2373,
     "notes": 990,
     "memory": 2974,
     "recall": 1256,
