@@ -25,13 +25,9 @@ def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-                data = (
-                    files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
-                    if merge.is_synced(path)
-                    else None
-                )
-                if data is not None:
-                    found[path] = merge.shared(path, data)
+                if merge.is_synced(path):
+                    data = files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
+                    found[path] = merge.shared(path, data or b"")
     return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}
 
 
@@ -80,11 +76,9 @@ def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]
 def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
     """Merge an export into the store; the paths that changed."""
     sync.prepare(root, now)
-    parts = [path.split("/") for path in found if "/" in path]
-    homes = sorted({each[1] if each[0] == settings.ARCHIVE_DIR else each[0] for each in parts})
-    own = contents(root, homes)
+    own = contents(root, sorted({merge.home(path) for path in found if "/" in path}))
     everything = {merge.blob_id(data): data for data in (*own.values(), *found.values())}
     ours, theirs = ({path: merge.blob_id(data) for path, data in side.items()} for side in (own, found))
-    changes, made, times = merge.changes({}, ours, theirs, everything.__getitem__)
-    sync.apply(root, ours, changes, {**everything, **made}, times, now)
-    return [path for path in changes if path != settings.VERSIONS_FILE]
+    merged = merge.Merged({}, ours, theirs, everything.__getitem__)
+    sync.apply(root, merged, now)
+    return [path for path in merged.changes if path != settings.VERSIONS_FILE]
