@@ -86,7 +86,7 @@ def test_both_machines_have_everything_and_the_other_version_of_a_page(pair: lis
         assert "Carts hold 11 items" in machine.memory("show", "carts").stdout
         (former,) = machine.project.glob("archive/notes/carts.*-????????.md")
         assert "Carts hold 10 items" in former.read_text("utf-8")
-        assert former.name in machine.memory("sync", "status").stdout
+        assert former.name in machine.memory("review").stdout
         assert len(machine.json("list", "--notes")) == 3
         assert len((machine.project / "LEARNING/SIGNALS/ratings.jsonl").read_text("utf-8").splitlines()) == 2
         points = json.loads((machine.project / "STATE/progress/gifts.json").read_text("utf-8"))["checkpoints"]

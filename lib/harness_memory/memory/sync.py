@@ -152,7 +152,7 @@ class Store:
         if not os.path.isdir(self.repository):
             self.git("init", "-q", self.root)
         files.write_gitignore(self.root)
-        taken = 0
+        taken: list[str] = []
         for _ in range(_TRIES):
             prepare(self.root, now)
             head, theirs = self.commit(), self.remote_head()
@@ -175,8 +175,10 @@ class Store:
         if self.commit_of(BASE) != head:
             self.git("update-ref", BASE, head)
             self.git("gc", "--auto", "-q", may_fail=True)
-        took = "%d file%s taken over" % (taken, "" if taken == 1 else "s") if taken else ""
-        return ", ".join(filter(None, (took, "sent" if head != theirs else ""))) or "nothing to do"
+        kept = [path for path in taken if merge.is_former(path)]
+        said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
+        said += ["%d of two versions archived (see: harness memory review)" % len(kept)] if kept else []
+        return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
 
     def common(self, head: str, theirs: str) -> str:
         return theirs if head == theirs else self.git("merge-base", head, theirs, may_fail=True)
@@ -214,8 +216,8 @@ class Store:
         is_old = day[:1] < [self.config.get("since", "")] and bool(day) and not is_sent
         return merge.home(path) in self.config.get("exclude", ()) or is_old
 
-    def take(self, head: str, theirs: str, now: float) -> int:
-        """Merge a commit of the remote into the files, the index and the branch; how many files changed."""
+    def take(self, head: str, theirs: str, now: float) -> list[str]:
+        """Merge a commit of the remote into the files, the index and the branch; the paths that changed."""
         common = self.common(head, theirs)
         base = common or self.commit_of(BASE)
         trees = [self.tree(commit) for commit in (base, head, theirs)]
@@ -234,7 +236,7 @@ class Store:
         self.git("update-index", "-q", "--refresh", may_fail=True)  # the next run need not read all of it again
         if is_purged:
             self.drop_unreachable()
-        return len(merged.changes)
+        return [*merged.changes]
 
     def purge_history(self) -> None:
         """Replace all commits by one of the present state, in the remote and here."""

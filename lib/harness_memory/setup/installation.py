@@ -49,6 +49,14 @@ class Installation:
         self.before, self.text = settingsfile.load(path)
         self.is_ours = bool(settingsfile.hooks(self.text, root))
 
+    def wanted(self, interpreter: str, guard: bool | None = None, status_line: bool = False) -> Entries:
+        """Our entries; what is not asked for stays as it was."""
+        auto = (files.load_json(os.path.join(self.store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto")
+        options = {"guard": self.record.get("guard") is not False if guard is None else guard, "auto": bool(auto)}
+        options.update(windows=os.name == "nt", status_line=status_line or bool(self.record.get("status_line")))
+        stores = list(dict.fromkeys([self.store, os.path.realpath(self.store)]))
+        return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
+
     def without(self, wanted: Entries) -> tuple[bytes | None, str]:
         """The file (None for no file) and its text without our entries: the backup, if nothing else was changed."""
         rules = [*wanted.rules, *(self.record.get("rules") or ())]
