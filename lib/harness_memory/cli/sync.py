@@ -79,8 +79,8 @@ def _start_background(root: str) -> int:
     if not config.is_off(os.environ) and not 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
         files.touch(started)
         command = [sys.executable, os.path.join(invocation.tree(), invocation.SCRIPT), "memory", "sync"]
-        nothing = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
-        subprocess.Popen(command, start_new_session=True, cwd=root, **nothing)
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd=root)
     return 0
 
 

@@ -35,13 +35,15 @@ def rule_for(name: str, args: list[str]) -> str:
     verb, rest = args[1:2], args[2:]
     if args[:1] != ["memory"] or is_help:
         return ""
-    if verb == ["forget"] and {"--yes", shell.UNKNOWN} & set(rest):
+    if verb in (["forget"], ["sync"]) and {"--yes", shell.UNKNOWN} & set(rest):
         return "self.forget"
     if verb in (["prune"], ["archive"]) and "--dry-run" not in rest:
         return "self.forget"
     if verb == ["note"] and rest[:1] not in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"]):
         return "self.forget" if {"remove", shell.UNKNOWN} & set(rest) else ""
-    return "self.other-memory" if "--project" in rest or any(arg.startswith("--project=") for arg in rest) else ""
+    is_beyond = verb in (["import"], ["export"]) or (verb == ["sync"] and "init" in rest)
+    is_beyond = is_beyond or "--project" in rest or any(arg.startswith("--project=") for arg in rest)
+    return "self.other-memory" if is_beyond else ""
 
 
 def is_free(question: Question) -> bool:
@@ -53,10 +55,8 @@ def is_free(question: Question) -> bool:
         tree = shell.read(command)
     except shell.Unreadable:
         return False
-    if tree[0] != "cmd" or tree[1] or tree[3] or not all(isinstance(word, str) for word in tree[2]):
-        return False
-    words = list(tree[2])
-    if any(marker in word for word in words for marker in shell.MARKERS):
+    words = list(tree[2]) if tree[0] == "cmd" and not tree[1] and not tree[3] else [None]
+    if not all(isinstance(word, str) and not any(marker in word for marker in shell.MARKERS) for word in words):
         return False
     is_installed = words[0][:1] == "/" and not words[0].startswith(question.project.rstrip("/") + "/")
     if name_of(words[0]).rstrip("0123456789.") == "python" and ("/" not in words[0] or is_installed) and len(words) > 1:

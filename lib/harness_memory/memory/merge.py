@@ -159,9 +159,9 @@ class Merged:
 
     def _winners(self) -> dict[str, list[Tree]]:
         """For each session that both sides changed: the side that loses, and the one that wins."""
-        sides, changed = (self.ours, self.theirs), []
+        base, sides, changed = self.base, (self.ours, self.theirs), []
         for side, other in (sides, sides[::-1]):
-            paths = [path for path in {*side, *self.base} if side.get(path) not in (self.base.get(path), other.get(path))]
+            paths = [path for path in {*side, *base} if side.get(path) not in (base.get(path), other.get(path))]
             changed.append({unit(path) for path in paths} - {""})
         contested: dict[str, list[str]] = {each: [] for each in changed[0] & changed[1]}
         for path in sorted({*self.ours, *self.theirs}) if contested else ():

@@ -97,7 +97,7 @@ class Store:
         if done.returncode and not may_fail:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise OSError(errno.EIO, lines[-1] if lines else "exit code %d" % done.returncode, "git " + words[0])
-        return done.stdout
+        return bytes(done.stdout)
 
     def git(self, *words: str, data: bytes = b"", may_fail: bool = False) -> str:
         return self.raw(*words, data=data, may_fail=may_fail).decode("utf-8", "surrogateescape").strip()
@@ -222,7 +222,7 @@ class Store:
         base = common or self.commit_of(BASE)
         trees = [self.tree(commit) for commit in (base, head, theirs)]
         inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
-        merged = merge.Merged(*inside, self.load)
+        merged = merge.Merged(inside[0], inside[1], inside[2], self.load)
         self.load_all(sorted({sha for sha in merged.changes.values() if sha} - {*self.contents} - {*merged.made}))
         apply(self.root, merged, now)
         for data in merged.made.values():
