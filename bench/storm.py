@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Hook processes by the hundred over the sessions of one project, a third of them killed: nothing may be lost.
-
-    python3 bench/storm.py [--sessions 20] [--processes 200] [--turns 3] [--seed 1]
 
 First a burst, all processes at once; then every session works turn by turn while the others do. Checked afterwards:
 what a finished Stop had seen is in the episode, every file is whole, the next SessionStart recovers the rest, `verify`
@@ -10,26 +7,19 @@ is clean and `rebuild` changes nothing.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
-import shutil
 import subprocess
-import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lib")]
+import support
+from commandline import World
 
-import support  # noqa: E402
-from commandline import World  # noqa: E402
-
-from harness_memory.base import yaml  # noqa: E402
+from harness_memory.base import yaml
 
 KILLED_SHARE = 1 / 3
 RECOVERY_STARTS = 10
@@ -234,37 +224,17 @@ def rage(storm: Storm, processes: int, turns: int) -> list[str]:
     return problems + storm.active() + storm.losses(recovered=True) + storm.damage() + storm.checked()
 
 
-def campaign(directory: Path, seed: int, ends: float, sessions: int = 20, processes: int = 200, turns: int = 3) -> Any:
+def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     """Storms, one after the other, while there is time."""
     counts = {"storms": 0, "processes": 0, "killed": 0}
     problems: list[str] = []
     while not counts["storms"] or time.monotonic() < ends:
-        storm = Storm(directory / ("storm%d" % counts["storms"]), sessions=sessions, seed=seed + counts["storms"])
+        storm = Storm(directory / ("storm%d" % counts["storms"]), sessions=20, seed=seed + counts["storms"])
         try:
-            problems += rage(storm, processes, turns)
+            problems += rage(storm, 200, 3)
         finally:
             storm.close()
         counts["storms"] += 1
         counts["processes"] += storm.started
         counts["killed"] += storm.killed
     return {"counts": counts, "problems": problems}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--processes", type=int, default=200)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    directory = Path(tempfile.mkdtemp(prefix="harness-memory-storm-"))
-    try:
-        report = campaign(directory, options.seed, 0.0, options.sessions, options.processes, options.turns)
-    finally:
-        shutil.rmtree(str(directory), ignore_errors=True)
-    print("\n".join([*report["problems"], str(report["counts"]), "%d problems" % len(report["problems"])]))
-    return 1 if report["problems"] else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())
