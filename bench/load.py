@@ -68,13 +68,8 @@ class Hooks:
         return result.stdout
 
     def command(self, cwd: Path, *words: str, accepted: tuple[int, ...] = (0,)) -> str:
-        done = subprocess.run(
-            [sys.executable, "-S", str(support.ROOT / "harness"), "memory", *words],
-            cwd=str(cwd),
-            env=support.clean_environment(self.home),
-            capture_output=True,
-            check=False,
-        )
+        line = [sys.executable, "-S", str(support.ROOT / "harness"), "memory", *words]
+        done = subprocess.run(line, cwd=str(cwd), env=support.clean_environment(self.home), capture_output=True)
         output = (done.stdout + done.stderr).decode("utf-8", "replace")
         self.counts["commands"] += 1
         if done.returncode not in accepted or "Traceback" in output:

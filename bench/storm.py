@@ -14,7 +14,7 @@ import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import support
 from commandline import World
@@ -74,19 +74,18 @@ class Worker:
         return found
 
 
-class Launched:
+class Launched(NamedTuple):
     """A running hook process, and when it is to die."""
 
-    def __init__(self, worker: Worker, script: str, process: subprocess.Popen[bytes], dies: float | None) -> None:
-        self.worker = worker
-        self.script = script
-        self.process = process
-        self.dies = dies
+    worker: Worker
+    script: str
+    process: Any
+    dies: float | None
 
     def wait(self) -> bool:
         """True when the process ended by itself."""
         try:
-            return self.process.wait(None if self.dies is None else max(0.0, self.dies - time.monotonic())) == 0
+            return bool(self.process.wait(self.dies and max(0.0, self.dies - time.monotonic())) == 0)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -111,14 +110,9 @@ class Storm:
 
     def launch(self, worker: Worker, script: str, latest_kill_seconds: float) -> Launched:
         self.started += 1
-        process = subprocess.Popen(
-            support.hook_command(script),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=self.errors,
-            env=support.clean_environment(self.home, worker.session.environment(pid=worker.client.pid)),
-            cwd=str(self.repo),
-        )
+        env = support.clean_environment(self.home, worker.session.environment(pid=worker.client.pid))
+        streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": self.errors}
+        process = subprocess.Popen(support.hook_command(script), env=env, cwd=str(self.repo), **streams)
         assert process.stdin is not None
         process.stdin.write(support.encode(worker.payload(script)))
         process.stdin.close()
@@ -129,12 +123,8 @@ class Storm:
     def finish(self, launched: Launched, turns: int) -> None:
         has_ended = launched.wait()
         self.killed += not has_ended
-        stamps = [path.stem for path in support.failures(self.store)]  # of runs that met their deadline
-        if (
-            has_ended
-            and launched.script == "stop"
-            and not any(s.endswith("-%d" % launched.process.pid) for s in stamps)
-        ):
+        late = any(path.stem.endswith("-%d" % launched.process.pid) for path in support.failures(self.store))
+        if has_ended and launched.script == "stop" and not late:
             launched.worker.recorded = max(launched.worker.recorded, turns)
 
     def burst(self, processes: int) -> None:
