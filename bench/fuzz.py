@@ -162,19 +162,18 @@ class Fuzzer:
         self.counts: Counter[str] = Counter()
         _load_everything()
 
-    def close(self) -> None:
-        self.scene.close()
-
     def _compiled(self, script: str) -> tuple[Any, dict[str, str]]:
         path = support.HOOKS / (script + ".py")
         return compile(path.read_bytes(), str(path), "exec"), {"__name__": "__main__", "__file__": str(path)}
 
     def payloads(self) -> dict[str, dict[str, Any]]:
         session = self.session
+        call = session.tool_call("Bash", {"command": COMMANDS[0], "description": "Ship it"})
         return {
             "session_start": session.start("resume"),
             "user_prompt_submit": session.prompt("canary ask: round the totals of the cart"),
-            "pre_tool_use": session.tool_call("Bash", {"command": COMMANDS[0], "description": "Ship it"}),
+            "pre_tool_use": call,
+            "post_tool_use_failure": {**call, "hook_event_name": "PostToolUseFailure", "error": "Exit code 1"},
             "subagent_start": session._payload("SubagentStart", {"agent_id": "a1", "agent_type": "Explore"}, {}),
             "stop": session.stop("The guest cart is covered now."),
             "pre_compact": session.pre_compact(),
@@ -349,7 +348,7 @@ def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
             fuzzer.counts["cases"] += 1
             problems += fuzzer.run(fuzzer.make(kind, number))
     finally:
-        fuzzer.close()
+        fuzzer.scene.close()
     return {"counts": dict(fuzzer.counts), "problems": problems}
 
 
@@ -364,7 +363,7 @@ def main() -> int:
         case = fuzzer.make(kind, int(number))
         print("\n".join("%s\n%r" % (name, data[:3000]) for name, data in [*case.edits.items(), *case.runs]))
         problems = fuzzer.run(case)
-        fuzzer.close()
+        fuzzer.scene.close()
     print("\n".join([*problems, "%d problems" % len(problems)]))
     return 1 if problems else 0
 

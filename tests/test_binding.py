@@ -27,11 +27,6 @@ BUILD = (
 
 
 @pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
-@pytest.fixture
 def life(world: World) -> Life:
     made = Life(world.home, world.repo)
     made.start()

@@ -20,11 +20,6 @@ from harness_memory.setup.installation import Installation
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells and terminals")
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
 def put_in(world: World, *, guard: bool = True) -> Path:
     """An install without its proof."""
     path = world.home / ".claude" / "settings.json"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import support
 from commandline import World
@@ -13,11 +11,6 @@ from harness_memory.session import rules
 
 STATED, PASSING = support.rows("rules/stated.jsonl"), support.rows("rules/passing.jsonl")
 RULE = "Always run the linter before you commit"
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
 
 
 def test_most_rules_of_the_table_are_kept_and_next_to_nothing_else() -> None:
