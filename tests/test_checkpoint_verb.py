@@ -198,6 +198,3 @@ def test_an_ended_session_keeps_its_status(world: World) -> None:
     assert (after["status"], after["ended"]) == (before["status"], before["ended"])
     assert after["summary"] == "Afterthought"
     assert world.json("status")["live"] == []
-
-
-# rebuild -------------------------------------------------------------------------------------------

@@ -51,8 +51,6 @@ def archived(world: World, client: support.Client) -> str:
 
 
 # Sessions -----------------------------------------------------------------------------------------
-
-
 def test_preview_changes_nothing(world: World, client: support.Client) -> None:
     life = lived(world, client)
     life.end()
@@ -124,8 +122,6 @@ def test_unclear_choice_is_refused(world: World, words: tuple[str, ...]) -> None
 
 
 # Notes --------------------------------------------------------------------------------------------
-
-
 def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: support.Client) -> None:
     world.memory("remember", "Zanzibar pays late", "--topic", "billing")
     world.memory("note", "edit", "billing", "--verified")  # leaves a version in the archive
@@ -140,8 +136,6 @@ def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: su
 
 
 # Text ---------------------------------------------------------------------------------------------
-
-
 def test_text_goes_with_its_sentence_and_the_rest_stays(world: World, client: support.Client) -> None:
     world.memory("briefing", "set", stdin=b"# Us\n\n- We work for Zanzibar Ltd. We ship on Mondays.\n")
     world.memory("briefing", "set", stdin=b"# Us\n\n- We ship on Mondays.\n- Zanzibar is a customer\n")

@@ -62,27 +62,28 @@ class ClaudeMem:
     """A database of claude-mem, opened to be read."""
 
     def __init__(self, path: str) -> None:
-        try:
-            self.database = sqlite3.connect("file:%s?mode=ro" % path.replace("?", "%3f").replace("#", "%23"), uri=True)
-            self.database.row_factory = sqlite3.Row
-            columns = {row["name"] for row in self.database.execute("PRAGMA table_info(session_summaries)")}
-        except sqlite3.Error as error:
-            raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem (%s)" % error, path) from None
-        if not columns:
-            raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem: it has no summaries", path)
+        self.path = path
+        self.database = sqlite3.connect("file:%s?mode=ro" % path.replace("?", "%3f").replace("#", "%23"), uri=True)
+        self.database.row_factory = sqlite3.Row
+        columns = {row["name"] for row in self._rows("PRAGMA table_info(session_summaries)")}
         self.key = "memory_session_id" if "memory_session_id" in columns else "sdk_session_id"
 
+    def _rows(self, query: str, *values: str) -> list[dict[str, Any]]:
+        try:
+            return [dict(row) for row in self.database.execute(query, values)]
+        except sqlite3.Error as error:
+            raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem (%s)" % error, self.path) from None
+
     def projects(self) -> list[str]:
-        return [
-            str(row[0]) for row in self.database.execute("SELECT DISTINCT project FROM session_summaries ORDER BY 1")
-        ]
+        return [str(row["project"]) for row in self._rows("SELECT DISTINCT project FROM session_summaries ORDER BY 1")]
 
     def take(self, project: str, project_dir: str, shelf: Shelf, now: float) -> tuple[list[str], list[str]]:
         """Episodes of a project's sessions and a note of its decisions: the names of those that are new."""
         own, made = "content_session_id" if self.key.startswith("memory") else "claude_session_id", []
         query = "SELECT m.*, s.%s AS claude_id FROM session_summaries m LEFT JOIN sdk_sessions s ON s.%s = m.%s"
-        rows = self._rows((query + " WHERE m.project = ?") % (own, self.key, self.key), project)
-        observed = self._rows("SELECT * FROM observations WHERE project = ?", project)
+        query = query % (own, self.key, self.key) + " WHERE m.project = ? ORDER BY m.created_at_epoch"
+        rows = self._rows(query, project)
+        observed = self._rows("SELECT * FROM observations WHERE project = ? ORDER BY created_at_epoch", project)
         known = {(episode.load(project_dir, name) or {}).get("session_id") for name in episode.names(project_dir)}
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
@@ -101,12 +102,6 @@ class ClaudeMem:
         for fact in facts[-settings.NOTE_LINES + 20 :]:
             note.add(fact)
         return made, _put(shelf, note, now) if facts else []
-
-    def _rows(self, query: str, project: str) -> list[dict[str, Any]]:
-        try:
-            return [dict(row) for row in self.database.execute(query + " ORDER BY created_at_epoch", (project,))]
-        except sqlite3.Error as error:
-            raise files.Unreadable(errno.EINVAL, "cannot be read as claude-mem's: %s" % error, "database") from None
 
 
 def _episode(rows: list[dict[str, Any]], observed: list[dict[str, Any]]) -> dict[str, Any]:

@@ -234,12 +234,6 @@ def is_former(name: str) -> bool:
     return fnmatchcase(name, "*.????-??-??T??????.???Z-????????.md")
 
 
-def versions_of(data: bytes, homes: list[str]) -> bytes:
-    """What versions.json says of these homes, and of whatever is gone."""
-    known = jsontext.loads(data)
-    return _json({**known, "files": {path: at for path, at in known["files"].items() if path.split("/")[0] in homes}})
-
-
 def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
     """The greater state of every path; when it was last gone stays known."""
     result = _no_versions()
@@ -271,23 +265,21 @@ def shared(path: str, data: bytes) -> bytes:
     try:
         if path.endswith("/" + settings.PROJECT_FILE):
             return canonical(data)
-    except (ValueError, AttributeError):
+    except (ValueError, KeyError, AttributeError):
         pass  # damaged: `verify` names it
     return data[: data.rfind(b"\n") + 1] if path.endswith(".jsonl") else data
 
 
 def canonical(*contents: bytes) -> bytes:
     """What project.json says on every machine."""
-    facts: dict[str, Any] = {}
-    for value in map(jsontext.loads, contents):
-        for key, item in value.items():
-            if key in _LOCAL_FACTS:
-                continue
-            if isinstance(item, list):  # a path identifies nothing elsewhere
-                names = {each for each in item if key != "identities" or each.startswith("remote")}
-                item = sorted(names | {*facts.get(key, ())})
-            facts[key] = min(item, facts.get(key, item)) if key == "created" else item
-    if not all("alias_of" in jsontext.loads(each) for each in contents):
+    values = [jsontext.loads(each) for each in contents]
+    facts = {key: item for value in values for key, item in value.items() if key not in _LOCAL_FACTS}
+    for key in [key for key, item in facts.items() if isinstance(item, list)]:
+        every = {each for value in values for each in value.get(key) or ()}
+        # A path identifies nothing elsewhere.
+        facts[key] = sorted(each for each in every if key != "identities" or each.startswith("remote"))
+    facts["created"] = min(value["created"] for value in values)
+    if not all("alias_of" in value for value in values):
         facts.pop("alias_of", None)  # a memory of its own on one of them
     return _json(dict(sorted(facts.items())))
 
@@ -295,14 +287,13 @@ def canonical(*contents: bytes) -> bytes:
 def localized(local: bytes, theirs: bytes) -> bytes:
     """This machine's project.json with what the others know."""
     own, shared = jsontext.loads(local or b"{}"), jsontext.loads(theirs)
-    for key, item in shared.items():
-        if key == "alias_of" and own:
-            continue
-        if isinstance(item, list):
-            mine = own.get(key) or []
-            item = [*(each for each in item if each not in mine), *mine]
-        own[key] = item if isinstance(item, list) or key == "created" else own.get(key, item)
-    return _json(own)
+    facts = {**shared, **own, "created": shared["created"]}
+    for key in [key for key, item in shared.items() if isinstance(item, list)]:
+        mine = own.get(key) or []
+        facts[key] = [*(each for each in shared[key] if each not in mine), *mine]
+    if own and "alias_of" not in own:
+        facts.pop("alias_of", None)
+    return _json(facts)
 
 
 def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:

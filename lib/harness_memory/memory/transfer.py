@@ -35,7 +35,9 @@ def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     """Write the memory of these homes; the number of files."""
     sync.prepare(root, now)
     found = contents(root, homes)
-    found[settings.VERSIONS_FILE] = merge.versions_of(found[settings.VERSIONS_FILE], homes)
+    versions = jsontext.loads(found[settings.VERSIONS_FILE])
+    versions["files"] = {path: item for path, item in versions["files"].items() if merge.home(path) in homes}
+    found[settings.VERSIONS_FILE] = jsontext.pretty(versions).encode("utf-8", "backslashreplace")
     with tarfile.open(fileobj=out, mode="w:gz") as packed:
         for path, data in sorted(found.items()):
             info = tarfile.TarInfo(path)
