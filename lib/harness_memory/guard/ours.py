@@ -55,8 +55,9 @@ def is_free(question: Question) -> bool:
         tree = shell.read(command)
     except shell.Unreadable:
         return False
-    words = list(tree[2]) if tree[0] == "cmd" and not tree[1] and not tree[3] else [None]
-    if not all(isinstance(word, str) and not any(marker in word for marker in shell.MARKERS) for word in words):
+    words = list(tree[2]) if tree[0] == "cmd" and not tree[1] and not tree[3] else []
+    plain = [word for word in words if isinstance(word, str) and not any(mark in word for mark in shell.MARKERS)]
+    if not words or plain != words:
         return False
     is_installed = words[0][:1] == "/" and not words[0].startswith(question.project.rstrip("/") + "/")
     if name_of(words[0]).rstrip("0123456789.") == "python" and ("/" not in words[0] or is_installed) and len(words) > 1:
