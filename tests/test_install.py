@@ -302,9 +302,7 @@ def test_a_hook_that_cannot_run_says_so_at_the_start_and_the_guard_asks(tmp_path
         script = tmp_path / name
         for words in (here, gone):
             script.write_text("") if words == here else script.unlink()
-            said = subprocess.check_output(
-                settingsfile.hook_command(str(old), str(script), str(tmp_path)), shell=True
-            ).decode()
+            said = subprocess.check_output(settingsfile.hook_command(str(old), str(script), "/m"), shell=True).decode()
             assert (words in said) if words else said == ""
             assert not said or json.loads(said)
 

@@ -51,27 +51,28 @@ def test_a_stub_or_an_old_python_is_passed_over(plugin: Path, tmp_path: Path, st
 
 def test_without_python_the_guard_asks_the_start_says_so_and_the_rest_is_silent(plugin: Path, tmp_path: Path) -> None:
     start, guard, stop = [launch(plugin, event, tmp_path / "bin", tmp_path) for event in EVENTS]
-    assert "found no Python 3.8" in json.loads(start)["systemMessage"]
+    assert ("found no Python 3.8" in json.loads(start)["systemMessage"], stop) == (True, "")
     assert json.loads(guard)["hookSpecificOutput"]["permissionDecision"] == "ask"
-    assert stop == ""
 
 
-def test_installed_twice_the_plugin_stands_back_but_a_project_cannot_make_its_guard_do_so(
-    plugin: Path, tmp_path: Path
-) -> None:
+def test_installed_twice_the_plugin_stands_back_but_not_its_guard_for_a_project(plugin: Path, tmp_path: Path) -> None:
     interpreter(tmp_path / "bin", "python3", 'exec %s "$@"' % sys.executable)
     (tmp_path / "bin" / "grep").symlink_to(shutil.which("grep") or "")
     ours = '{"command": "s=\'/x/hooks/%s.py\'; exit 0 # harness-memory"}'
     for place, events in ((".claude/settings.json", ["stop"]), ("repo/.claude/settings.json", EVENTS)):
         (tmp_path / place).parent.mkdir(parents=True)
         (tmp_path / place).write_text("\n".join(ours % event for event in events))
-    command, env = [shutil.which("sh") or "", str(plugin / "launch.sh")], {"PATH": str(tmp_path / "bin")}
-    env.update(HOME=str(tmp_path), CLAUDE_PROJECT_DIR=str(tmp_path / "repo"))
+    command = [shutil.which("sh") or "", str(plugin / "launch.sh")]
+    env = {"PATH": str(tmp_path / "bin"), "HOME": str(tmp_path), "CLAUDE_PROJECT_DIR": str(tmp_path / "repo")}
 
     def is_run(event: str) -> bool:
         return bool(subprocess.run([*command, event], input=b"x", env=env, capture_output=True).stdout)
 
     assert [is_run(event) for event in EVENTS] == [True, True, True]
     (tmp_path / ".claude" / "memory").mkdir()
-    (tmp_path / ".claude" / "memory" / "installs.json").write_text("{}")
-    assert [is_run(event) for event in EVENTS] == [False, True, False]
+    for settings, are_run in (
+        ("", [True, True, False]),
+        (tmp_path / "repo/.claude/settings.json", [False, True, False]),
+    ):
+        (tmp_path / ".claude" / "memory" / "installs.json").write_text('{"settings": "%s"}' % settings)
+        assert [is_run(event) for event in EVENTS] == are_run

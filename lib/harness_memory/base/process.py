@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import _signal  # type: ignore[import-not-found]  # `signal` without its enumerations, a millisecond
 import _thread
-import sys
 import time
 
 from . import jsontext, settings
@@ -18,32 +17,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, Callable
 
-__all__ = ["BadPayload", "attempt", "ignored", "leave", "pin", "read_payload", "system", "watch"]
-ignored: list[str] = []  # names in the environment that said something else than the installed command
-PIN = "--store="  # in an installed command: the store, or nothing where a plugin runs
+__all__ = ["BadPayload", "attempt", "leave", "read_payload", "system", "watch"]
 _ending = _thread.allocate_lock()  # held by the thread that writes the reply and ends the process
 
 
 class BadPayload(ValueError):
     """Standard input held no usable payload."""
-
-
-def pin(words: list[str]) -> None:
-    """Put the store of the installed command in place of what a project's settings may say."""
-    option = words[1] if len(words) > 1 else ""
-    if not option.startswith(PIN):
-        return
-    config, plugins, _ = words[0].replace("\\", "/").partition("/plugins/")
-    store = option[len(PIN) :] or (config + "/" + settings.STORE_DIR if plugins else "")
-    environ: dict[Any, Any] = system.environ
-    is_bytes = system.__name__ == "posix"
-    for name, value in ((settings.ENV_HOME, store), (settings.ENV_SWITCH, "")):
-        key, new = (name.encode(), value.encode("utf-8", "surrogateescape")) if is_bytes else (name, value)
-        if environ.get(key, new) not in (new, new[:0]):
-            ignored.append(name)
-        environ[key] = new  # what `os` copies when it is loaded
-        if "os" in sys.modules:
-            sys.modules["os"].environ[name] = value
 
 
 def read_payload(fd: int = 0, limit: int = settings.STDIN_MAX_BYTES) -> dict[str, Any]:

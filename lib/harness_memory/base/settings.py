@@ -161,7 +161,6 @@ PATH_CHARS = 4096
 SKILL_CHARS = 80
 NAME_CHARS = 200  # of a branch, a model, a reason
 PENDING_KEPT = 64
-VIEW_ROWS = 5000  # sessions in INDEX.md, threads in conversation_state.json: each stays below FILE_MAX_BYTES
 STEP_HASH_CHARS = 12
 ACTIVE_TASKS_SHOWN = 20
 
@@ -209,7 +208,6 @@ INJECTIONS_LOGGED = 40  # of a session, one by one; of earlier ones the sums
 
 # Recall
 RECALL_UNITS = 1200
-RECALL_FILES_SHOWN = 4
 RECALL_LOG_BYTES = 64 * 1024  # a longer log goes into the index at the next start
 RECALL_TAKEN_AT_PROMPT = 16  # new documents; a start or `search` takes in the rest
 RECALL_RESERVE_SECONDS = 1.0  # what looking back must leave of a prompt's time

@@ -7,6 +7,8 @@ from .words import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from .question import Question
 
 # Verbs that only read, or record what this session says, each with those of its own verbs ("" for none) that do.
@@ -19,6 +21,7 @@ _FREE = {
     "profile": "list show set",
     "audit": "show verify stats",
     "thread": "list",
+    "team": "list show",
     "task": "start checkpoint done list",
     "review": "list show",
 }
@@ -42,8 +45,14 @@ def rule_for(name: str, args: list[str]) -> str:
     if verb == ["note"] and rest[:1] not in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"]):
         return "self.forget" if {"remove", shell.UNKNOWN} & set(rest) else ""
     is_beyond = verb in (["import"], ["export"]) or (verb == ["sync"] and "init" in rest)
-    is_beyond = is_beyond or "--project" in rest or any(arg.startswith("--project=") for arg in rest)
-    return "self.other-memory" if is_beyond else ""
+    return "self.other-memory" if is_beyond or _has(rest, ("--project", "--all-projects")) else ""
+
+
+def _has(args: list[str], options: Iterable[str]) -> bool:
+    """Whether one of these options is among the arguments, shortened or not."""
+    flags = [arg.partition("=")[0] for arg in args if arg[:1] == "-"]
+    flags = [flag for flag in flags if flag != "--all"]  # an option of its own
+    return any(flag == option or (len(flag) > 2 and option.startswith(flag)) for flag in flags for option in options)
 
 
 def is_free(question: Question) -> bool:
@@ -69,5 +78,4 @@ def is_free(question: Question) -> bool:
     if words[1:2] != ["memory"] or len(words) < 3 or words[2] not in _FREE:
         return False
     verbs = _FREE[words[2]].split()
-    flags = {word.partition("=")[0] for word in words[3:]}
-    return (not verbs or (len(words) > 3 and words[3] in verbs)) and _RISKY.isdisjoint(flags)
+    return (not verbs or (len(words) > 3 and words[3] in verbs)) and not _has(words[3:], _RISKY)

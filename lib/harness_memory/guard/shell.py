@@ -249,7 +249,10 @@ class _Reader:
 
     def definition(self, name: Any) -> Any:
         self.lines()
-        return ("function", name if isinstance(name, str) else "", self.command())
+        self.deeper()
+        tree = self.command()
+        self.depth -= 1
+        return ("function", name if isinstance(name, str) else "", tree)
 
     def test(self) -> Any:
         words: list[Any] = ["[["]

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
-
 from ..base import config, files, settings
 from ..base.process import system
 from ..base.text import cut
-from ..guard import match, rules
+from ..guard import match
 from ..guard.policy import Policy
 from ..guard.policy import load as load_policy
 from ..guard.question import Environment, Question
+from ..guard.rules import TIERS
 from ..notes import binding
 from ..project import identity
 from ..session import capture, sessions
@@ -29,11 +28,16 @@ REMIND = settings.ENFORCE[0]
 def met(question: Question) -> list[dict[str, Any]]:
     """The rules whose triggers a call meets, the firmest first, each with what `met` it."""
     files.confine(question.root)
-    project_dir = sessions.find_marker(question.root, str(question.payload.get("session_id") or ""))[0]
-    project_dir = project_dir or identity.locate(question.root, question.project, question.cwd).dir
+    project_dir, marker = sessions.find_marker(question.root, str(question.payload.get("session_id") or ""))
+    checkout = str(marker.get("root") or "")
+    if not checkout:
+        project = identity.locate(question.root, question.project, question.cwd)
+        project_dir, checkout = project.dir, project.root
     facts, hits = match.facts(question), []
-    for rule in binding.load(_homes(question.root, project_dir)):
-        hit = next(filter(None, (match.matches(facts, pattern) for pattern in rule["when"])), "")
+    text = str([facts.commands, facts.paths]).lower()
+    for rule in binding.load(question.root, project_dir, checkout):
+        near = [pattern for pattern in rule["when"] if binding.may_fit(pattern, text)]
+        hit = next(filter(None, (match.matches(facts, pattern) for pattern in near)), "")
         hits += [{**rule, "met": hit}] if hit else []
     return hits
 
@@ -46,16 +50,15 @@ def judge(question: Question, policy: Any, hits: list[dict[str, Any]]) -> tuple[
         name = "note." + rule["note"].partition("/")[2]
         if name not in policy.texts:  # the firmest of two notes of one name came first
             policy.texts[name] = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
-            policy.tiers[name] = max(policy.tiers.get(name, ""), rule["enforce"], key=("", *rules.TIERS).index)
+            policy.tiers[name] = max(policy.tiers.get(name, ""), rule["enforce"], key=("", *TIERS).index)
             findings.append((name, rule["met"], ""))
     return policy, findings
 
 
 def check_steps(run: Run, session: Session, state: Capture) -> str:
     """What the session still has to do after its changes, said once; a note that reminds waits for the next prompt."""
-    steps = [
-        rule for rule in binding.load(_homes(run.store_root, run.project_dir)) if rule["after"] and rule["require"]
-    ]
+    rules = binding.load(run.store_root, run.project_dir, run.root)
+    steps = [rule for rule in rules if rule["after"] and rule["require"]]
     if not steps or not state.deeds or config.load(run.store_root)["required_steps"] == "off":
         return ""
     from ..memory import review
@@ -97,7 +100,3 @@ def _is_run(run: Run, command: str, what: str) -> bool:
         return False  # cheap, and true of nearly all
     payload = {"tool_name": "Bash", "tool_input": {"command": command}, "cwd": run.root}
     return bool(match.matches(match.facts(Question(payload, Environment(system.environ), "")), "command: " + what))
-
-
-def _homes(root: str, project_dir: str) -> tuple[str, str]:
-    return project_dir, os.path.join(root, settings.USER_DIR)

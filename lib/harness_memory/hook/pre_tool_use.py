@@ -11,7 +11,7 @@ from __future__ import annotations
 import sys
 
 from ..base import settings
-from ..base.process import attempt, leave, pin, read_payload, system, watch
+from ..base.process import attempt, leave, read_payload, system, watch
 from ..guard.question import Environment, Question, exists, findings
 
 TYPE_CHECKING = False
@@ -31,7 +31,10 @@ _ALLOWED = (
 
 def run(tree: str, timer: Callable[[float, Callable[[], None]], None] = watch) -> None:
     """Answer one call and leave the process. `tree` is the folder of this installation."""
-    pin(sys.argv)
+    if sys.argv[1:]:
+        from ..base.pinned import pin
+
+        pin(sys.argv)
     env, reply = Environment(system.environ), b""
     verdict: list[bytes] = []  # the guard's reply, as soon as it is known
 

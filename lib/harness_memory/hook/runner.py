@@ -14,7 +14,8 @@ import sys
 import time
 
 from ..base import files, jsontext, settings
-from ..base.process import BadPayload, attempt, leave, pin, read_payload, watch
+from ..base.pinned import pin
+from ..base.process import BadPayload, attempt, leave, read_payload, watch
 from ..base.text import brief, brief_of, clean, identifier
 from ..project import Context, Project
 from ..session import sessions

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from .. import recall
-from ..base import clock, config, files, invocation, process, settings
+from ..base import clock, config, files, invocation, pinned, settings
 from ..base.text import brief
 from ..inject import sections
 from ..inject.injection import compose, load_receipt
@@ -62,7 +62,7 @@ def handle(run: Run) -> dict[str, Any] | None:
             hint = "open" if " open: " in known else "list"
             message.append("Memory: %s · harness memory %s" % (known, hint) if known else "")
             message.append(briefing.consolidation_due(run.project_dir, run.now, options))
-        if not is_compacted and not event.channel.startswith("sdk"):  # where a person can see it
+        if not is_compacted and event.is_attended:  # where a person can see it
             message.append(_waiting(run))
         text = _inject(run, session, is_fork, problems, int(options["injection_units"]))
     return run.reply(text, "\n".join(filter(None, message)))
@@ -79,7 +79,7 @@ def _waiting(run: Run) -> str:
 def _problems(run: Run) -> list[str]:
     """What is wrong with the guard, and failures that no start has mentioned yet."""
     root, launch = run.store_root, run.launch
-    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in process.ignored]
+    problems = ["%s in the environment is ignored: a project's settings may set it" % name for name in pinned.ignored]
     rules = [os.path.join(folder, settings.GUARD_FILE) for folder in (root, os.path.join(launch, settings.CLAUDE_DIR))]
     if any(map(os.path.lexists, rules)):
         from ..guard import degraded
@@ -113,7 +113,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
     notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
     parts += [
         sections.briefing(project, problems),
-        sections.rules(project),
+        sections.rules(project, () if event.source == "compact" else own_ids),
         sections.running(project, session.id),
         still_open,
         sections.decisions(project, own_ids),

@@ -17,6 +17,8 @@ from .injection import Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from ..project import Project
     from ..session.capture import Capture
 
@@ -80,15 +82,15 @@ def notes(
     return part
 
 
-def rules(project: Project) -> Part:
-    """What the user ruled in prompts, in their own words, until they accept, change or reject it."""
+def rules(project: Project, own_ids: Collection[str] = ()) -> Part:
+    """What the user ruled in other sessions, in their own words, until they accept, change or reject it."""
     title = "Rules you stated (the user's words in earlier prompts; review: %s review)" % invocation.own_command()
     part = Part("rules", title, [], os.path.join(project.dir, settings.STATE_DIR, settings.REVIEW_FILE))
     if not files.exists(part.source):
         return part
     from ..memory import review
 
-    for rule in review.stated(project.dir):
+    for rule in [rule for rule in review.stated(project.dir) if rule["session"] not in own_ids]:
         times = " (said in %d sessions)" % rule["times"] if rule["times"] > 1 else ""
         part.lines.append(neutral.line('- [%s] "%s"%s' % (rule["day"], rule["text"], times)))
     return part

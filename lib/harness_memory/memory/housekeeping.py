@@ -98,6 +98,11 @@ def _list_notes(context: Context, now: float, config: Config) -> None:
 
             with shelf.Shelf("project" if home == context.project_dir else "user", home, context.left() / 4):
                 pass
+    if os.path.isdir(os.path.join(context.root, settings.CLAUDE_DIR, settings.STORE_DIR)):
+        from ..notes import binding, shelf
+
+        team = [note for each in shelf.team_shelf(context.store_root, context.root) for note in each.read()]
+        binding.save(context.project_dir, team, context.root)
 
 
 def _remove_strays(context: Context, now: float, config: Config) -> None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     Work = Union[Task, Thread]
 
+VIEW_ROWS = 5000  # sessions in INDEX.md, threads in conversation_state.json: both stay below what readers read
 _BUSY = "another session is updating the views. Try again"
 _INDEX_HEAD = b"# Session Memory Index\n\n## Recent Episodes (newest first)\n"
 _TASKS_PATH = os.path.join(settings.STATE_DIR, settings.PROGRESS_DIR)
@@ -107,12 +108,12 @@ def render(project_dir: str, rows: list[Row]) -> dict[str, bytes]:
 
         texts[path] = review.render(project_dir, rows)
     chains = threads.load(project_dir, rows)
-    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -settings.VIEW_ROWS - 1 : -1]], b""])
+    texts[_INDEX_PATH] = b"\n".join([_INDEX_HEAD, *[row.line for row in rows[: -VIEW_ROWS - 1 : -1]], b""])
     last = chains[0].fields if chains else {}
     keys = {"updated": "last_activity", "last_model": "model", "last_session_notes": "summary"}
     head = _encoded({"schema": settings.SCHEMA, **{key: last.get(name, "") for key, name in keys.items()}})
-    shown = [each for number, each in enumerate(chains) if number < settings.VIEW_ROWS or each.is_open]
-    lines = b",".join([b"\n    " + thread.text for thread in shown[: settings.VIEW_ROWS]])
+    shown = [each for number, each in enumerate(chains) if number < VIEW_ROWS or each.is_open]
+    lines = b",".join([b"\n    " + thread.text for thread in shown[:VIEW_ROWS]])
     end = b"\n  ]" if lines else b"]"
     texts[_CONVERSATION_PATH] = b'%b,\n  "threads": [%b%b\n}\n' % (head[: -len("\n}\n")], lines, end)
     texts[_WORK_PATH] = _encoded(_current_work(tasks, chains, os.path.basename(project_dir).rpartition("-")[0]))

@@ -1,6 +1,7 @@
 """Rules that bind: what notes say of commands, paths and steps, compiled for the hooks.
 
-    STATE/triggers.json   {"schema", "rules": [{"note", "enforce", "when", "after", "require", "text", "remedy"}]}
+    STATE/triggers.json   {"schema", "rules": [{"note", "enforce", "when", "after", "require", "text", "remedy"}]};
+                          those of a team's notes in triggers-<hash of the checkout>.json
     <root>/triggers       `<folder>\t<words>`, a line a rule: a call without all the words of a line is no matter of it
 
 A note binds by `enforce` and its `triggers`, or by what it requires after a change. Superseded or overridden, it binds
@@ -12,18 +13,17 @@ from __future__ import annotations
 import os
 
 from ..base import files, settings
-from ..base.text import cut
+from ..base.lock import Lock
+from ..base.text import cut, hexdigest
 from .note import PATTERNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
     from typing import Any
 
     from .note import Note
 
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
-_FILE = os.path.join(settings.STATE_DIR, "triggers.json")
 _TEXTS = ["text"]
 _RULE = {
     **dict.fromkeys(("note", "enforce", "text", "remedy"), "text"),
@@ -43,7 +43,7 @@ class Bound(OSError):
 def firmness(note: Note) -> str:
     """remind, ask or deny; a required step is asked for unless the note says otherwise; "" when it does not bind."""
     is_step = bool(note.patterns("after") and note.patterns("require"))
-    if not is_step and not note.patterns("triggers"):
+    if note.fields.get("enforce") == "off" or not (is_step or note.patterns("triggers")):
         return ""
     return str(note.fields.get("enforce") or ("ask" if is_step else "remind"))
 
@@ -68,26 +68,36 @@ def compiled(note: Note) -> dict[str, Any]:
     return {**rule, **{key: note.patterns(field) for key, field in lists.items()}}
 
 
-def save(home: str, notes: list[Note]) -> None:
-    """Compile the notes of a shelf."""
+def save(home: str, notes: list[Note], checkout: str = "") -> None:
+    """Compile the notes of a shelf; those of a team belong to a `checkout` of the project."""
     rules = [compiled(note) for note in notes if not note.is_unreadable and firmness(note)]
-    path = os.path.join(home, _FILE)
+    path = path_of(home, checkout)
     if rules or files.exists(path):
         files.write_json(path, {"schema": settings.SCHEMA, "rules": rules})
         root, folder = os.path.split(home)
-        lines = files.read_text(os.path.join(root, settings.TRIGGERS_MARK)).split("\n")
-        others = [line for line in lines if line and not line.startswith(folder + "\t")]
-        own = [
-            "%s\t%s" % (folder, words) for words in sorted({_words(each) for rule in rules for each in rule["when"]})
-        ]
-        files.write(os.path.join(root, settings.TRIGGERS_MARK), "\n".join([*others, *own, ""]))
+        mark = folder + os.path.basename(path)[len("triggers") : -len(".json")] + "\t"
+        own = [mark + words for words in sorted({_words(each) for rule in rules for each in rule["when"]})]
+        with Lock(os.path.join(root, settings.TRIGGERS_MARK + settings.LOCK_SUFFIX)):
+            lines = files.read_text(os.path.join(root, settings.TRIGGERS_MARK)).split("\n")
+            others = [line for line in lines if line and not line.startswith(mark)]
+            files.write(os.path.join(root, settings.TRIGGERS_MARK), "\n".join([*others, *own, ""]))
 
 
-def load(homes: Iterable[str]) -> list[dict[str, Any]]:
-    """The rules of these folders, the firmest first."""
-    values = [files.load_json(os.path.join(home, _FILE), {"rules": [_RULE]}) for home in homes]
+def path_of(home: str, checkout: str = "") -> str:
+    mark = "-" + hexdigest(checkout)[:8] if checkout else ""
+    return os.path.join(home, settings.STATE_DIR, "triggers%s.json" % mark)
+
+
+def load(root: str, project_dir: str, checkout: str) -> list[dict[str, Any]]:
+    """The rules of a project, of its checkout and of the user, the firmest first."""
+    paths = (path_of(project_dir), path_of(project_dir, checkout), path_of(os.path.join(root, settings.USER_DIR)))
+    values = [files.load_json(path, {"rules": [_RULE]}) for path in paths]
     rules = [rule for value in values if value for rule in value["rules"] if rule["enforce"] in settings.ENFORCE]
     return sorted(rules, key=lambda rule: -settings.ENFORCE.index(rule["enforce"]))
+
+
+def may_fit(pattern: str, text: str) -> bool:
+    return all(word in text for word in _words(pattern).split(" "))
 
 
 def _words(pattern: str) -> str:

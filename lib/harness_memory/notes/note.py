@@ -38,7 +38,7 @@ PATTERNS = ("triggers", "after", "require")
 _LISTS = ("supersedes", "files", *PATTERNS)
 _FIELDS = ("name", "description", "type", "scope", "created", "verified", "session", "enforce", *_LISTS)
 _KINDS = {**{key: ["text"] for key in _LISTS}, "type": {*settings.NOTE_TYPES}, "created": "day", "verified": "day"}
-_KINDS["enforce"] = {*settings.ENFORCE}
+_KINDS["enforce"] = {*settings.ENFORCE, "off"}
 
 
 class Fact:

@@ -13,7 +13,7 @@ import re
 from typing import Any, Mapping, NamedTuple
 
 from ..base import files, invocation, settings
-from ..base.process import PIN
+from ..base.pinned import PIN
 from ..cli.output import Refusal
 from . import jsonedit
 from .jsonedit import Node, parse
