@@ -16,13 +16,6 @@ from harness_memory.base import settings
 from harness_memory.session import sessions
 
 
-@pytest.fixture
-def empty(home: Path, tmp_path: Path) -> World:
-    """A plain directory in which nothing has happened."""
-    (tmp_path / "project").mkdir()
-    return World(home, tmp_path / "project")
-
-
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, support.Session]:
     """A session in the middle of its second turn, for tests in which nothing may be written."""
@@ -142,17 +135,6 @@ def test_an_ambiguous_session_is_refused_with_its_candidates(world: World) -> No
     result = world.memory("checkpoint", "--done", "x", "--session", "abcd")
     assert result.code == 2
     assert all(name[:8] in result.stderr for name in ids)
-
-
-def test_an_episode_alone_takes_no_checkpoint(world: World) -> None:
-    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
-    row = world.json("list")[0]
-    (path,) = world.project.glob("WORK/*/%s/META.yaml" % row["id"])
-    path.unlink()
-    before = world.files()
-    result = world.memory("checkpoint", "--done", "x", "--session", row["id"])
-    assert (result.code, "no session" in result.stderr) == (2, True)
-    assert world.files() == before
 
 
 def test_the_present_session_may_be_named(empty: World) -> None:

@@ -19,13 +19,6 @@ from harness_memory.cli import output
 POSIX = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")
 
 
-@pytest.fixture
-def empty(home: Path, tmp_path: Path) -> World:
-    """A plain directory in which nothing has happened."""
-    (tmp_path / "project").mkdir()
-    return World(home, tmp_path / "project")
-
-
 def run(world: World, *words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     env = support.clean_environment(world.home, options.pop("env", None))
     command = [sys.executable, str(HARNESS), *words]
