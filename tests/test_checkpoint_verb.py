@@ -63,18 +63,7 @@ def test_checkpoint_by_flags(busy: World, present: support.Session) -> None:
     assert not [name for name, data in busy.files().items() if secret.encode() in data]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"what_was_done": "Built it", "what_remains": ["Docs"]},
-        {
-            "self_report": {"is_job_complete": False},
-            "reflection": {"what_was_done": "Built it", "what_remains": "Docs"},
-        },
-        {"done": "Said twice", "what_was_done": "Built it", "remains": "Docs"},
-        {"done": "Built it", "remains": ["Docs"], "learned": ["It leaks"], "file": ["b.py"], "skill": "build"},
-    ],
-)
+@pytest.mark.parametrize("value", support.rows("session/checkpoints_on_stdin.jsonl"))
 def test_checkpoint_on_stdin(busy: World, present: support.Session, value: dict[str, Any]) -> None:
     shown = busy.json("checkpoint", stdin=json.dumps(value).encode(), env=inside(present))
     assert Path(shown["artifact"]).is_file()

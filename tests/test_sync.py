@@ -354,7 +354,7 @@ def test_automatic_sync_is_an_entry_in_the_settings_and_leaves_its_result(pair: 
     machine.sync()
     assert machine.memory("sync", "--auto", "on").code == 2
     env = support.clean_environment(machine.home)
-    install = [sys.executable, str(support.ROOT / "install.py")]
+    install = [sys.executable, str(support.ROOT / "install.py"), "--statusline"]
     assert support.run(install, b"", env, machine.repo).code == 0
     settings = machine.home / ".claude" / "settings.json"
     before = settings.read_bytes()
