@@ -70,15 +70,15 @@ PACKAGES = {
     "audit": 226,
     "session": 2373,
     "notes": 990,
-    "memory": 2974,
+    "memory": 2911,
     "recall": 1256,
     "inject": 533,
     "guard": 5269,
     "hook": 1087,
-    "cli": 4135,
-    "setup": 918,
+    "cli": 4123,
+    "setup": 916,
 }
-FOLDERS = {"hooks": 176, "tests": 16360, "bench": 2700}
+FOLDERS = {"hooks": 176, "tests": 16000, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 
