@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 226,
     "session": 2373,
     "notes": 990,
-    "memory": 2911,
+    "memory": 2910,
     "recall": 1256,
     "inject": 533,
     "guard": 5269,

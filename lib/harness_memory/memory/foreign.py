@@ -6,6 +6,7 @@ claude-mem                   a SQLite database: sdk_sessions, session_summaries,
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -26,17 +27,14 @@ _LINK = re.compile(r"\]\([^)]+\.md\)")
 def take_pages(folder: str, shelf: Shelf, now: float) -> list[str]:
     """Notes of a folder of pages; the slugs of those that are new or say more than before."""
     changed = []
-    day = clock.iso(now)[:10]
     for name in [name for name in files.names(folder) if name.endswith(".md")]:
         data = files.read(os.path.join(folder, name), settings.CURATED_MAX_BYTES) or b""
         page = notes.parse(notes.slug_of(name[: -len(".md")]), data.decode("utf-8", "replace"))
         if name == settings.NOTES_INDEX_FILE:  # what it says beside naming the other pages
             page = Note("auto-memory", {"name": "Auto memory"}, [row for row in page.body if not _LINK.search(row)])
         if page.facts and page.slug:
-            written = clock.iso(files.modified(os.path.join(folder, name)))[:10]
-            page.fields.update(
-                source=AUTO_MEMORY, created=page.fields.get("created") or written, verified=written or day
-            )
+            day = clock.iso(files.modified(os.path.join(folder, name)) or now)[:10]
+            page.fields.update(source=AUTO_MEMORY, created=page.fields.get("created") or day, verified=day)
             changed += _put(shelf, page, now)
     return changed
 
@@ -59,18 +57,19 @@ def _put(shelf: Shelf, page: Note, now: float) -> list[str]:
 
 
 class ClaudeMem:
-    """A database of claude-mem, opened to be read."""
+    """A database of claude-mem, which is only read."""
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.database = sqlite3.connect("file:%s?mode=ro" % path.replace("?", "%3f").replace("#", "%23"), uri=True)
-        self.database.row_factory = sqlite3.Row
         columns = {row["name"] for row in self._rows("PRAGMA table_info(session_summaries)")}
         self.key = "memory_session_id" if "memory_session_id" in columns else "sdk_session_id"
 
     def _rows(self, query: str, *values: str) -> list[dict[str, Any]]:
+        place = "file:%s?mode=ro" % self.path.replace("?", "%3f").replace("#", "%23")
         try:
-            return [dict(row) for row in self.database.execute(query, values)]
+            with contextlib.closing(sqlite3.connect(place, uri=True)) as database:
+                database.row_factory = sqlite3.Row
+                return [dict(row) for row in database.execute(query, values)]
         except sqlite3.Error as error:
             raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem (%s)" % error, self.path) from None
 
