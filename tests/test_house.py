@@ -70,13 +70,13 @@ PACKAGES = {
     "audit": 226,
     "session": 2373,
     "notes": 990,
-    "memory": 2974,
+    "memory": 2910,
     "recall": 1256,
     "inject": 535,
     "guard": 5269,
     "hook": 1089,
-    "cli": 4136,
-    "setup": 918,
+    "cli": 4124,
+    "setup": 916,
 }
 FOLDERS = {"hooks": 176, "tests": 16360, "bench": 2700}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
