@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 4124,
     "setup": 916,
 }
-FOLDERS = {"hooks": 176, "tests": 16360, "bench": 2700}
+FOLDERS = {"hooks": 176, "tests": 16060, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 
