@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 226,
     "session": 2373,
     "notes": 990,
-    "memory": 2910,
+    "memory": 2914,
     "recall": 1256,
     "inject": 535,
     "guard": 5269,
