@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2914,
     "recall": 1256,
     "inject": 535,
-    "guard": 5269,
+    "guard": 5329,
     "hook": 1089,
     "cli": 4124,
     "setup": 916,

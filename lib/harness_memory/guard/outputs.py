@@ -48,8 +48,7 @@ def shows_secret(call: Call) -> bool:
 
 def is_telling(call: Call) -> bool:
     """Whether it matters later that a text came from this call."""
-    is_shown = shows_environment(call) or shows_secret(call)
-    return is_shown or fetches(call) or decodes(call) or call.program in PACKERS
+    return fetches(call) or decodes(call) or shows_environment(call) or shows_secret(call) or call.program in PACKERS
 
 
 def is_missing(path: str, found: Trace) -> bool:
@@ -142,10 +141,11 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     )
     names = []
     narrowed = False
-    last_or = max([at for at, arg in enumerate(args) if arg in ("-o", "-or")], default=-1)
+    # `-name x -prune -o …` is about all but x, `-name x -prune -exec …` about x.
+    pruned = max([at for at, arg in enumerate(args) if arg == "-prune" and "-o" in args[at + 1 : at + 3]], default=0)
+    pruned = 0 if any(arg in ("-exec", "-delete") for arg in args[:pruned]) else pruned
     for at, (before, flag, value) in enumerate(zip(["", *args], args, [*args[1:], ""])):
-        # `-name x -prune -o …` is about all but x, `-name x -prune -exec …` about x.
-        is_left_out = before in ("!", "-not") or (args[at + 2 : at + 3] == ["-prune"] and at < last_or)
+        is_left_out = before in ("!", "-not") or at < pruned
         if flag in ("-name", "-iname"):
             names += [globbed(value)] if not is_left_out and narrows(value) else []
         elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and not is_left_out:
