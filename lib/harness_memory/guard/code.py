@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 MAX_CHARS = 20_000  # of a body; what follows is not read
 MAX_CALLS = 400
+BODY_COST = 125  # of the code in a command
 _SHELLS = frozenset(
     """
     system popen getoutput getstatusoutput check_call check_output execsync spawnsync spawn exec execfilesync

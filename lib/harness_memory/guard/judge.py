@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
-BODY_COST = 125  # of the code in a command
 SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
 _GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
@@ -288,7 +287,7 @@ class _Judge:
         text = "" if body else self.script_on_disk(call)
         if not body and not text:
             return
-        self.found.budget.take(BODY_COST)
+        self.found.budget.take(code.BODY_COST)
         made = code.calls_of(body or text, call.program)
         against = list(code.check(body or text, call, self.scope, made, self.found))
         for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
@@ -440,9 +439,8 @@ class _Judge:
     def uploads(self, call: Call) -> Found:
         """What a script for `sftp` puts elsewhere."""
         lines = call.stdin.split("\n")[:MAX_OPERANDS] if isinstance(call.stdin, str) else []
-        for words in [line.split() for line in lines if "put" in line[:8]]:
-            for word in words[1:]:
-                yield from self.one("r", word, call)
+        for word in [word for line in lines if "put" in line[:8] for word in line.split()[1:]]:
+            yield from self.one("r", word, call)
 
     def ourselves(self, call: Call) -> Found:
         from .ours import rule_for

@@ -25,7 +25,6 @@ _VERBS = {
     "git": (("commit", "ci"), ("checkout", "co")),
 }
 MAX_UNSURE = 4  # words before the verb that may be values of options
-MAX_TEXTS = 20  # of shell text, those inside `python -c` included
 _ACCESS = {"w": "write", "t": "write", "m": "write", "n": "write", "d": "delete", "o": "delete"}
 _TEXT = ("g", "G", "c", "s", "S", "-")
 
@@ -68,18 +67,20 @@ def facts(question: Question) -> Facts:
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
     if question.tool.startswith("mcp__"):
         texts += tools.texts_to_run(question.given)
+    trace = None  # they share what reading may cost
     for text in texts:  # grows on the way
         try:
-            trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env)
+            trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env, trace)
         except Unreadable:
             continue
         for call in trace.calls:
             found.commands += forms_of(call)
-            if call.row is not None and call.row.has_code and len(texts) < MAX_TEXTS:
+            if call.row is not None and call.row.has_code and trace.budget.left > 0:
                 from . import code
 
                 body = code.body_of(call)
-                texts += code.shell_texts(body, call.program, code.calls_of(body, call.program))[:MAX_TEXTS]
+                trace.budget.left -= code.BODY_COST
+                texts += code.shell_texts(body, call.program, code.calls_of(body, call.program))
             places += [(access, word, call.cwd) for access, word in touched(call)]
     found.paths = [(access, plain(joined(cwd, word)).replace("~", question.home, 1)) for access, word, cwd in places]
     return found
