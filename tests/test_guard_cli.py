@@ -288,6 +288,28 @@ def test_a_person_allows_one_call_once(world: World) -> None:
 
 
 @POSIX
+def test_a_rule_of_a_note_is_checked_listed_and_allowed_once_like_any_other(world: World) -> None:
+    rule = ("--topic", "no npm", "--enforce", "deny", "--when", "command: npm install*")
+    assert world.memory("remember", "We use pnpm, not npm", "Instead: pnpm add", *rule).code == 0
+    facts = judged(world, "npm i left-pad")
+    assert (facts["verdict"], facts["rule"], facts["told"]) == (
+        "denied",
+        "note.no-npm",
+        hook(world, "npm i left-pad")["permissionDecisionReason"],
+    )
+    (listed,) = [each for each in world.run("guard", "rules", "--json").json["rules"] if each["id"] == "note.no-npm"]
+    assert (listed["tier"], listed["from"], listed["matches"]) == (
+        "deny",
+        "project/no-npm",
+        [{"command": "npm install*"}],
+    )
+    code, page = type_into(world, ["guard", "allow-once", "npm i left-pad"], b"yes\n")
+    assert (code, "Allowed once" in page) == (0, True), page
+    answers = [hook(world, "npm i left-pad").get("permissionDecision") for _ in range(2)]
+    assert answers == [None, "deny"]
+
+
+@POSIX
 def test_allow_once_is_for_a_person_and_a_stopped_call(world: World) -> None:
     code, page = type_into(world, ["guard", "allow-once", "git status"], b"")
     assert (code, "Nothing to allow" in page) == (0, True)
