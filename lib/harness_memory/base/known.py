@@ -39,6 +39,13 @@ def is_news(root: str, about: str, session_id: str) -> bool:
     return b"\n" + key_of(about) in known and b"\n" + key_of(about, session_id) not in known
 
 
+def learn(root: str, checkout: str, paths: list[str], failed: list[str]) -> None:
+    """Files that sessions changed in a checkout, and commands that failed before another worked; the newest first."""
+    about = ["$ " + " ".join(command.split()) for command in failed]
+    about += [checkout.replace("\\", "/") + "/" + path for path in paths]
+    add(root, [key_of(each) for each in dict.fromkeys(about)][: _MAX_BYTES // 32][::-1])
+
+
 def add(root: str, keys: list[bytes]) -> None:
     from . import files
 

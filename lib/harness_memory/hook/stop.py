@@ -57,9 +57,8 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             if updated.state.files or updated.state.fixed:
                 from ..base import known
 
-                about = [run.root.replace("\\", "/") + "/" + path for path in updated.state.files]
-                about += ["$ " + " ".join(failed.split()) for failed, _ in updated.state.fixed]
-                known.add(run.store_root, [known.key_of(each) for each in about])
+                failed = [failed for failed, _ in updated.state.fixed]
+                known.learn(run.store_root, run.root, list(updated.state.files), failed)
         if updated.state.notes_read:
             from ..notes import shelf
 
