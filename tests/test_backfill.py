@@ -68,7 +68,7 @@ def test_an_edit_names_a_session_that_was_recorded_afterwards(world: World) -> N
     world.json("backfill")
     life = Life(world.home, world.repo)
     life.start()
-    life.prompt("How are totals rounded in totals.py?")
+    life.prompt("hello there")
     call = {"file_path": str(world.repo / "totals.py"), "old_string": "a", "new_string": "b"}
     assert "last changed totals.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from typing import Any
@@ -94,7 +95,11 @@ def _question(parser: argparse.ArgumentParser, argv: list[str]) -> tuple[argpars
     add("--cwd", metavar="DIR", help="where it is run (default: the current directory, or that of --project)")
     add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
     add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
-    args = parser.parse_args(argv)
+    args, more = parser.parse_known_args(argv)
+    if more and args.command:
+        given = shlex.quote(" ".join([args.command, *more]))
+        raise Refusal("a command is one argument, in quotes: harness guard check %s" % given)
+    parser.parse_args(argv)
     project = start = os.path.realpath(arguments.directory(args))
     cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd or "")))
     if not os.path.isdir(cwd):

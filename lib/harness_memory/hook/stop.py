@@ -57,8 +57,7 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             if updated.state.files or updated.state.fixed:
                 from ..base import known
 
-                failed = [failed for failed, _ in updated.state.fixed]
-                known.learn(run.store_root, run.root, list(updated.state.files), failed)
+                known.learn(run.store_root, updated.state.files, [failed for failed, _ in updated.state.fixed])
         if updated.state.notes_read:
             from ..notes import shelf
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from .note import Note
 
+VERBS = dict(zip(settings.ENFORCE, ("reminds", "asks", "denies")))
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
 _TEXTS = ["text"]
 _RULE = {
@@ -40,6 +41,8 @@ _ABBREVIATED = ("npm", "pnpm", "bun", "cargo", "git commit", "git checkout")  # 
 
 class Bound(OSError):
     """A note that binds would bind less."""
+
+    remedy = "Nothing was changed."
 
 
 def firmness(note: Note) -> str:

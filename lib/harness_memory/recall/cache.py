@@ -105,8 +105,6 @@ class _Cache:
         changed = sorted([each for each in stamped if each[1] != self.stamps.get(each[0])], reverse=True)
         most = len(changed) if self.is_whole else settings.RECALL_TAKEN_AT_PROMPT
         is_complete = len(changed) <= most
-        paths: list[str] = []
-        failed: list[str] = []
         for name, stamp in changed[:most]:
             if name[:-5].rpartition("Z-")[2] in own or time.monotonic() > ends:
                 is_complete = False
@@ -116,17 +114,7 @@ class _Cache:
 
             value = episode.load(self.project_dir, name)
             if value:
-                paths += value["files_changed"]
-                failed += [fix["failed"] for fix in value["commands_failed_then_fixed"]]
                 self._add(of_episode(name, value, episode.headline(value)), stamp)
-        if paths or failed:  # sessions of other machines and of earlier times passed no Stop here
-            from ..base import known
-            from ..project import identity
-
-            try:
-                known.learn(self.store_root, identity.last_seen(self.project_dir)[0], paths, failed)
-            except OSError:
-                pass  # nothing can be written here
         if self.is_whole:
             self.gone.update({id for id in self.stamps if "/" not in id}.difference(names))
         if is_complete and changed_ns < now * 10**9 - _SETTLED_NS:
