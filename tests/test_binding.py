@@ -90,7 +90,7 @@ def test_every_tool_that_carries_a_path_is_judged(
     remember(world, "Generated files are not edited", "--enforce", "deny", "--when", "path: src/gen/**")
     answer = call(life, tool, **given)
     assert bool(answer) is is_met
-    named = "--tool %s --input '{\"file_path\": \"%s" % (tool, world.repo.as_posix())
+    named = '--tool %s --input \'{"file_path": "%s' % (tool, world.repo.as_posix())
     assert (named in answer.get("permissionDecisionReason", "")) is (is_met and tool != "Bash")
 
 

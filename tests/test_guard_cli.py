@@ -79,7 +79,7 @@ def test_check_gives_the_verdict_of_the_hook(world: World, command: str, verdict
     assert not world.root.exists()  # nothing is recorded
     if " " in command and "'" not in command:
         unquoted = world.run("guard", "check", *command.split())
-        assert (unquoted.code, "in quotes: harness guard check '%s'" % command in unquoted.stderr) == (2, True)
+        assert (unquoted.code, "in quotes: '%s'" % command in unquoted.stderr) == (2, True)
     page = world.run("guard", "check", command)
     assert page.stdout.split()[:2] == ["Verdict", verdict + (";" if verdict == "asks" else "")]
     assert rule is None or rule in page.stdout

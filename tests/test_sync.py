@@ -19,8 +19,8 @@ import interposer
 import pytest
 import support
 from commandline import HARNESS, World
-from life import Life
 from interposer import KILL, Interposer, Plan
+from life import Life
 from machines import Machine, assert_same, settle
 
 from harness_memory import cli

@@ -45,7 +45,7 @@ def is_news(root: str, about: str, session_id: str) -> bool:
 def learn(root: str, paths: list[str], failed: list[str]) -> None:
     """Files that sessions changed, and commands that failed before another worked; the oldest first."""
     about = [*("$ " + " ".join(command.split()) for command in failed), *paths]
-    add(root, [*dict.fromkeys(map(key_of, about))][-_MAX_BYTES // 32 :])
+    add(root, [*dict.fromkeys(map(key_of, about))][-_MAX_BYTES // 32 :])  # of a whole memory the newest
 
 
 def add(root: str, keys: list[bytes]) -> None:

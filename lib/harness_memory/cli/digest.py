@@ -41,10 +41,8 @@ def _midnight(days: int) -> float:
 def _sessions(project_dir: str, begin: float, end: float) -> list[dict[str, Any]]:
     rows = []
     for record in records.load_all(project_dir):
-        if (clock.parse(record.started) or 0.0) >= end or record.seen < begin or record.seen >= end:
-            continue
-        if not record.headline:  # nothing was asked
-            continue
+        if (clock.parse(record.started) or 0.0) >= end or not begin <= record.seen < end or not record.headline:
+            continue  # of another time, or nothing was asked
         value = record.episode or {}
         row = {key: value.get(key) or [] for key in ("decisions", "files_changed", "commits")}
         row.update(id=record.id, project=arguments.project_name(project_dir), headline=record.headline)

@@ -96,10 +96,9 @@ def _question(parser: argparse.ArgumentParser, argv: list[str]) -> tuple[argpars
     add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
     add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
     args, more = parser.parse_known_args(argv)
-    if more and args.command:
-        given = shlex.quote(" ".join([args.command, *more]))
-        raise Refusal("a command is one argument, in quotes: harness guard check %s" % given)
-    parser.parse_args(argv)
+    if more:
+        whole = shlex.quote(" ".join([args.command or "", *more]).strip())
+        parser.error("unrecognized: %s. A command is one argument, in quotes: %s" % (" ".join(more), whole))
     project = start = os.path.realpath(arguments.directory(args))
     cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd or "")))
     if not os.path.isdir(cwd):
@@ -257,8 +256,8 @@ def _rule_lines(rule: dict[str, Any]) -> list[str]:
     rows = [["Rule", rule["id"]], ["Tier", "%s (default: %s)" % (rule["tier"], rule["default"] or "none")]]
     rows.append(["From", short(rule["from"]) if rule["from"] else "default"])
     rows += [["Reason", rule["reason"]], ["Instead", rule["remedy"] or "-"]]
-    for match in rule.get("matches") or [rule.get("match") or {}]:
-        parts = ["%s: %s" % (key, value) for key, value in match.items() if value]
+    for each in rule.get("matches") or [rule.get("match") or {}]:
+        parts = ["%s: %s" % (key, value) for key, value in each.items() if value]
         rows += [["Matches", "; ".join(parts)]] if parts else []
     return table([[name, line(text)] for name, text in rows])
 

@@ -199,12 +199,10 @@ def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[st
 
 def _effect(note: Note) -> str:
     """How a note binds, for the person who wrote it."""
-    firm = binding.firmness(note)
-    when, after, require = [
-        ", ".join([each.partition(": ")[2] for each in note.patterns(key)]) for key in notes.PATTERNS
-    ]
-    said = ". %s: %s" % (binding.VERBS[firm].capitalize(), when) if firm and when else ""
-    return said + (". After %s: %s" % (after, require) if firm and after and require else "")
+    verb = binding.VERBS.get(binding.firmness(note), "")
+    when, after, step = (", ".join([each.partition(": ")[2] for each in note.patterns(key)]) for key in notes.PATTERNS)
+    said = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
+    return said + (". After %s: %s" % (after, step) if verb and after and step else "")
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:

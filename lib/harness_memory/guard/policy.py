@@ -94,7 +94,7 @@ class Policy:
                 yield rule["id"]
 
     def bind(self, noted: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
-        """Take over the rules of notes that ask or deny, the firmest first; as findings against a call that met them."""
+        """Take over rules of notes that ask or deny, the firmest first: findings against a call that met them."""
         findings = []
         for rule in [rule for rule in noted if rule["enforce"] in (rules.ASK, rules.DENY)]:
             name = "note." + rule["note"].partition("/")[2]

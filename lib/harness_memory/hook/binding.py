@@ -12,8 +12,6 @@ from ..session import capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..session.capture import Capture
     from ..session.sessions import Session
     from .runner import Run

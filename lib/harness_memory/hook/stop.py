@@ -54,10 +54,6 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             from ..memory import views
 
             views.refresh(run.project_dir, run.patience(), session.episode_name, updated.episode)
-            if updated.state.files or updated.state.fixed:
-                from ..base import known
-
-                known.learn(run.store_root, updated.state.files, [failed for failed, _ in updated.state.fixed])
         if updated.state.notes_read:
             from ..notes import shelf
 

@@ -170,7 +170,7 @@ def load_rows(
             if row is None or row.stamp != stamp.encode():
                 value = (written if name == changed else None) or episode.load(project_dir, name)
                 row = _row(name, stamp, value) if value else None
-                if value and name != changed:  # of another machine, or recorded afterwards: it passed no Stop here
+                if value:
                     paths += value["files_changed"]
                     failed += [fix["failed"] for fix in value["commands_failed_then_fixed"]]
         if row:

@@ -39,14 +39,13 @@ def render(notes: list[Note]) -> tuple[str, int]:
 
 
 def render_line(note: Note) -> str:
-    from . import binding  # reading an index does not need it
+    from .binding import VERBS, firmness  # reading an index does not need it
 
     name = one_line(note.name).replace("[", "(").replace("]", ")")
     folder = FOLDERS.get(note.scope, TOPICS)
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
-    firm = binding.firmness(note)
-    facts += [binding.VERBS[firm]] if firm else []
+    facts += filter(None, [VERBS.get(firmness(note))])
     facts += [_ABOUT + ", ".join(map(one_line, note.files))] if note.files else []
     elsewhere = [one_line(ref) for ref in note.items("supersedes") if "/" in ref]
     return " · ".join(facts) + (_INSTEAD + ", ".join(elsewhere) if elsewhere else "")
