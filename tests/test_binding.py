@@ -56,7 +56,7 @@ def test_a_denying_note_stops_its_command_in_any_spelling_and_says_why(world: Wo
     assert answer["permissionDecision"] == "deny"
     reason = answer["permissionDecisionReason"]
     assert reason.startswith("Harness guard [note.no-npm]: `npm install")
-    assert 'is against the rule "%s". Instead: pnpm add' % NPM in reason
+    assert 'is against the rule "%s". Instead: pnpm add. Do not' % NPM in reason
     (event,) = world.json("audit")
     assert (event["rule"], event["decision"]) == ("note.no-npm", "deny")
     assert life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "npm test"})).stdout == ""
@@ -67,7 +67,10 @@ def test_every_tool_that_carries_a_path_is_judged(
     world: World, life: Life, tool: str, given: dict[str, str], is_met: bool
 ) -> None:
     remember(world, "Generated files are not edited", "--enforce", "deny", "--when", "path: src/gen/**")
-    assert bool(call(life, tool, **given)) is is_met
+    answer = call(life, tool, **given)
+    assert bool(answer) is is_met
+    named = '--tool %s --input \'{"file_path": "%s' % (tool, world.repo.as_posix())
+    assert (named in answer.get("permissionDecisionReason", "")) is (is_met and tool != "Bash")
 
 
 def test_ask_is_a_question_and_without_a_person_a_denial_with_the_reason(world: World, life: Life) -> None:
@@ -115,9 +118,10 @@ LOOSENING = [
 
 @pytest.mark.parametrize("words", LOOSENING)
 def test_only_a_person_loosens_what_binds(world: World, life: Life, words: tuple[str, ...]) -> None:
-    remember(world, NPM, *DENY)
+    assert world.memory("remember", NPM, *DENY).stdout.endswith("no-npm.md (1 fact). Denies: npm install*\n")
+    assert " · denies\n" in (world.project / "MEMORY.md").read_text("utf-8")
     refused = world.memory(*words)
-    assert (refused.code, "only a person" in refused.stderr) == (2, True)
+    assert (refused.code, "only a person" in refused.stderr, "doctor" in refused.stderr) == (2, True, False)
     assert call(life, "Bash", command="npm install")["permissionDecision"] == "deny"
     assert typed(world, *words) == 0
     assert call(life, "Bash", command="npm install").get("permissionDecision") is None
@@ -145,6 +149,8 @@ def test_the_model_may_tighten(world: World, life: Life) -> None:
         world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--topic", "deploys"
     )
     assert world.memory("note", "edit", "deploys", "--enforce", "deny", "--when", "command: make ship").code == 0
+    (line,) = [line for line in Life(world.home, world.repo).start().context.splitlines() if "second look" in line]
+    assert (line.endswith(" · denies"), line.count("20")) == (True, 1), line
     for command in ("make deploy", "make ship"):
         assert call(life, "Bash", command=command)["permissionDecision"] == "deny"
 

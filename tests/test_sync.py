@@ -21,6 +21,7 @@ import pytest
 import support
 from commandline import HARNESS, World
 from interposer import KILL, Interposer, Plan
+from life import Life
 from machines import Machine, assert_same, settle
 
 from harness_memory import cli
@@ -96,6 +97,17 @@ def test_both_machines_have_everything_and_the_other_version_of_a_page(pair: lis
         stop_something(machine)
     settle(pair)
     assert_same(pair)
+
+
+def test_an_edit_names_the_session_of_another_machine(pair: list[Machine]) -> None:
+    one, two = pair
+    one.live(1)
+    settle(pair)
+    life = Life(two.home, two.repo)
+    life.start()
+    life.prompt("hello there")
+    call = {"file_path": str(two.repo / "stock.py"), "old_string": "a", "new_string": "b"}
+    assert "last changed stock.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
 
 
 def test_deletions_and_forget_win_over_older_content_and_lose_against_newer(pair: list[Machine]) -> None:

@@ -191,10 +191,18 @@ def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[st
     pairs = lint.check_pairs(read_all(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
     value = {**described(saved), "findings": [finding._asdict() for finding in findings]}
-    rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
+    rows = ["%s in %s (%s)%s" % (done, short(saved.path), count(len(saved.facts), "fact"), _effect(saved))]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
     return value, rows
+
+
+def _effect(note: Note) -> str:
+    """How a note binds, for the person who wrote it."""
+    verb = binding.VERBS.get(binding.firmness(note), "")
+    when, after, step = (", ".join([each.partition(": ")[2] for each in note.patterns(key)]) for key in notes.PATTERNS)
+    said = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
+    return said + (". After %s: %s" % (after, step) if verb and after and step else "")
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:

@@ -75,7 +75,7 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
     live = []
     for one in facts["live"]:
         state = "working" if one["is_at_work"] else "waiting for a prompt"
-        state = "died; the next session start archives it" if one["is_alive"] is False else state
+        state = settings.DIED + "; the next session start archives it" if one["is_alive"] is False else state
         where = " on %s" % one["branch"] if one["branch"] else ""
         live.append(line("%s since %s%s: %s" % (one["id"], local(one["started"]), where, state)))
     shown = some(live, _SHOWN) or ["no session is running here"]

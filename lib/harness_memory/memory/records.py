@@ -98,7 +98,8 @@ class Record:
         value = self.episode or {}
         listed = value.get("files_changed") or self.meta.get("artifacts")
         return {
-            **{key: getattr(self, key) for key in ("id", "started", "status", "branch", "headline")},
+            **{key: getattr(self, key) for key in ("id", "started", "branch", "headline")},
+            "status": self.state,
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
             "ended": self.meta.get("ended") or value.get("ended"),
