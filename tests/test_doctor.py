@@ -120,6 +120,14 @@ def test_damage_to_the_entries_is_named(installed: World, settings_file: Path) -
     assert installed.json("status")["hooks"]["installs"] == []
 
 
+def test_hooks_that_keep_another_memory_are_named(installed: World, settings_file: Path) -> None:
+    for command in [hook.command for hook in settingsfile.hooks(settings_file.read_text("utf-8"), str(support.ROOT))]:
+        assert settingsfile.store_of(settingsfile.with_store(command, "/o'b c")) == "/o'b c"
+    edit(settings_file, str(installed.root), "/home/you/.claude/memory")
+    assert "hooks keep the memory in /home/you/.claude/memory" in problems(installed)["install"]["text"]
+    assert "NOT WELL" in hook_line(installed)
+
+
 def test_what_switches_the_hooks_off_is_named(installed: World, settings_file: Path) -> None:
     assert set(problems(installed, env={"HARNESS_MEMORY": "off"})) == {"switch"}
     value = json.loads(settings_file.read_text(encoding="utf-8"))

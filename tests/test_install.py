@@ -258,6 +258,19 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
 
 
 @POSIX
+def test_an_install_by_hand_is_the_same(tmp_path: Path) -> None:
+    page = (support.ROOT / "docs" / "hand-install.md").read_text(encoding="utf-8").partition("## By hand")[2]
+    script = "\n".join(re.findall(r"^\$ (.+)", page.partition("\n## ")[0], re.M))
+    home, tree = tmp_path / "home", str(support.ROOT)
+    env = support.clean_environment(home)
+    done = subprocess.run(["sh", "-ec", script], cwd=tree, env=env, stdout=subprocess.PIPE, check=True)
+    entries = settingsfile.entries(tree, PYTHON, [str(home / ".claude" / "memory")], str(home))
+    assert done.stdout.decode("utf-8") == settingsfile.merge("{}\n", entries)
+    copies = Installation(tree, "user", str(home / ".claude" / "settings.json"), str(tmp_path)).skills(PYTHON)
+    assert {path: Path(path).read_bytes() for path in copies} == copies
+
+
+@POSIX
 @pytest.mark.parametrize(
     ("event", "answer"), [("PreToolUse", b'"deny"'), ("SessionStart", b"HARNESS_MEMORY_HOME in the env")]
 )

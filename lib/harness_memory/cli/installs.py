@@ -24,8 +24,8 @@ class Install:
 
     is_plugin = False
 
-    def __init__(self, path: str, record: dict[str, Any], *, is_read_here: bool) -> None:
-        self.path, self.record, self.is_read_here = path, record, is_read_here
+    def __init__(self, path: str, record: dict[str, Any], store: str = "", *, is_read_here: bool) -> None:
+        self.path, self.record, self.store, self.is_read_here = path, record, store, is_read_here
         self.hooks: list[settingsfile.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []
@@ -47,6 +47,9 @@ class Install:
         self.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
         paths = dict.fromkeys(path for hook in self.hooks for path in _paths_in(hook.command))
         self.problems += ["%s is gone" % path for path in paths if not os.path.isfile(path)]
+        for store in {settingsfile.store_of(hook.command) for hook in self.hooks} - {""}:
+            if os.path.realpath(store) != os.path.realpath(self.store):
+                self.problems.append("hooks keep the memory in %s, commands read %s" % (store, self.store))
         if settingsfile.disables_hooks(text):
             self.is_disabled = True
             self.problems.append('"disableAllHooks" is set in this file')
@@ -109,7 +112,7 @@ def find(root: str, directory: str, project_root: str) -> list[Install]:
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (directory, project_root)]
     here = [settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places]
     paths = dict.fromkeys((*records, *here))
-    installs = [Install(path, records.get(path, {}), is_read_here=path in here) for path in paths]
+    installs = [Install(path, records.get(path, {}), root, is_read_here=path in here) for path in paths]
     installs = [install for install in installs if install.record or install.hooks or install.problems]
     return [*installs, *_plugins([*dict.fromkeys(here)])]
 
