@@ -66,8 +66,11 @@ class Record:
 
     @property
     def state(self) -> str:
-        is_dead = self.status == settings.ACTIVE and self.is_alive is False
-        return settings.DIED if is_dead else self.status
+        if self.status != settings.ACTIVE:
+            return self.status
+        if not sessions.read_marker(self.project_dir, self.claude_id):
+            return settings.ELSEWHERE
+        return settings.DIED if self.is_alive is False else self.status
 
     @property
     def end(self) -> str:
