@@ -440,8 +440,10 @@ def test_the_self_test_names_the_problem() -> None:
 def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
     path = home / ".claude" / "settings.json"
     path.write_bytes(b'{\r\n  "a": 1\r\n}')
-    result = run(home, "--dry-run")
+    result = run(home, "--dry-run", "--backfill")
     assert (result.code, result.stderr) == (0, "")
+    assert "Would read the transcripts of 0 earlier sessions" in result.stdout
+    assert "Would keep the settings as they are now in %s.harness-memory.bak" % path in result.stdout
     assert '-  "a": 1\n+  "a": 1,\n+  "hooks": {\n' in result.stdout
     assert "Would add the skill %s" % (home / ".claude/skills/harness-recall/SKILL.md") in result.stdout
     assert os.listdir(str(home / ".claude")) == ["settings.json"]
@@ -455,6 +457,8 @@ def test_harness_goes_on_the_path_and_into_the_status_line_and_leaves_both(home:
     assert "--statusline shows" in run(home).stdout
     folder.mkdir(parents=True)
     env = {"PATH": "%s:%s" % (folder, os.environ["PATH"])}
+    assert "Would link %s" % (folder / "harness") in run(home, "--dry-run", **env).stdout
+    assert os.listdir(str(folder)) == []
     page = run(home, "--statusline", **env).stdout
     assert os.readlink(str(folder / "harness")) == str(support.ROOT / "harness")
     assert ("`~/.local/bin/harness`" in page, "--statusline" in page) == (True, False)
@@ -462,7 +466,9 @@ def test_harness_goes_on_the_path_and_into_the_status_line_and_leaves_both(home:
     line = json.loads(path.read_text())["statusLine"]["command"]
     shown = subprocess.run(line, shell=True, input=b"{}", capture_output=True, env={"HOME": str(home)}, cwd=str(home))
     assert (shown.stdout, shown.stderr) == (b"Memory: empty\n", b"")
-    run(home, "--uninstall", **env)
+    assert "Would remove %s" % (folder / "harness") in run(home, "--uninstall", "--dry-run", **env).stdout
+    page = run(home, "--uninstall", **env).stdout
+    assert ("harness-recall" in page, "~/.local/bin/harness" in page) == (True, True)
     assert (path.read_text(), os.listdir(str(folder))) == ('{"model": "opus"}', [])
     (folder / "harness").write_text("mine")
     path.write_text('{"statusLine": {"type": "command", "command": "mine"}}')
