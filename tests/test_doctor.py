@@ -97,6 +97,7 @@ def test_after_an_uninstall_it_is_not_installed(installed: World) -> None:
     env = support.clean_environment(installed.home)
     subprocess.run([*INSTALL, "--uninstall"], cwd=str(installed.repo), env=env, stdout=subprocess.DEVNULL, check=True)
     assert set(problems(installed)) == {"install"}
+    assert str(support.ROOT / "install.py") in hook_line(installed)
 
 
 @pytest.mark.parametrize("text", ["{}", None, "{nope", "[]", '{"hooks": 1}', "\x00"])
