@@ -122,10 +122,9 @@ def test_damage_to_the_entries_is_named(installed: World, settings_file: Path) -
 
 
 def test_hooks_that_keep_another_memory_are_named(installed: World, settings_file: Path) -> None:
-    for command in [hook.command for hook in settingsfile.hooks(settings_file.read_text("utf-8"), str(support.ROOT))]:
-        assert settingsfile.store_of(settingsfile.with_store(command, "/o'b c")) == "/o'b c"
-    edit(settings_file, str(installed.root), "/home/you/.claude/memory")
-    assert "hooks keep the memory in /home/you/.claude/memory" in problems(installed)["install"]["text"]
+    edit(settings_file, str(installed.root), "/home/you/.claude/m e")
+    text = "hooks keep the memory in /home/you/.claude/m e, commands read %s" % installed.root
+    assert text in problems(installed)["install"]["text"]
     assert "NOT WELL" in hook_line(installed)
 
 

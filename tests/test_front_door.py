@@ -94,8 +94,8 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
         word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code
     ] == []
     assert [each["asked"] for each in data["projects"][0]["sessions"] if each["id"] == session.id[:8]] == [[HOSTILE]]
-    bound = [(each["enforce"], each["after"], each["require"]) for each in data["projects"][0]["notes"] if "after" in each]
-    assert bound == [("ask", ["path: ui/**"], ["command: make build"])]
+    (note,) = (each for each in data["projects"][0]["notes"] if "after" in each)
+    assert (note["enforce"], note["after"], note["require"]) == ("ask", [step[1]], [step[3]])
     assert "default-src 'none'; style-src 'sha256-" in text
     assert shop.memory("view", "--out", str(tmp_path)).code == 2
 

@@ -443,7 +443,6 @@ def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
     result = run(home, "--dry-run", "--backfill")
     assert (result.code, result.stderr) == (0, "")
     assert "Would read the transcripts of 0 earlier sessions" in result.stdout
-    assert "Would keep the settings as they are now in %s.harness-memory.bak" % path in result.stdout
     assert '-  "a": 1\n+  "a": 1,\n+  "hooks": {\n' in result.stdout
     assert "Would add the skill %s" % (home / ".claude/skills/harness-recall/SKILL.md") in result.stdout
     assert os.listdir(str(home / ".claude")) == ["settings.json"]

@@ -117,7 +117,6 @@ IDENTITY_ITEMS_KEPT = 50
 # Life of a session
 STATUSES = ACTIVE, COMPLETED, ABANDONED = ("ACTIVE", "COMPLETED", "ABANDONED")
 DIED = "DIED"  # as shown: on disk it is ACTIVE until the next session start
-ELSEWHERE = "elsewhere"  # as shown: ACTIVE when another machine sent it
 SHORT_ID_CHARS = (8, 13, 18, 23, 36)  # as many of Claude's id as it takes to be unique in its day
 
 # Input

@@ -41,10 +41,9 @@ def sync(argv: list[str]) -> int:
     init.add_argument("url", metavar="URL", help="of a repository that holds nothing else")
     init.add_argument("--private", action="store_true", help="the remote is private: do not ask")
     init.add_argument("--force", action="count", default=0, help="twice: although a project's code is there")
+    since = "send no session from before this day"
     for parser in (run, init):
-        parser.add_argument(
-            "--since", metavar="DAY", type=arguments.instant, help="send no session from before this day"
-        )
+        parser.add_argument("--since", metavar="DAY", type=arguments.instant, help=since)
     actions.add("status", "the remote, the last result, what is left out")
     actions.add("off", "stop syncing; memory, remote and history stay")
     exclude = actions.add("exclude", "projects that stay on this machine; without a name, list them")
@@ -166,9 +165,8 @@ def _purge(root: str, args: argparse.Namespace) -> int:
     if not args.yes:
         number = store.git("rev-list", "--count", syncing.BRANCH)
         what = "The %s of %s would become one. Nothing was changed. To do it: the same again with --yes"
-        return answer(
-            args.json, {"purged": False}, [what % (count(int(number), "commit"), _shown(store.config["remote"]))]
-        )
+        what %= count(int(number), "commit"), _shown(store.config["remote"])
+        return answer(args.json, {"purged": False}, [what])
     with store.lock():
         store.sync(time.time())
         store.purge_history()

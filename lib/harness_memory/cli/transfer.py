@@ -48,8 +48,8 @@ def import_(argv: list[str]) -> int:
             found, ids = transfer.moved(found, ids.pop(), project.id), {project.id}
             arguments.private_root(project)
         changed = transfer.take(arguments.private_root(), found, now)
-        what = count(len(changed), "file"), short(source), ", ".join(map(line, sorted(ids)))
-        lines = ["Took over %s from %s into %s." % what]
+        lines = ["Took over %s from %s into " % (count(len(changed), "file"), short(source))]
+        lines[0] += ", ".join(map(line, sorted(ids))) + "."
         is_other = len(ids) == 1 and ids.isdisjoint((project.id, settings.USER_DIR))
         lines += ["That is another project. Into this one: the same with --project ."] if is_other else []
         return answer(args.json, {"changed": changed, "projects": sorted(ids)}, lines)

@@ -23,7 +23,8 @@ REASON = "recorded from its transcript afterwards"
 
 # What became of a transcript.
 MADE, KNOWN, LIVE, FRESH, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
-    "made", "known", "running", "changed just now", "forgotten", "without substance", "too old", "of other projects", "unreadable",
+    "made", "known", "running", "changed just now", "forgotten",
+    "without substance", "too old", "of other projects", "unreadable",
 )  # fmt: skip
 
 

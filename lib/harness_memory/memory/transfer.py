@@ -25,11 +25,8 @@ def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-                data = (
-                    files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
-                    if merge.is_synced(path)
-                    else None
-                )
+                file = os.path.join(folder, name)
+                data = files.read(file, settings.ARCHIVE_MAX_BYTES) if merge.is_synced(path) else None
                 if data is not None:
                     found[path] = merge.shared(path, data)
     return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}

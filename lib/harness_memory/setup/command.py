@@ -106,8 +106,6 @@ def _install(target: Installation, wanted: settingsfile.Entries, python: str, ar
         lines = ["Would add the skill %s" % path for path in target.skills(python) if not os.path.lexists(path)]
         link, after = installation.put_on_path(ROOT, os.environ, is_trial=True), target.installed(wanted)
         lines += ["Would link %s" % link] if link and not os.path.lexists(link) else []
-        is_kept = target.before not in (None, after) and not target.is_ours
-        lines += ["Would keep the settings as they are now in %s" % target.backup] if is_kept else []
         past = "Would read the transcripts of %s" % output.count(_transcripts(), "earlier session")
         return _rehearse(target, after, [*lines, *[past] * bool(args.backfill)])
     is_changed = target.installed(wanted) != target.before

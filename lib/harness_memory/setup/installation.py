@@ -84,14 +84,10 @@ class Installation:
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
-        about: dict[str, Any] = {
-            "scope": self.scope,
-            "interpreter": interpreter,
-            "version": __version__,
-            "rules": wanted.rules,
-        }
-        about.update(guard=wanted.has_guard, status_line=bool(wanted.status_line), skills=ours, folders=folders)
-        self._put({"settings": self.path, **about})
+        about: dict[str, Any] = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
+        about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard)
+        about.update(status_line=bool(wanted.status_line), skills=ours, folders=folders)
+        self._put(about)
         return [path for path in copies if path not in ours]
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:

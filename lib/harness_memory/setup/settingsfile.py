@@ -121,13 +121,6 @@ def hook_command(interpreter: str, script: str, store: str, words: str = "", *, 
     return command % (*map(invocation.single_quotes, (interpreter, script, store)), start, MARKER)
 
 
-def store_of(command: str) -> str:
-    """The store that an installed command names; "" without one."""
-    match = _PINNED.search(command)
-    text = match.group() if match else ""
-    return text[len("m='") : -len("';")].replace("'\"'\"'", "'") if text[:1] == "m" else text[1 + len(PIN) : -1]
-
-
 def with_store(command: str, store: str) -> str:
     """An installed command that works on another store, for a test of it."""
     quoted = ("m=%s;" % invocation.single_quotes(store), '"%s%s"' % (PIN, store))
