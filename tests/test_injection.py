@@ -69,7 +69,7 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     (life.store / "user" / "MEMORY.md").write_text("- prefers tabs\n", "utf-8")
     text = life.start().context
     parts = ["<harness-memory", "Prices are in cents.", "Totals are rounded once", "next: test the guest cart"]
-    parts += ["VAT is included", "prefers tabs", "Totals are rounded once, at the end. [totals.py]", "`show <id>`"]
+    parts += ["VAT is included", "prefers tabs", "`show <id>`"]
     assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory-")
     assert text.count("[%s]" % earlier.meta["date"]) >= 3
     assert text.count("<harness-memory-") == text.count("</harness-memory-") == 1
@@ -105,7 +105,7 @@ def test_a_full_memory_does_not_cut_the_briefing(life: Life) -> None:
     (earlier.project / "MEMORY.md").write_text("\n".join(index) + "\n", "utf-8")
     text = life.start().context
     assert all(line.rstrip() in text for line in lines)
-    assert in_order(text, "test the guest cart", "note-000", "## Past sessions", "`show <id>`")
+    assert in_order(text, "test the guest cart", "note-000", "`show <id>`")
     assert inject.units(text) <= 9500
 
 
@@ -428,7 +428,7 @@ def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
     (entry,) = json.loads((life.directory / "injected.json").read_text("utf-8"))["log"]
     assert entry["units"] == inject.units(text)
     assert entry["tokens"] == (entry["units"] + 3) // 4
-    assert [each["name"] for each in entry["parts"]] == ["briefing", "open", "menu", "usage"]
+    assert [each["name"] for each in entry["parts"]] == ["briefing", "open", "usage"]
 
 
 def test_of_many_injections_the_sums_are_kept(tmp_path: Path) -> None:

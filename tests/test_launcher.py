@@ -70,5 +70,9 @@ def test_installed_twice_the_plugin_stands_back_but_not_its_guard_for_a_project(
 
     assert [is_run(event) for event in EVENTS] == [True, True, True]
     (tmp_path / ".claude" / "memory").mkdir()
-    (tmp_path / ".claude" / "memory" / "installs.json").write_text("{}")
-    assert [is_run(event) for event in EVENTS] == [False, True, False]
+    for settings, are_run in (
+        ("", [True, True, False]),
+        (tmp_path / "repo/.claude/settings.json", [False, True, False]),
+    ):
+        (tmp_path / ".claude" / "memory" / "installs.json").write_text('{"settings": "%s"}' % settings)
+        assert [is_run(event) for event in EVENTS] == are_run

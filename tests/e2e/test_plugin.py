@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import subprocess
-from pathlib import Path
 from typing import Iterator
 
 import pytest
@@ -47,17 +46,13 @@ def client(world: World, *words: str) -> str:
     return done.stdout
 
 
-def harness(world: World, *words: str, cwd: Path | None = None) -> str:
-    return world.python("harness", *words, cwd=cwd).stdout
-
-
 def test_the_manifests_are_valid(world: World) -> None:
     assert "Validation passed" in client(world, "plugin", "validate", "--strict", str(REPOSITORY))
 
 
 def test_one_command_installs_what_the_next_sessions_use(world: World) -> None:
     client(world, *INSTALL)
-    page = harness(world, "memory", "doctor")
+    page = world.python("harness", "memory", "doctor").stdout
     assert re.search(r"ok +install +~/\.claude/plugins/cache/.*: plugin, version", page), page
     assert "All well." in page  # before the first session
     project = world.project("shop")
@@ -104,7 +99,7 @@ def test_installed_twice_a_session_is_told_once_and_doctor_says_so(world: World)
         world.run(project, "And who fixed the totals?", say("You did."))
         (request, *_) = world.api.requests("And who fixed the totals?", MAIN)
         assert sum("Past sessions" in block for block in blocks(request)) == 1
-        page = harness(world, "memory", "doctor", cwd=project)
+        page = world.python("harness", "memory", "doctor", cwd=project).stdout
         assert "installed twice" in page
         assert "keep one: claude plugin uninstall" in page
     finally:
