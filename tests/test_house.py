@@ -75,10 +75,10 @@ PACKAGES = {
     "inject": 535,
     "guard": 5269,
     "hook": 1089,
-    "cli": 4136,
-    "setup": 918,
+    "cli": 4145,
+    "setup": 933,
 }
-FOLDERS = {"hooks": 176, "tests": 16360, "bench": 2700}
+FOLDERS = {"hooks": 176, "tests": 16399, "bench": 2700}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 
