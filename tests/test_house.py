@@ -68,17 +68,17 @@ PACKAGES = {
     "base": 2433,
     "project": 691,
     "audit": 226,
-    "session": 2373,
+    "session": 2372,
     "notes": 990,
-    "memory": 2974,
+    "memory": 2913,
     "recall": 1256,
     "inject": 535,
     "guard": 5269,
     "hook": 1089,
-    "cli": 4145,
-    "setup": 933,
+    "cli": 4135,
+    "setup": 934,
 }
-FOLDERS = {"hooks": 176, "tests": 16399, "bench": 2700}
+FOLDERS = {"hooks": 176, "tests": 16072, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 

@@ -49,6 +49,14 @@ class Installation:
         self.before, self.text = settingsfile.load(path)
         self.is_ours = bool(settingsfile.hooks(self.text, root))
 
+    def wanted(self, interpreter: str, guard: bool | None = None, status_line: bool = False) -> Entries:
+        """Our entries; what is not asked for stays as it was."""
+        auto = (files.load_json(os.path.join(self.store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto")
+        options = {"guard": self.record.get("guard") is not False if guard is None else guard, "auto": bool(auto)}
+        options.update(windows=os.name == "nt", status_line=status_line or bool(self.record.get("status_line")))
+        stores = list(dict.fromkeys([self.store, os.path.realpath(self.store)]))
+        return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
+
     def without(self, wanted: Entries) -> tuple[bytes | None, str]:
         """The file (None for no file) and its text without our entries: the backup, if nothing else was changed."""
         rules = [*wanted.rules, *(self.record.get("rules") or ())]
@@ -85,9 +93,8 @@ class Installation:
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
         about: dict[str, Any] = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
-        about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard)
-        about.update(status_line=bool(wanted.status_line), skills=ours, folders=folders)
-        self._put(about)
+        about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours, folders=folders)
+        self._put({**about, "status_line": bool(wanted.status_line)})
         return [path for path in copies if path not in ours]
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
@@ -99,10 +106,9 @@ class Installation:
         edited = _remove_skills(self.record.get("skills") or {})
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
-        links = [path for path in self.removable() if os.path.islink(path)]
+        for link in self.removable():  # the skills are gone
+            files.remove(link)
         if not self._put():  # what ran later runs as a plugin
-            for link in links:
-                files.remove(link)
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
         if files.names(self.store) == [settings.GITIGNORE_FILE]:
             files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
