@@ -68,9 +68,9 @@ PACKAGES = {
     "base": 2433,
     "project": 691,
     "audit": 226,
-    "session": 2372,
+    "session": 2373,
     "notes": 990,
-    "memory": 2913,
+    "memory": 2917,
     "recall": 1256,
     "inject": 535,
     "guard": 5269,
@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 4135,
     "setup": 934,
 }
-FOLDERS = {"hooks": 176, "tests": 16072, "bench": 2500}
+FOLDERS = {"hooks": 176, "tests": 16076, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 

@@ -347,7 +347,11 @@ def record_versions(root: str, now: float) -> None:
             at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
         result["files"][name] = [at, blob_id(data)]
     for name in {*known["files"]} - {*result["files"]}:
-        result["gone"][_mark(name)] = max(clock.fine_iso(now), _after(known["files"][name][0]))
+        folder = os.path.dirname(os.path.join(root, name))
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        at = clock.fine_iso(min(now, files.modified(folder)))  # it changed when the file went, not when we saw it
+        result["gone"][_mark(name)] = max(at, _after(known["files"][name][0]))
     result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})
     files.write_if_changed(path, _json(result))
 

@@ -30,11 +30,14 @@ for _name, _words in _TABLES["words"].items():
         CLASS.setdefault(_word, []).append(_name)
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
-_LEFT_LEAST = -0.3
+_LEFT_LEAST = -0.4
 _KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
 _TALK = frozenset(("self", "aside", "label tip", "question", units.ROW, units.HEAD))
 _DEED = frozenset(("first why", "done early", "i"))
-_PASSING = frozenset(("question", "explains"))
+_CALLS = (
+    *("question", "open", "undone", "i not", "pending", "later", "first do", "first may", "first ready", "ready do"),
+    *("label later", "lead later", "lead must", "section later", "section must", "section caveat"),
+)
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
 
@@ -56,9 +59,10 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
     for number, (unit, row) in enumerate(zip(found, features(found, about))):
         left = _score(_LEFT, row) + (0.0 if is_work else 0.1)
         kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
-        if left > _LEFT_LEAST and unit.kind not in (units.DONE, units.HEAD):
+        is_call = any(name in row for name in _CALLS)  # else it says how things are
+        if left > _LEFT_LEAST and is_call and unit.kind not in (units.DONE, units.HEAD):
             is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
-            kinds += "lo" if unit.kind == units.OPEN or (is_listed and _PASSING.isdisjoint(row)) else "l"
+            kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
             kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
         elif _TALK.isdisjoint(row) and len(unit.text) > 24:
             decided, learned = _score(_DECISION, row), _score(_FACT, row)
@@ -201,8 +205,7 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
                 found.add("undone")
     if any(word[:2] == "un" and word[-2:] == "ed" and len(word) > 7 and word not in _NOT_UNDONE for word in words):
         found.add("undone")
-    if "not" in found and "i" in found:
-        found.add("i not")
+    found |= {"i not"} if "not" in found and "i" in found else set()
     if words[:1] == ["ill"] or (words[:2] == ["let", "me"] and words[2:3] != ["know"]):
         found.add("self")
     label, colon, rest = text.partition(": ")
@@ -213,10 +216,8 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
     elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
-    if "first this" in found:
-        found -= {"must", "may"}  # "this should show …" asks nobody for anything
+    found -= {"must", "may"} if "first this" in found else set()  # "this should show …" asks nobody for anything
     found |= {"ready do"} if "ready" in words and not found.isdisjoint(("do", "done")) else set()
-    found |= {"yet not"} if "yet" in found and not found.isdisjoint(("not", "pending", "must")) else set()
     found |= {name + " last" for name in ("must", "later") if is_late and name in found}
     signs = (("colon", text[-1:] in ":："), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
     found.update([name for name, is_there in signs if is_there])
