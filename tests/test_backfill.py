@@ -129,10 +129,10 @@ def skipped(world: World) -> Any:
 def test_transcript_written_lately_is_skipped(world: World) -> None:
     session = left(world, ASK, ANSWER)
     os.utime(session.transcript_path)
-    assert skipped(world) == {"running": 1}
+    assert skipped(world) == {"changed just now": 1}
     told = world.memory("backfill").stdout
-    assert "1 running." in told
-    assert "run harness memory backfill later" in told
+    assert "1 changed just now." in told
+    assert "a later run takes it" in told
 
 
 def test_running_session_is_skipped(world: World, client: support.Client) -> None:

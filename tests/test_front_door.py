@@ -85,6 +85,8 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     value = json.loads(path.read_text("utf-8"))
     value.update(headline=HOSTILE, what_was_done=HOSTILE, asked=[HOSTILE])
     path.write_text(json.dumps(value), "utf-8")
+    step = ("--after", "path: ui/**", "--require", "command: make build")
+    assert shop.memory("remember", "Run make build after UI changes", *step).code == 0
     out = tmp_path / "page.html"
     assert shop.memory("view", "--out", str(out)).stdout == "%s: 3 sessions\n" % out
     text = out.read_text("utf-8")
@@ -98,6 +100,8 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
         word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code
     ] == []
     assert [each["asked"] for each in data["projects"][0]["sessions"] if each["id"] == session.id[:8]] == [[HOSTILE]]
+    (note,) = (each for each in data["projects"][0]["notes"] if "after" in each)
+    assert (note["enforce"], note["after"], note["require"]) == ("ask", [step[1]], [step[3]])
     assert "default-src 'none'; style-src 'sha256-" in text
     assert shop.memory("view", "--out", str(tmp_path)).code == 2
 

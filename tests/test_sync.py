@@ -149,6 +149,16 @@ def test_a_session_resumed_on_two_machines_is_the_one_that_ended_later(pair: lis
         assert "painted in blue" in machine.memory("show", session.id[:8]).stdout
 
 
+def test_a_running_session_comes_along_but_runs_on_its_own_machine_alone(pair: list[Machine]) -> None:
+    session = pair[0].work("Paint the shop", "The shop is painted in green.", pid=os.getpid(), end=False)
+    env = session.environment(pid=os.getpid())
+    support.run_hook("user_prompt_submit", session.prompt("And the door"), home=pair[0].home, env=env)
+    settle(pair)
+    for machine, state in zip(pair, ("ACTIVE", "elsewhere")):
+        assert [row.split()[3] for row in machine.memory("list").stdout.splitlines()[1:]] == [state]
+    assert "no session is running here" in pair[1].memory("status").stdout
+
+
 # Any order, any moment -------------------------------------------------------------------------------
 class Schedule:
     """Machines on which chance does something, and syncs."""

@@ -67,9 +67,8 @@ def add_content(parser: argparse.ArgumentParser) -> None:
 
 def add_binding(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--when", "--trigger", metavar="P", action="append", help='"command: npm install*", "path: src/**" (repeatable)'
-    )
+    patterns = '"command: npm install*", "path: src/**" (repeatable)'
+    add("--when", "--trigger", metavar="P", action="append", help=patterns)
     add("--enforce", choices=(*settings.ENFORCE, "off"), help="what happens then (default: remind)")
     add("--after", metavar="P", action="append", help="a change that calls for a step, such as path: ui/**")
     add("--require", metavar="P", action="append", help="the step, such as command: make build")

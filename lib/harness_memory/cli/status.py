@@ -109,4 +109,4 @@ def _hook_state(root: str, registered: list[installs.Install]) -> str:
         return "on: " + paths if here else "not on here, only in " + paths
     if installs.have_run_lately(root):
         return "not in any settings file of this machine, but they have run: probably as a plugin"
-    return "no install on record: python3 install.py (or see: harness memory doctor)"
+    return "no install on record; %s (or see: harness memory doctor)" % installs.INSTALL

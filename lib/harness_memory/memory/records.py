@@ -66,6 +66,8 @@ class Record:
 
     @property
     def state(self) -> str:
+        if self.status == settings.ACTIVE and not sessions.read_marker(self.project_dir, self.claude_id):
+            return "elsewhere"  # the machine that sent it
         is_dead = self.status == settings.ACTIVE and self.is_alive is False
         return settings.DIED if is_dead else self.status
 
