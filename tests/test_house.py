@@ -70,7 +70,7 @@ PACKAGES = {
     "audit": 226,
     "session": 2373,
     "notes": 1017,
-    "memory": 2928,
+    "memory": 2930,
     "recall": 1256,
     "inject": 536,
     "guard": 5296,
@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 4156,
     "setup": 934,
 }
-FOLDERS = {"hooks": 176, "tests": 16060, "bench": 2500}
+FOLDERS = {"hooks": 176, "tests": 16160, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 
