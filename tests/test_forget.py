@@ -281,15 +281,17 @@ def test_strike_takes_the_sentence_the_line_or_the_paragraph(text: str, left: st
 
 
 def test_forgotten_session_leaves_no_word_in_what_others_were_handed(world: World) -> None:
-    answer = "We keep the zanzibar ledger in cents because floats lose pennies.\n\n- [ ] Migrate the zanzibar guests\n"
+    answer = (
+        "Fixed the rounding of the zanzibar report in report.py.\n\nWe keep the zanzibar ledger in cents because floats"
+    )
+    answer += " lose pennies.\n\n- [ ] Migrate the zanzibar guests\n"
     session = world.work("Always round the zanzibar totals once. Why are they off?", answer, ("zanzibar.py",))
-    for number in range(3):
-        world.work("Paint the door %d" % number, "The door has a colour of its own.", ("door%d.py" % number,))
+    world.work("Paint the door", "The door has a colour of its own.", ("door.py",))
     later = Life(world.home, world.repo)
-    assert "zanzibar" in later.start().context
-    assert "zanzibar" in later.prompt("Is the zanzibar ledger kept in cents?").context
+    assert "floats lose pennies" in later.start().context
+    later.prompt("Is the zanzibar ledger kept in cents?")
     later.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(world.repo / "zanzibar.py")}))
     assert world.memory("forget", session.id[:8], "--yes").code == 0
-    held = [path for path in world.root.rglob("*") if path.is_file() and b"zanzibar ledger in" in path.read_bytes()]
+    held = [path for path in world.root.rglob("*") if path.is_file() and b"floats lose pennies" in path.read_bytes()]
     assert held == []
     world.assert_sound()
