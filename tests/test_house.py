@@ -70,16 +70,16 @@ PACKAGES = {
     "audit": 226,
     "session": 2373,
     "notes": 1017,
-    "memory": 2985,
+    "memory": 2925,
     "recall": 1256,
     "inject": 536,
     "guard": 5296,
     "hook": 1049,
-    "cli": 4157,
-    "setup": 918,
+    "cli": 4145,
+    "setup": 916,
 }
-FOLDERS = {"hooks": 176, "tests": 16416, "bench": 2700}
-LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
+FOLDERS = {"hooks": 176, "tests": 16089, "bench": 2700}
+LOADED = {"session_start": 4000, "user_prompt_submit": 4379, "stop": 4300, "pre_tool_use": 900}
 
 
 def lines(*paths: Path) -> int:

@@ -407,17 +407,6 @@ def test_a_page_that_cannot_be_used_is_named(life: Life, tmp_path: Path, kind: s
     assert failures(life.store) == []
 
 
-@pytest.mark.parametrize("file", ["INDEX.md", "STATE/current-work.json", "STATE/conversation_state.json"])
-@pytest.mark.parametrize("damage", [None, b"\xff\0", b"[]", b"{}"])
-def test_a_lost_or_damaged_view_is_no_failure(life: Life, file: str, damage: bytes | None) -> None:
-    path = past(life).project / file
-    path.unlink()
-    if damage is not None:
-        path.write_bytes(damage)
-    life.start()
-    assert failures(life.store) == []
-
-
 # Receipts --------------------------------------------------------------------------------------
 def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
     path = brief(past(life), "- Prices are in cents.\n")

@@ -38,13 +38,14 @@ def rule_for(name: str, args: list[str]) -> str:
     verb, rest = args[1:2], args[2:]
     if args[:1] != ["memory"] or is_help:
         return ""
-    if verb == ["forget"] and {"--yes", shell.UNKNOWN} & set(rest):
+    if verb in (["forget"], ["sync"]) and {"--yes", shell.UNKNOWN} & set(rest):
         return "self.forget"
     if verb in (["prune"], ["archive"]) and "--dry-run" not in rest:
         return "self.forget"
     if verb == ["note"] and rest[:1] not in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"]):
         return "self.forget" if {"remove", shell.UNKNOWN} & set(rest) else ""
-    return "self.other-memory" if _has(rest, ("--project", "--all-projects")) else ""
+    is_beyond = verb in (["import"], ["export"]) or (verb == ["sync"] and "init" in rest)
+    return "self.other-memory" if is_beyond or _has(rest, ("--project", "--all-projects")) else ""
 
 
 def _has(args: list[str], options: Iterable[str]) -> bool:
@@ -63,10 +64,9 @@ def is_free(question: Question) -> bool:
         tree = shell.read(command)
     except shell.Unreadable:
         return False
-    if tree[0] != "cmd" or tree[1] or tree[3] or not all(isinstance(word, str) for word in tree[2]):
-        return False
-    words = list(tree[2])
-    if any(marker in word for word in words for marker in shell.MARKERS):
+    words = list(tree[2]) if tree[0] == "cmd" and not tree[1] and not tree[3] else []
+    plain = [word for word in words if isinstance(word, str) and not any(mark in word for mark in shell.MARKERS)]
+    if not words or plain != words:
         return False
     is_installed = words[0][:1] == "/" and not words[0].startswith(question.project.rstrip("/") + "/")
     if name_of(words[0]).rstrip("0123456789.") == "python" and ("/" not in words[0] or is_installed) and len(words) > 1:
