@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 4145,
     "setup": 916,
 }
-FOLDERS = {"hooks": 176, "tests": 16089, "bench": 2700}
+FOLDERS = {"hooks": 176, "tests": 16089, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4379, "stop": 4300, "pre_tool_use": 900}
 
 
