@@ -47,8 +47,8 @@ def line(text: str) -> str:
     if word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word:  # a command, not a path
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
-    plain = _folded(bare).lower()
-    is_role = ":" in plain and plain.partition(":")[0].strip(_MARKERS) in _ROLES
+    plain, said = _folded(text).lower(), _folded(bare).lower()
+    is_role = ":" in said and said.partition(":")[0].strip(_MARKERS) in _ROLES
     is_order = any(first in plain and second in plain for first, second in _ORDERS)
     is_order = is_order or all(any(word in plain for word in words) for words in _PAIRS)
     if is_role or is_order or _is_fed(plain):
@@ -63,7 +63,7 @@ def _is_fed(plain: str) -> bool:
     piped = [part.split()[:1] for part in plain.replace("`", "").split("|")[1:]]
     if any(word and word[0].rpartition("/")[2] in _SHELLS for word in piped):
         return True
-    is_inner = any(mark + each in plain for mark in ("(", "`") for each in _FETCHES[1:])
+    is_inner = any(mark + each in plain for mark in ("$(", "<(", "iex (") for each in _FETCHES[1:])
     return is_inner and not _SHELLS.isdisjoint(plain.replace("`", " ").replace("/", " ").split())
 
 
