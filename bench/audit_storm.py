@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Processes appending to one audit trail at once, some killed: the chain must hold, no acknowledged event be missing.
-
-    python3 bench/audit_storm.py [--processes 32] [--events 500] [--seed 1] [--interpreter PYTHON]
 
 A quarter of the processes is killed with SIGKILL at a random moment; half of those kill themselves
 after half a line. An event is acknowledged once its writer has said the hash that `append` returned.
@@ -9,16 +6,12 @@ after half a line. An event is acknowledged once its writer has said the hash th
 
 from __future__ import annotations
 
-import argparse
-import os
 import random
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "lib"))
+from typing import Any
 
 from harness_memory.audit import trail
 
@@ -101,24 +94,15 @@ class Storm:
         return problems
 
 
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--processes", type=int, default=32)
-    parser.add_argument("--events", type=int, default=500)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--interpreter", default=sys.executable)
-    args = parser.parse_args()
-    with tempfile.TemporaryDirectory(prefix="audit-storm-") as scratch:
-        options = {"processes": args.processes, "events": args.events, "seed": args.seed}
-        storm = Storm(Path(scratch), interpreter=os.path.abspath(args.interpreter), **options)
-        problems = storm.problems()
-        found = trail.verify(str(storm.project), {})
-        said = sum(len(writer.acknowledged()) for writer in storm.writers)
-    print("%d processes, %d killed; %d events acknowledged, %d in the chain, %d torn lines; %.1f s" % (
-        args.processes, storm.killed, said, found.count, found.torn, storm.seconds))  # fmt: skip
-    print("\n".join(problems) or "the chain is whole, nothing acknowledged is missing")
-    return 1 if problems else 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+    counts = {"storms": 0, "events": 0, "killed": 0}
+    problems: list[str] = []
+    while not counts["storms"] or time.monotonic() < ends:
+        place, number = directory / ("audit%d" % counts["storms"]), seed + counts["storms"]
+        place.mkdir()
+        storm = Storm(place, processes=32, events=500, seed=number, interpreter=sys.executable)
+        problems += storm.problems()
+        counts["storms"] += 1
+        counts["events"] += sum(len(writer.acknowledged()) for writer in storm.writers)
+        counts["killed"] += sum(code != 0 for code in storm.codes)
+    return {"counts": counts, "problems": problems}

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The long campaign over throw-away homes: kills, faults, damage, storms, load and fuzz, with a seed and a time limit.
+"""The long campaign over throw-away homes: kills, faults, damage, storms, load, fuzz, with a seed and a time limit.
 
     python3 bench/chaos.py [--minutes 60] [--seed 1] [--only kills,fuzz]
 
@@ -24,6 +24,7 @@ from typing import Any, Callable
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "bench"), str(ROOT / "tests"), str(ROOT / "lib")]
 
+import audit_storm  # noqa: E402
 import damage  # noqa: E402
 import fuzz  # noqa: E402
 import load  # noqa: E402
@@ -71,6 +72,7 @@ PARTS: dict[str, tuple[Callable[[Path, int, float], dict[str, Any]], str, float]
     "faults": (points(tuple(FAULTS)), "file operations fail, in six ways", 25),
     "damage": (damage.campaign, "files emptied, cut, garbled, enormous", 15),
     "storm": (storm.campaign, "hooks of 20 sessions at once, a third killed", 5),
+    "audit": (audit_storm.campaign, "32 writers of one trail, a quarter killed", 5),
     "load": (load.campaign, "50 sessions in a project and 50 projects", 20),
     "fuzz": (fuzz.campaign, "generated and mutated input of every kind", 15),
 }

@@ -31,40 +31,27 @@ def main() -> int:
         for number in range(SESSIONS):
             subject, session = SUBJECTS[number % 4], support.Session(repo, home)
             at = datetime.now(timezone.utc) - timedelta(days=1 + number)
-            made = session.transcript(at=at)
-            made.turn(
-                "Correct the %s" % subject, "Corrected the %s, step %d." % (subject, number), files=[repo / "a.py"]
-            )
+            done = "Corrected the %s, step %d." % (subject, number)
+            session.transcript(at=at).turn("Correct the %s" % subject, done, files=[repo / "a.py"])
             os.utime(session.transcript_path, (at.timestamp(), at.timestamp()))
         steps, env = [], {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8"}
-        commands = (
-            ["git", "clone", "-q", str(ROOT), "harness-memory"],
-            [sys.executable, "harness-memory/install.py", "--backfill"],
-        )
-        for command in commands:
+        clone = ["git", "clone", "-q", str(ROOT), "harness-memory"]
+        for command in (clone, [sys.executable, "harness-memory/install.py", "--backfill"]):
             began = time.perf_counter()
             subprocess.run(command, cwd=str(home), env=env, check=True, stdout=subprocess.DEVNULL)
             steps.append((" ".join([os.path.basename(command[0]), *command[1:]]), time.perf_counter() - began))
         settings = json.loads((home / ".claude" / "settings.json").read_text("utf-8"))
         session, began, text = support.Session(repo, home), time.perf_counter(), b""
-        payloads = {
-            "SessionStart": session.start(),
-            "UserPromptSubmit": session.prompt("How did we correct the rounding of cart totals?"),
-        }
-        for event, payload in payloads.items():
-            hook = settings["hooks"][event][0]["hooks"][0]["command"]
-            done = subprocess.run(
-                hook, shell=True, cwd=str(repo), env=env, input=json.dumps(payload).encode(), stdout=subprocess.PIPE
-            )
-            text = done.stdout
+        asked = session.prompt("How did we correct the rounding of cart totals?")
+        for event, payload in (("SessionStart", session.start()), ("UserPromptSubmit", asked)):
+            hook, data = settings["hooks"][event][0]["hooks"][0]["command"], json.dumps(payload).encode()
+            text = subprocess.run(hook, shell=True, cwd=str(repo), env=env, input=data, stdout=subprocess.PIPE).stdout
         steps.append(("the next session's start and first prompt", time.perf_counter() - began))
     for name, seconds in steps:
         print("%6.2f s  %s" % (seconds, name))
     is_recalled = b"rounding of cart totals" in text
-    print(
-        "%6.2f s  in all; the prompt %s an earlier session"
-        % (sum(s for _, s in steps), "brings back" if is_recalled else "MISSES")
-    )
+    total, what = sum(seconds for _, seconds in steps), "brings back" if is_recalled else "MISSES"
+    print("%6.2f s  in all; the prompt %s an earlier session" % (total, what))
     return 0 if is_recalled else 1
 
 

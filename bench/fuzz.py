@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Mutated payloads, transcripts, checkpoints, records, notes, rules and git files, run through the real hooks.
 
-    python3 bench/fuzz.py [--count 100000] [--seed 1] [--minutes M] [--only KIND:NUMBER]
+    python3 bench/chaos.py --only fuzz --minutes 10
+    python3 bench/fuzz.py KIND:NUMBER [--seed 1]
 
 A case is determined by seed, kind and number. It changes files of a scene (tests/crash.py), runs hooks, each forked
 and watched, and is judged: exit code, standard error, an answer the client accepts, no unexpected exception, no write
@@ -15,14 +16,12 @@ import builtins
 import json
 import os
 import random
-import shutil
 import sys
 import tempfile
 import time
 from collections import Counter
-from itertools import islice
 from pathlib import Path
-from typing import Any, Callable, Iterator
+from typing import Any, Iterator
 
 ROOT = Path(__file__).resolve().parent.parent
 sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lib")]
@@ -37,16 +36,9 @@ TABLES: dict[str, list[str]] = json.loads((Path(__file__).parent / "data" / "fuz
 TOKENS = [token.encode("latin-1") for token in TABLES["tokens"]]
 NUMBERS = (0, 1, -1, 255, 2**31, 2**53 + 1, 2**64, 10**308, 10**400, 0.5, -0.0, 1e-320, float("nan"), float("inf"))
 MOST_BYTES = 400_000
-COUNT = 100_000
 SHARES = {"payload": 30, "transcript": 20, "checkpoint": 10, "record": 30, "guard": 5, "git": 5}
-COMMANDS = (
-    "make deploy && git push",
-    "rm -rf ~",
-    "git reset --hard",
-    "cat <<'E'\nx\nE\n",
-    "ls -l | head",
-    "$(id) > /x",
-)
+COMMANDS = ["make deploy && git push", "rm -rf ~", "git reset --hard"]
+COMMANDS += ["cat <<'E'\nx\nE\n", "ls -l | head", "$(id) > /x"]
 
 
 class Chance(random.Random):
@@ -170,19 +162,18 @@ class Fuzzer:
         self.counts: Counter[str] = Counter()
         _load_everything()
 
-    def close(self) -> None:
-        self.scene.close()
-
     def _compiled(self, script: str) -> tuple[Any, dict[str, str]]:
         path = support.HOOKS / (script + ".py")
         return compile(path.read_bytes(), str(path), "exec"), {"__name__": "__main__", "__file__": str(path)}
 
     def payloads(self) -> dict[str, dict[str, Any]]:
         session = self.session
+        call = session.tool_call("Bash", {"command": COMMANDS[0], "description": "Ship it"})
         return {
             "session_start": session.start("resume"),
             "user_prompt_submit": session.prompt("canary ask: round the totals of the cart"),
-            "pre_tool_use": session.tool_call("Bash", {"command": COMMANDS[0], "description": "Ship it"}),
+            "pre_tool_use": call,
+            "post_tool_use_failure": {**call, "hook_event_name": "PostToolUseFailure", "error": "Exit code 1"},
             "subagent_start": session._payload("SubagentStart", {"agent_id": "a1", "agent_type": "Explore"}, {}),
             "stop": session.stop("The guest cart is covered now."),
             "pre_compact": session.pre_compact(),
@@ -282,13 +273,8 @@ class Fuzzer:
     def _hook(self, script: str, data: bytes) -> list[str]:
         code, names = self.codes[script]
         environment = support.clean_environment(self.scene.home, self.session.environment(pid=os.getpid()))
-        outcome = interposer.run(
-            lambda: exec(code, dict(names)),
-            lambda fd: watch.install(self.allowed, fd),
-            stdin=data,
-            env=environment,
-            cwd=str(self.scene.repo),
-        )
+        options: Any = {"stdin": data, "env": environment, "cwd": str(self.scene.repo)}
+        outcome = interposer.run(lambda: exec(code, dict(names)), lambda fd: watch.install(self.allowed, fd), **options)
         event = protocol.EVENTS[script]
         found = ["%r" % outcome] if outcome.code or outcome.stderr else []
         found += protocol.complaints(event, outcome.stdout.encode("utf-8", "surrogatepass"))
@@ -352,51 +338,33 @@ def cases(seed: int) -> Iterator[tuple[str, int]]:
             taken[kind] += 1
 
 
-def campaign(
-    directory: Path, seed: int, ends: float, count: int = COUNT, say: Callable[[str], None] = lambda line: None
-) -> dict[str, Any]:
+def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     fuzzer = Fuzzer(directory, seed)
     problems: list[str] = []
     try:
-        for kind, number in islice(cases(seed), count):
+        for kind, number in cases(seed):
             if time.monotonic() > ends:
                 break
             fuzzer.counts["cases"] += 1
-            for problem in fuzzer.run(fuzzer.make(kind, number)):
-                problems.append(problem)
-                say(problem)
+            problems += fuzzer.run(fuzzer.make(kind, number))
     finally:
-        fuzzer.close()
+        fuzzer.scene.close()
     return {"counts": dict(fuzzer.counts), "problems": problems}
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--count", type=int, default=COUNT)
+    parser.add_argument("case", metavar="KIND:NUMBER", help="run this one again and show it")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=1e6, help="stop then")
-    parser.add_argument("--only", metavar="KIND:NUMBER", help="run this one again and show it")
     options = parser.parse_args()
-    directory = Path(
-        tempfile.mkdtemp(prefix="harness-memory-fuzz-", dir="/dev/shm" if os.path.isdir("/dev/shm") else None)
-    )
-    try:
-        if options.only:
-            fuzzer = Fuzzer(directory, options.seed)
-            kind, _, number = options.only.partition(":")
-            case = fuzzer.make(kind, int(number))
-            print("\n".join("%s\n%r" % (name, data[:3000]) for name, data in [*case.edits.items(), *case.runs]))
-            problems = fuzzer.run(case)
-            print("\n".join(problems))
-            fuzzer.close()
-        else:
-            began = time.monotonic()
-            report = campaign(directory, options.seed, began + options.minutes * 60, options.count, print)
-            problems = report["problems"]
-            print("%s in %.0f s" % (report["counts"], time.monotonic() - began))
-    finally:
-        shutil.rmtree(str(directory), ignore_errors=True)
-    print("%d problems" % len(problems))
+    with tempfile.TemporaryDirectory(prefix="harness-memory-fuzz-") as directory:
+        fuzzer = Fuzzer(Path(directory), options.seed)
+        kind, _, number = options.case.partition(":")
+        case = fuzzer.make(kind, int(number))
+        print("\n".join("%s\n%r" % (name, data[:3000]) for name, data in [*case.edits.items(), *case.runs]))
+        problems = fuzzer.run(case)
+        fuzzer.scene.close()
+    print("\n".join([*problems, "%d problems" % len(problems)]))
     return 1 if problems else 0
 
 

@@ -172,17 +172,6 @@ def _odd(chance: random.Random, depth: int) -> Any:
     return {chance.choice(TOKENS): _odd(chance, depth - 1) for _ in range(chance.randint(0, 5))}
 
 
-class Uncollected:
-    """The hook never collects garbage."""
-
-    def __enter__(self) -> None:
-        gc.collect()
-        gc.disable()
-
-    def __exit__(self, *exc: object) -> None:
-        gc.enable()
-
-
 def mixed_calls(seed: int) -> Iterator[tuple[str, Any]]:
     texts, others = commands(seed), tool_calls(seed + 1)
     while True:
@@ -242,10 +231,11 @@ def main() -> int:
         verdict(tool, given)  # whatever is loaded late is loaded now
     began = time.monotonic()
     source = mixed_calls(options.seed)
-    for start in range(0, options.count, CHUNK):
-        with Uncollected():
-            for tool, given in islice(source, min(CHUNK, options.count - start)):
-                report.take(tool, given)
+    gc.disable()  # the hook never collects garbage
+    for number, (tool, given) in enumerate(islice(source, options.count)):
+        if number % CHUNK == 0:
+            gc.collect()
+        report.take(tool, given)
     return report.show(options.seed, time.monotonic() - began)
 
 

@@ -101,13 +101,9 @@ class World:
             path = episode.parent / ("session-%s-%s.json" % (started.replace(":", ""), name))
             path.write_text(json.dumps(value), "utf-8")
         (self.store / "config.json").write_text(json.dumps({"retention_episodes": 2 * count}), "utf-8")
-        subprocess.run(
-            [self.interpreter, str(self.checkout / "harness"), "memory", "rebuild"],
-            cwd=str(self.repo),
-            env=support.clean_environment(self.home),
-            stdout=subprocess.DEVNULL,
-            check=True,
-        )
+        command = [self.interpreter, str(self.checkout / "harness"), "memory", "rebuild"]
+        options: Any = {"cwd": str(self.repo), "env": support.clean_environment(self.home), "check": True}
+        subprocess.run(command, stdout=subprocess.DEVNULL, **options)
 
 
 def cpu_seconds(command: list[str], stdin: bytes, env: dict[str, str], cwd: Path) -> tuple[float, bytes]:

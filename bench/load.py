@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Many sessions for a long time: nothing lost, doubled or mixed up, and the last turn costs what the first one did.
-
-    python3 bench/load.py [--sessions 50] [--projects 50] [--turns 1000] [--seed 1] [--minutes 60]
 
 So many sessions in one project, and as many projects with one session each, in one store at the same time. Every
 session works turn by turn: prompt, tool calls, subagents, checkpoints, compaction, Stop, sometimes an end and a resume.
@@ -11,18 +8,15 @@ from warm interpreters, which gives the CPU time of each. All that a session say
 
 from __future__ import annotations
 
-import argparse
 import gzip
 import itertools
 import json
 import queue
 import random
 import re
-import shutil
 import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from collections import Counter
@@ -30,13 +24,10 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any, Callable, Iterator
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lib")]
+import support
+from forked import ForkServer
 
-import support  # noqa: E402
-from forked import ForkServer  # noqa: E402
-
-from harness_memory.base import settings, yaml  # noqa: E402
+from harness_memory.base import settings, yaml
 
 AT_ONCE = 8  # hook processes at the same time
 VISITORS = 2000  # the number of the first
@@ -77,13 +68,8 @@ class Hooks:
         return result.stdout
 
     def command(self, cwd: Path, *words: str, accepted: tuple[int, ...] = (0,)) -> str:
-        done = subprocess.run(
-            [sys.executable, "-S", str(ROOT / "harness"), "memory", *words],
-            cwd=str(cwd),
-            env=support.clean_environment(self.home),
-            capture_output=True,
-            check=False,
-        )
+        line = [sys.executable, "-S", str(support.ROOT / "harness"), "memory", *words]
+        done = subprocess.run(line, cwd=str(cwd), env=support.clean_environment(self.home), capture_output=True)
         output = (done.stdout + done.stderr).decode("utf-8", "replace")
         self.counts["commands"] += 1
         if done.returncode not in accepted or "Traceback" in output:
@@ -359,12 +345,10 @@ def _text(path: Path) -> str:
     return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8", "replace")
 
 
-def campaign(
-    directory: Path, seed: int, ends: float, sessions: int = 50, projects: int = 50, turns: int = 1000
-) -> dict[str, Any]:
-    load = Load(directory, seed, sessions=sessions, projects=projects, ends=ends)
+def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
+    load = Load(directory, seed, sessions=50, projects=50, ends=ends)
     try:
-        load.run(turns)
+        load.run(1000)
         problems = load.problems()
         for kind, (first, last) in load.growth().items():
             if min(worker.turns for worker in load.workers) >= LEAST_TURNS and last > first * (1 + GROWTH_ALLOWED):
@@ -377,25 +361,3 @@ def campaign(
         }
     finally:
         load.close()
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=50)
-    parser.add_argument("--projects", type=int, default=50)
-    parser.add_argument("--turns", type=int, default=1000)
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--minutes", type=float, default=60)
-    options = parser.parse_args()
-    directory = Path(tempfile.mkdtemp(prefix="harness-memory-load-"))
-    ends = time.monotonic() + options.minutes * 60
-    try:
-        report = campaign(directory, options.seed, ends, options.sessions, options.projects, options.turns)
-    finally:
-        shutil.rmtree(str(directory), ignore_errors=True)
-    print("\n".join([*report["problems"], str(report["counts"]), "%d problems" % len(report["problems"])]))
-    return 1 if report["problems"] else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

@@ -1,7 +1,4 @@
-#!/usr/bin/env python3
 """Hook processes by the hundred over the sessions of one project, a third of them killed: nothing may be lost.
-
-    python3 bench/storm.py [--sessions 20] [--processes 200] [--turns 3] [--seed 1]
 
 First a burst, all processes at once; then every session works turn by turn while the others do. Checked afterwards:
 what a finished Stop had seen is in the episode, every file is whole, the next SessionStart recovers the rest, `verify`
@@ -10,26 +7,19 @@ is clean and `rebuild` changes nothing.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import random
-import shutil
 import subprocess
-import sys
-import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT / "tests"), str(ROOT / "lib")]
+import support
+from commandline import World
 
-import support  # noqa: E402
-from commandline import World  # noqa: E402
-
-from harness_memory.base import yaml  # noqa: E402
+from harness_memory.base import yaml
 
 KILLED_SHARE = 1 / 3
 RECOVERY_STARTS = 10
@@ -84,19 +74,18 @@ class Worker:
         return found
 
 
-class Launched:
+class Launched(NamedTuple):
     """A running hook process, and when it is to die."""
 
-    def __init__(self, worker: Worker, script: str, process: subprocess.Popen[bytes], dies: float | None) -> None:
-        self.worker = worker
-        self.script = script
-        self.process = process
-        self.dies = dies
+    worker: Worker
+    script: str
+    process: Any
+    dies: float | None
 
     def wait(self) -> bool:
         """True when the process ended by itself."""
         try:
-            return self.process.wait(None if self.dies is None else max(0.0, self.dies - time.monotonic())) == 0
+            return bool(self.process.wait(self.dies and max(0.0, self.dies - time.monotonic())) == 0)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -121,14 +110,9 @@ class Storm:
 
     def launch(self, worker: Worker, script: str, latest_kill_seconds: float) -> Launched:
         self.started += 1
-        process = subprocess.Popen(
-            support.hook_command(script),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=self.errors,
-            env=support.clean_environment(self.home, worker.session.environment(pid=worker.client.pid)),
-            cwd=str(self.repo),
-        )
+        env = support.clean_environment(self.home, worker.session.environment(pid=worker.client.pid))
+        streams: Any = {"stdin": subprocess.PIPE, "stdout": subprocess.DEVNULL, "stderr": self.errors}
+        process = subprocess.Popen(support.hook_command(script), env=env, cwd=str(self.repo), **streams)
         assert process.stdin is not None
         process.stdin.write(support.encode(worker.payload(script)))
         process.stdin.close()
@@ -139,12 +123,8 @@ class Storm:
     def finish(self, launched: Launched, turns: int) -> None:
         has_ended = launched.wait()
         self.killed += not has_ended
-        stamps = [path.stem for path in support.failures(self.store)]  # of runs that met their deadline
-        if (
-            has_ended
-            and launched.script == "stop"
-            and not any(s.endswith("-%d" % launched.process.pid) for s in stamps)
-        ):
+        late = any(path.stem.endswith("-%d" % launched.process.pid) for path in support.failures(self.store))
+        if has_ended and launched.script == "stop" and not late:
             launched.worker.recorded = max(launched.worker.recorded, turns)
 
     def burst(self, processes: int) -> None:
@@ -234,37 +214,17 @@ def rage(storm: Storm, processes: int, turns: int) -> list[str]:
     return problems + storm.active() + storm.losses(recovered=True) + storm.damage() + storm.checked()
 
 
-def campaign(directory: Path, seed: int, ends: float, sessions: int = 20, processes: int = 200, turns: int = 3) -> Any:
+def campaign(directory: Path, seed: int, ends: float) -> dict[str, Any]:
     """Storms, one after the other, while there is time."""
     counts = {"storms": 0, "processes": 0, "killed": 0}
     problems: list[str] = []
     while not counts["storms"] or time.monotonic() < ends:
-        storm = Storm(directory / ("storm%d" % counts["storms"]), sessions=sessions, seed=seed + counts["storms"])
+        storm = Storm(directory / ("storm%d" % counts["storms"]), sessions=20, seed=seed + counts["storms"])
         try:
-            problems += rage(storm, processes, turns)
+            problems += rage(storm, 200, 3)
         finally:
             storm.close()
         counts["storms"] += 1
         counts["processes"] += storm.started
         counts["killed"] += storm.killed
     return {"counts": counts, "problems": problems}
-
-
-def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sessions", type=int, default=20)
-    parser.add_argument("--processes", type=int, default=200)
-    parser.add_argument("--turns", type=int, default=3)
-    parser.add_argument("--seed", type=int, default=1)
-    options = parser.parse_args()
-    directory = Path(tempfile.mkdtemp(prefix="harness-memory-storm-"))
-    try:
-        report = campaign(directory, options.seed, 0.0, options.sessions, options.processes, options.turns)
-    finally:
-        shutil.rmtree(str(directory), ignore_errors=True)
-    print("\n".join([*report["problems"], str(report["counts"]), "%d problems" % len(report["problems"])]))
-    return 1 if report["problems"] else 0
-
-
-if __name__ == "__main__":
-    raise SystemExit(main())

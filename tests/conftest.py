@@ -125,3 +125,10 @@ def life(home: Path, repo: Path, client: support.Client) -> Life:
 def world(home: Path, repo: Path) -> World:
     """The command line in a repository."""
     return World(home, repo)
+
+
+@pytest.fixture
+def empty(home: Path, tmp_path: Path) -> World:
+    """The command line in a plain directory in which nothing has happened."""
+    (tmp_path / "project").mkdir()
+    return World(home, tmp_path / "project")

@@ -22,14 +22,8 @@ from harness_memory.session import episode
 SEPTEMBER = 1788500000.0  # 2026-09-04
 MONTH_SECONDS = 31 * 86400
 SEPT, OCT, NOV = "2026/09/audit.jsonl", "2026/10/audit.jsonl", "2026/11/audit.jsonl"
-FIELDS = {
-    "event": "tool_blocked",
-    "tool": "Bash",
-    "command": "rm -rf ~",
-    "reason": "Deletes the home directory",
-    "session": "a1b2c3d4-1111-2222-3333-444455556666",
-    "rule": "delete-home",
-}
+FIELDS = {"event": "tool_blocked", "tool": "Bash", "command": "rm -rf ~", "reason": "Deletes the home directory"}
+FIELDS.update(session="a1b2c3d4-1111-2222-3333-444455556666", rule="delete-home")
 
 
 def write(project: Path, *months: int, **fields: Any) -> list[str]:
@@ -43,8 +37,6 @@ def state(project: Path, heads: dict[str, str] | None = None) -> tuple[str, int,
 
 
 # What a line holds -----------------------------------------------------------------------------
-
-
 def test_a_line_is_json_with_the_hash_of_its_bytes_and_of_the_line_before(tmp_path: Path) -> None:
     hashes = write(tmp_path, 0, 0, 1)
     paths = [tmp_path / "SECURITY" / SEPT, tmp_path / "SECURITY" / OCT]
@@ -84,8 +76,6 @@ def test_a_held_lock_records_nothing(tmp_path: Path) -> None:
 
 
 # Tampering -------------------------------------------------------------------------------------
-
-
 def resealed(line: bytes, **changes: Any) -> bytes:
     """The line with other content and a hash that fits."""
     event = {**json.loads(line), **changes}
@@ -142,8 +132,6 @@ def test_a_cut_end_shows_in_the_heads_that_sessions_saw(tmp_path: Path, is_conti
 
 
 # Torn lines ------------------------------------------------------------------------------------
-
-
 def test_a_line_torn_at_any_byte_costs_no_other_event(tmp_path: Path) -> None:
     _, second = write(tmp_path, 0, 0)
     path = tmp_path / "SECURITY" / SEPT
@@ -166,8 +154,6 @@ def test_many_writers_of_which_some_are_killed_keep_one_chain(tmp_path: Path) ->
 
 
 # Heads -----------------------------------------------------------------------------------------
-
-
 def test_episodes_keep_the_head_and_no_later_one_that_did_not_grow_from_it(life: Life) -> None:
     life.start()
     life.turn("Add a form", "Added the form.", "a.py")

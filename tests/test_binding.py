@@ -15,20 +15,8 @@ from harness_memory import cli
 
 NPM = "We use pnpm, not npm"
 DENY = ("--enforce", "deny", "--when", "command: npm install*", "--topic", "no npm")
-BUILD = (
-    "Run make build after UI changes",
-    "--after",
-    "path: ui/**",
-    "--require",
-    "command: make build",
-    "--topic",
-    "build",
-)
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
+BUILD = ("Run make build after UI changes", "--after", "path: ui/**", "--topic", "build")
+BUILD += ("--require", "command: make build")
 
 
 @pytest.fixture
@@ -74,16 +62,7 @@ def test_a_denying_note_stops_its_command_in_any_spelling_and_says_why(world: Wo
     assert life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "npm test"})).stdout == ""
 
 
-@pytest.mark.parametrize(
-    ("tool", "given", "is_met"),
-    [
-        ("Write", {"file_path": "{repo}/src/gen/a.py", "content": "x"}, True),
-        ("Edit", {"file_path": "{repo}/src/gen/deep/a.py", "old_string": "a", "new_string": "b"}, True),
-        ("Bash", {"command": "cd src && rm gen/a.py"}, True),
-        ("Write", {"file_path": "{repo}/src/a.py", "content": "src/gen/a.py"}, False),
-        ("Bash", {"command": "make gen"}, False),
-    ],
-)
+@pytest.mark.parametrize(("tool", "given", "is_met"), support.rows("rules/tools_with_paths.jsonl"))
 def test_every_tool_that_carries_a_path_is_judged(
     world: World, life: Life, tool: str, given: dict[str, str], is_met: bool
 ) -> None:

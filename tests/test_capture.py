@@ -135,13 +135,6 @@ def test_many_prompts_keep_the_first_and_the_last(paper: support.Transcript) -> 
     assert absorbed(paper).prompts() == ["ask %d" % n for n in (0, 1, 2, 25, 26, 27, 28, 29)]
 
 
-def test_second_pass_reads_only_what_was_appended(paper: support.Transcript) -> None:
-    state = absorbed(paper.turn("one", "One done.", files=[ROOT + "/one.py"]))
-    assert state.cursor[0] == paper.path.stat().st_size
-    state = absorbed(paper.turn("two", "Two done.", files=[ROOT + "/two.py"]), state)
-    assert (state.files, state.prompts(), state.tools) == (["one.py", "two.py"], ["one", "two"], {"Write": 2})
-
-
 def test_half_a_line_waits_for_its_end(paper: support.Transcript) -> None:
     whole = paper.prompt("one").path.read_bytes()
     tail = paper.text("One done.").path.read_bytes()[len(whole) :]

@@ -16,13 +16,6 @@ from harness_memory.base import settings
 from harness_memory.session import sessions
 
 
-@pytest.fixture
-def empty(home: Path, tmp_path: Path) -> World:
-    """A plain directory in which nothing has happened."""
-    (tmp_path / "project").mkdir()
-    return World(home, tmp_path / "project")
-
-
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, support.Session]:
     """A session in the middle of its second turn, for tests in which nothing may be written."""
@@ -70,18 +63,7 @@ def test_checkpoint_by_flags(busy: World, present: support.Session) -> None:
     assert not [name for name, data in busy.files().items() if secret.encode() in data]
 
 
-@pytest.mark.parametrize(
-    "value",
-    [
-        {"what_was_done": "Built it", "what_remains": ["Docs"]},
-        {
-            "self_report": {"is_job_complete": False},
-            "reflection": {"what_was_done": "Built it", "what_remains": "Docs"},
-        },
-        {"done": "Said twice", "what_was_done": "Built it", "remains": "Docs"},
-        {"done": "Built it", "remains": ["Docs"], "learned": ["It leaks"], "file": ["b.py"], "skill": "build"},
-    ],
-)
+@pytest.mark.parametrize("value", support.rows("session/checkpoints_on_stdin.jsonl"))
 def test_checkpoint_on_stdin(busy: World, present: support.Session, value: dict[str, Any]) -> None:
     shown = busy.json("checkpoint", stdin=json.dumps(value).encode(), env=inside(present))
     assert Path(shown["artifact"]).is_file()
@@ -144,17 +126,6 @@ def test_an_ambiguous_session_is_refused_with_its_candidates(world: World) -> No
     assert all(name[:8] in result.stderr for name in ids)
 
 
-def test_an_episode_alone_takes_no_checkpoint(world: World) -> None:
-    world.work("Speed up the parser", "The parser is twice as fast.", ("parser.py",))
-    row = world.json("list")[0]
-    (path,) = world.project.glob("WORK/*/%s/META.yaml" % row["id"])
-    path.unlink()
-    before = world.files()
-    result = world.memory("checkpoint", "--done", "x", "--session", row["id"])
-    assert (result.code, "no session" in result.stderr) == (2, True)
-    assert world.files() == before
-
-
 def test_the_present_session_may_be_named(empty: World) -> None:
     unseen = support.Session(empty.repo, empty.home)
     words = ("--done", "Worked without hooks", "--session", unseen.id[:8])
@@ -198,6 +169,3 @@ def test_an_ended_session_keeps_its_status(world: World) -> None:
     assert (after["status"], after["ended"]) == (before["status"], before["ended"])
     assert after["summary"] == "Afterthought"
     assert world.json("status")["live"] == []
-
-
-# rebuild -------------------------------------------------------------------------------------------

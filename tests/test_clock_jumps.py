@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import calendar
 import os
-import shutil
 import time
 from datetime import datetime, timezone
 from pathlib import Path
@@ -122,15 +121,6 @@ def test_a_session_over_a_jump_is_one_record(begin: Callable[..., Timed], world:
     world.assert_sound()
 
 
-def test_a_session_whose_folder_is_lost_stays_one_record(begin: Callable[..., Timed]) -> None:
-    life = begin(NOW - 60)
-    life.start()
-    life.turn("one", "The first is done.", "one.py")
-    shutil.rmtree(str(life.project / "WORK"))
-    life.at(NOW).turn("two", "The second is done.", "two.py")
-    assert life.episode["files_changed"] == ["one.py", "two.py"]
-
-
 def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Timed], world: World) -> None:
     lives = []
     for number, instant in enumerate((NOW - 5 * DAY, 12.0, NOW - 4 * DAY, NOW + 10 * YEAR, NOW - 3 * DAY, NOW)):
@@ -146,8 +136,6 @@ def test_sessions_under_different_clocks_are_all_listed(begin: Callable[..., Tim
 
 
 # What is old -----------------------------------------------------------------------------------------
-
-
 def test_years_ahead_for_some_sessions_deletes_nothing(begin: Callable[..., Timed], world: World) -> None:
     for ago in (60, 30, 2):
         life = work(begin(NOW - ago * DAY), "work of %d days ago" % ago)
@@ -189,8 +177,6 @@ def test_prune_does_not_trust_a_clock_that_is_years_ahead(
 
 
 # Times in the future -----------------------------------------------------------------------------------
-
-
 def future(path: Path | str) -> None:
     os.utime(str(path), (NOW + 9 * YEAR, NOW + 9 * YEAR))
 

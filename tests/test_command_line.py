@@ -19,13 +19,6 @@ from harness_memory.cli import output
 POSIX = pytest.mark.skipif(os.name != "posix", reason="pipes, links and signals of POSIX")
 
 
-@pytest.fixture
-def empty(home: Path, tmp_path: Path) -> World:
-    """A plain directory in which nothing has happened."""
-    (tmp_path / "project").mkdir()
-    return World(home, tmp_path / "project")
-
-
 def run(world: World, *words: str, **options: Any) -> subprocess.CompletedProcess[bytes]:
     env = support.clean_environment(world.home, options.pop("env", None))
     command = [sys.executable, str(HARNESS), *words]
@@ -46,19 +39,7 @@ def test_help_names_every_verb_with_examples(empty: World, family: str) -> None:
         assert empty.run(family, "help", verb).stdout == page.stdout
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (("memory", "statuss"), "Did you mean: harness memory status"),
-        (("allow-onc",), "Did you mean: harness guard allow-once"),
-        (("memory", "frobnicate"), 'unknown verb "frobnicate". See: harness memory --help'),
-        (("memory", "list", "--limit", "0"), "not a positive number"),
-        (("memory", "list", "--since", "soon"), "not a date"),
-        (("memory", "list", "--frobnicate"), "--frobnicate"),
-        (("memory", "status", "--project", "/no/such/place"), "/no/such/place: no such directory"),
-        (("memory", "verify", "--project", ".", "--all-projects"), "not allowed with argument --project"),
-    ],
-)
+@pytest.mark.parametrize(("words", "message"), support.rows("verbs/wrong_usage.jsonl"))
 def test_wrong_usage_is_named_and_exits_2(empty: World, words: tuple[str, ...], message: str) -> None:
     result = empty.run(*words)
     assert (result.code, result.stdout) == (2, "")

@@ -135,3 +135,21 @@ def test_an_error_is_kept_with_its_command(life: Life) -> None:
     assert life.episode["errors"] == ["make all: make: *** [all] Error 1"]
     fixes = [{"failed": "make all", "fixed": "CFLAGS=-std=c11 make all"}]
     assert life.episode["commands_failed_then_fixed"] == fixes
+
+
+def test_only_what_was_listed_as_open_outlives_its_turn(life: Life) -> None:
+    steps = "## Next steps\n- Rotate the staging key\n- Document the flag"
+    life.start()
+    life.turn("Import the orders", "Added the import.\n\n%s\n\nShould I also sort the rows?" % steps, "orders.py")
+    assert "Should I also sort the rows?" in life.episode["what_remains"]
+    life.turn("Document the flag", "Documented the flag in the manual. Want me to push the branch?", "manual.md")
+    assert life.episode["what_remains"] == ["Rotate the staging key", "Want me to push the branch?"]
+
+
+def test_a_session_is_remembered_by_few_decisions_and_by_no_talk(life: Life) -> None:
+    reasons = ["Kept queue %d in memory instead of on disk, because number %d is small." % (at, at) for at in range(9)]
+    talk = ["Let me load the task tools because they are missing.", "(I chose plain words because of the audience.)"]
+    life.start()
+    life.turn("Which queues stay in memory?", "\n\n".join([*talk, *reasons]))
+    assert len(life.episode["decisions"]) == 3
+    assert {*life.episode["decisions"]} <= {*reasons}

@@ -164,14 +164,7 @@ def test_a_guard_that_sees_less_than_all_is_a_problem(installed: World, settings
     assert "left out" in guard_check(installed)["text"]
 
 
-@pytest.mark.parametrize(
-    ("name", "text", "topic"),
-    [
-        ("guard.json", "{nope", "guard"),
-        ("config.json", "{nope", "config"),
-        ("config.json", '{"work_days": -1}', "config"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text", "topic"), support.rows("verify/broken_files.jsonl"))
 def test_a_broken_file_of_the_user_is_reported_once(installed: World, name: str, text: str, topic: str) -> None:
     path = installed.root / name
     path.write_text(text, encoding="utf-8")

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import support
 
 from harness_memory.base import files
 
@@ -64,22 +65,11 @@ def test_a_second_name_of_a_file_does_not_change(tmp_path: Path) -> None:
 SPEC = {"schema": "count", "title": "text"}
 
 
-@pytest.mark.parametrize(
-    ("data", "problem"),
-    [
-        (b'{"schema": 1, "title": "x"}', ""),
-        (b'{"schema": 1}', '"title" is missing'),
-        (b'{"schema": 1, "title": 5}', '"title" must be text'),
-        (b'{"schema": 99, "title": "x"}', "written by a newer version (schema 99)"),
-        (b"[]", "it must be an object"),
-        (b"", "not JSON"),
-        (b"{", "not JSON"),
-    ],
-)
-def test_a_json_file_is_read_or_its_problem_named(tmp_path: Path, data: bytes, problem: str) -> None:
+@pytest.mark.parametrize(("data", "problem"), support.rows("text/json_problems.jsonl"))
+def test_a_json_file_is_read_or_its_problem_named(tmp_path: Path, data: str, problem: str) -> None:
     path = tmp_path / "x.json"
     assert files.read_json(str(path), SPEC) == (None, "")
-    path.write_bytes(data)
+    path.write_text(data, "utf-8")
     value, found = files.read_json(str(path), SPEC)
     assert found.startswith(problem)
     assert bool(found) == bool(problem)
@@ -107,14 +97,7 @@ def test_a_torn_line_does_not_swallow_the_next(tmp_path: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize(
-    ("name", "value", "root"),
-    [
-        ("HARNESS_MEMORY_HOME", "/a", "/a"),
-        ("CLAUDE_CONFIG_DIR", "/c", "/c/memory"),
-        ("HOME", "/h", "/h/.claude/memory"),
-    ],
-)
+@pytest.mark.parametrize(("name", "value", "root"), support.rows("text/environments.jsonl"))
 def test_the_store_is_where_the_environment_says(
     name: str, value: str, root: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

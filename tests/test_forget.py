@@ -51,8 +51,6 @@ def archived(world: World, client: support.Client) -> str:
 
 
 # Sessions -----------------------------------------------------------------------------------------
-
-
 def test_preview_changes_nothing(world: World, client: support.Client) -> None:
     life = lived(world, client)
     life.end()
@@ -124,8 +122,6 @@ def test_unclear_choice_is_refused(world: World, words: tuple[str, ...]) -> None
 
 
 # Notes --------------------------------------------------------------------------------------------
-
-
 def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: support.Client) -> None:
     world.memory("remember", "Zanzibar pays late", "--topic", "billing")
     world.memory("note", "edit", "billing", "--verified")  # leaves a version in the archive
@@ -140,8 +136,6 @@ def test_forgotten_note_goes_with_versions_and_receipts(world: World, client: su
 
 
 # Text ---------------------------------------------------------------------------------------------
-
-
 def test_text_goes_with_its_sentence_and_the_rest_stays(world: World, client: support.Client) -> None:
     world.memory("briefing", "set", stdin=b"# Us\n\n- We work for Zanzibar Ltd. We ship on Mondays.\n")
     world.memory("briefing", "set", stdin=b"# Us\n\n- We ship on Mondays.\n- Zanzibar is a customer\n")
@@ -162,15 +156,7 @@ def test_text_goes_with_its_sentence_and_the_rest_stays(world: World, client: su
     assert world.memory("forget", "--text", "zanzibar").code == 1
 
 
-@pytest.mark.parametrize(
-    ("text", "written"),
-    [
-        ('the "Zanzibar" \\ trip', 'the "Zanzibar" \\ trip'),  # which JSON and YAML escape
-        ("the <b>Zanzibar trip", "the <b>Zanzibar trip"),  # which receipts neutralise
-        ("Cafe\u0301  zanzibar", "Caf\u00e9 Zanzibar"),
-        ("the Zanzibar\u200btrip", "the Zanzibartrip"),
-    ],
-)
+@pytest.mark.parametrize(("text", "written"), support.rows("text/spellings.jsonl"))
 def test_text_goes_in_every_spelling_from_every_place(world: World, text: str, written: str) -> None:
     full_memory.fill(world.home, world.repo, lambda place: "Work on %s" % (place if "file" in place else written))
     assert len(holding(world, "zanzibar")) > 20
@@ -289,17 +275,6 @@ def test_damaged_tombstones_stop_what_would_bring_sessions_back(world: World, cl
         assert (result.code, "forgotten.json" in result.stderr) == (2, True)
 
 
-@pytest.mark.parametrize(
-    ("text", "left"),
-    [
-        ("Ask Acme Corp. Then rest.", "Then rest."),
-        ("- ask ACME   corp!\n- rest", "- rest"),
-        ("One.\n\nacme\ncorp is here.\n\nTwo.", "One.\n\nTwo."),
-        ("1. Acme Corp\n2. rest", "2. rest"),
-        ("Acme is a corp", "Acme is a corp"),
-        ("Fragt Acme Corp。Nichts", "Nichts"),
-        ("acme corp", ""),
-    ],
-)
+@pytest.mark.parametrize(("text", "left"), support.rows("text/struck.jsonl"))
 def test_strike_takes_the_sentence_the_line_or_the_paragraph(text: str, left: str) -> None:
     assert forget.sentences(text, forget.matcher("Acme Corp")) == left

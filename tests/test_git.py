@@ -34,8 +34,6 @@ def fake_git_dir(path: Path, config: bytes = b"", head: bytes = b"ref: refs/head
 
 
 # Finding ---------------------------------------------------------------------------------------
-
-
 def test_the_top_is_found_from_anywhere_inside(repo: Path) -> None:
     (repo / "a" / "b").mkdir(parents=True)
     for start in (repo, repo / "a" / "b", repo / "not" / "there", repo / ".git" / "hooks"):
@@ -105,8 +103,6 @@ def test_pipes_are_not_waited_for(tmp_path: Path) -> None:
 
 
 # Branch and origin -----------------------------------------------------------------------------
-
-
 # In the data files bytes are written as Latin-1.
 @pytest.mark.parametrize(("head", "expected"), support.rows("git/heads.jsonl"))
 def test_the_branch_is_what_head_names(tmp_path: Path, head: str, expected: str) -> None:

@@ -20,11 +20,6 @@ from harness_memory.setup.installation import Installation
 POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX shells and terminals")
 
 
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
 def put_in(world: World, *, guard: bool = True) -> Path:
     """An install without its proof."""
     path = world.home / ".claude" / "settings.json"
@@ -133,18 +128,7 @@ def test_check_depends_on_the_directory_and_the_project(world: World) -> None:
     assert world.run("guard", "check", "rm -rf *", "--json", env=inside).json["rule"] == "delete.project"
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        (),
-        ("rm", "x"),
-        ("ls", "--cwd", "nowhere"),
-        ("ls", "--tool", "Read", "--input", "{}"),
-        ("--tool", "Read"),
-        ("--tool", "Read", "--input", "{nope"),
-        ("--tool", "Read", "--input", "[]"),
-    ],
-)
+@pytest.mark.parametrize("words", support.rows("guard/check_refused.jsonl"))
 def test_check_refuses_wrong_usage(world: World, words: tuple[str, ...]) -> None:
     result = world.run("guard", "check", *words)
     assert (result.code, result.stdout, "Traceback" in result.stderr) == (2, "", False)
@@ -183,14 +167,7 @@ def test_rules_lists_every_rule_with_its_origin(world: World) -> None:
     assert (world.run("guard", "rules", "nope").code, judged(world, "make deploy")["rule"]) == (2, "deploy")
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        ("{nope", "the default rules hold"),
-        ({"tears": {}}, "1 unknown key (known: "),
-        ({"rules": [{"id": "x"}]}, "rule 1"),
-    ],
-)
+@pytest.mark.parametrize(("content", "message"), support.rows("guard/broken_rules.jsonl"))
 def test_a_broken_rule_file_is_reported_everywhere(world: World, content: Any, message: str) -> None:
     write_rules(world.repo / ".claude", content)
     result = world.run("guard", "rules")

@@ -88,34 +88,14 @@ def test_input_from_unknown_programs_names_them() -> None:
     assert [call.program for call in call_of("a", "curl x | tee f | a").stdin] == ["curl", "tee"]
 
 
-@pytest.mark.parametrize(
-    ("text", "is_bomb"),
-    [
-        ("f() { f | f & }; f", True),
-        (":(){ :|:& };:", True),
-        ("b() { b; b; }; b", True),
-        ("f() { f; }; f", False),
-        ("f() { g; }; g() { a; }; f", False),
-        ("f() { a | b; }; f; f", False),
-    ],
-)
+@pytest.mark.parametrize(("text", "is_bomb"), tables.rows("shell_bombs"))
 def test_fork_bombs_are_told_from_recursion(text: str, is_bomb: bool) -> None:
     rule = tables.judged(tables.question("Bash", {"command": text}))[1]
     assert (rule == "system.fork-bomb") is is_bomb
 
 
 # `%s` is a script, `%d` a number: the commands are zq1, zq2 and so on, which do not exist. zq0 is never run.
-SHAPES = [
-    "zq%d", "z\\q%d a b", "'zq%d'", '"zq"%d', "$'\\x7aq'%d", "x=zq; ${x}%d", "x=zq x+=%d; $x", "A=1 B=2 zq%d",
-    "eval zq%d", "zq%d >/dev/null 2>&1", "</dev/null zq%d", "zq%d # zq0\n", "%s; %s", "%s\n%s", "{ %s\n} & wait; %s",
-    "true && { %s\n}", "( %s\n)", "if %s\nthen %s\nelse %s\nfi", "for v in 1 2; do %s\ndone",
-    "while %s\nfalse; do :; done", "until true; do :; done; %s", "case a in b) :;; a) %s\n;; esac",
-    "f() { %s\n}; f", "f() { :; }; %s", 'echo "$(%s\n)"', "cat <(%s\n)", "true | %s",
-    'cat <<\'A\'\n$(zq0) \'x "y\nA\n%s', 'cat <<B\ntext $(zq%d) "q \'r\nB\n%s', "cat <<C | cat\n`zq%d`\nC\n%s",
-    "! %s", 'echo \'zq0; zq0\' "&& zq0" \\; zq0; %s', "[[ a == a ]] && zq%d; %s", "((1 + 1)); %s",
-    ": ${y:-$(zq%d)}; %s", 'x=(a "$(%s\n)"); zq%d', "bash -c 'zq%d' x; %s", "bash <<< 'zq%d'; %s",
-    "echo zq%d | sh; %s", "trap zq%d EXIT; %s",
-]  # fmt: skip
+SHAPES = tables.rows("shell_shapes")
 
 
 def script(chance: random.Random, depth: int, numbers: Iterator[int]) -> str:

@@ -66,8 +66,6 @@ def bare_init(path: Path) -> Path:
 
 
 # Identity ----------------------------------------------------------------------------------------
-
-
 def test_a_project_is_named_by_its_remote(repo: Path, sessions: Sessions) -> None:
     support.git(repo, "remote", "add", "origin", HTTPS)
     (repo / "sub").mkdir()
@@ -96,8 +94,6 @@ def test_other_names_are_not_ids(value: object) -> None:
 
 
 # What shares -------------------------------------------------------------------------------------
-
-
 def test_clones_share_under_every_url(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     support.git(repo, "remote", "add", "origin", HTTPS)
     other = support.make_repo(tmp_path / "elsewhere" / "other-name", SSH)
@@ -205,14 +201,6 @@ def test_a_folder_that_borrows_objects_does_not_share(repo: Path, tmp_path: Path
         assert sessions.start(other) != mine
 
 
-def test_an_adopted_folder_joins(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
-    support.git(repo, "remote", "add", "origin", HTTPS)
-    mine, other = sessions.start(repo), stranger(tmp_path / "other")
-    assert sessions.start(other) != mine
-    assert project.adopt(str(sessions.root), sessions.see(other), LATER) == mine
-    assert sessions.start(other) == sessions.start(repo) == mine
-
-
 def test_a_person_joins_a_folder_with_one_command(world: World, tmp_path: Path) -> None:
     support.git(world.repo, "remote", "add", "origin", HTTPS)
     world.work("Round the totals", "The totals are rounded once, at the end.", ("cart.py",))
@@ -256,8 +244,6 @@ def test_a_memory_under_the_name_as_written_is_found(repo: Path, sessions: Sessi
 
 
 # What does not -----------------------------------------------------------------------------------
-
-
 def test_forks_submodules_and_neighbours_are_projects_of_their_own(
     repo: Path, tmp_path: Path, sessions: Sessions
 ) -> None:
@@ -273,8 +259,6 @@ def test_forks_submodules_and_neighbours_are_projects_of_their_own(
 
 
 # Gaining -----------------------------------------------------------------------------------------
-
-
 def test_a_project_that_gains_a_remote_keeps_its_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     before = sessions.start(repo)
     support.git(repo, "remote", "add", "origin", HTTPS)
@@ -329,8 +313,6 @@ def test_a_clone_over_a_deleted_directory_starts_a_new_memory(
 
 
 # Moving ------------------------------------------------------------------------------------------
-
-
 def test_a_moved_project_keeps_its_memory(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     notes = plain(tmp_path / "notes", "a", "b", "c", "d", "e")
     before = sessions.start(notes)
@@ -373,8 +355,6 @@ def test_copies_made_before_and_after_a_session_are_separate(tmp_path: Path, ses
 
 
 # Paths that hold something else --------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("old_remote", ["", HTTPS])
 @pytest.mark.parametrize("new_remote", ["", "https://github.com/someone/else"])
 def test_another_repository_at_the_path_gets_a_memory_of_its_own(
@@ -401,8 +381,6 @@ def test_a_directory_in_place_of_a_repository_starts_a_new_memory(tmp_path: Path
 
 
 # Where the session is ------------------------------------------------------------------------------
-
-
 def test_the_launch_directory_decides(repo: Path, tmp_path: Path, sessions: Sessions) -> None:
     other = plain(tmp_path / "other")
     (repo / "sub").mkdir()
@@ -428,8 +406,6 @@ def test_any_path_is_some_project(sessions: Sessions, launch_dir: str, cwd: str)
 
 
 # project.json --------------------------------------------------------------------------------------
-
-
 def test_the_record_holds_identities_paths_and_evidence(repo: Path, sessions: Sessions) -> None:
     id = sessions.start(repo)
     facts = sessions.facts(id)

@@ -69,7 +69,7 @@ def test_the_next_session_starts_with_what_matters_in_order(life: Life) -> None:
     (life.store / "user" / "MEMORY.md").write_text("- prefers tabs\n", "utf-8")
     text = life.start().context
     parts = ["<harness-memory", "Prices are in cents.", "Totals are rounded once", "next: test the guest cart"]
-    parts += ["VAT is included", "prefers tabs", "Totals are rounded once, at the end. [totals.py]", "`show <id>`"]
+    parts += ["VAT is included", "prefers tabs", "`show <id>`"]
     assert in_order(text, *parts, "`search WORD`", "`checkpoint --done", "`remember ", "</harness-memory-")
     assert text.count("[%s]" % earlier.meta["date"]) >= 3
     assert text.count("<harness-memory-") == text.count("</harness-memory-") == 1
@@ -105,7 +105,7 @@ def test_a_full_memory_does_not_cut_the_briefing(life: Life) -> None:
     (earlier.project / "MEMORY.md").write_text("\n".join(index) + "\n", "utf-8")
     text = life.start().context
     assert all(line.rstrip() in text for line in lines)
-    assert in_order(text, "test the guest cart", "note-000", "## Past sessions", "`show <id>`")
+    assert in_order(text, "test the guest cart", "note-000", "`show <id>`")
     assert inject.units(text) <= 9500
 
 
@@ -424,17 +424,6 @@ def test_a_page_that_cannot_be_used_is_named(life: Life, tmp_path: Path, kind: s
     assert failures(life.store) == []
 
 
-@pytest.mark.parametrize("file", ["INDEX.md", "STATE/current-work.json", "STATE/conversation_state.json"])
-@pytest.mark.parametrize("damage", [None, b"\xff\0", b"[]", b"{}"])
-def test_a_lost_or_damaged_view_is_no_failure(life: Life, file: str, damage: bytes | None) -> None:
-    path = past(life).project / file
-    path.unlink()
-    if damage is not None:
-        path.write_bytes(damage)
-    life.start()
-    assert failures(life.store) == []
-
-
 # Receipts --------------------------------------------------------------------------------------
 def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
     path = brief(past(life), "- Prices are in cents.\n")
@@ -445,7 +434,7 @@ def test_the_receipt_says_what_when_from_where_and_why(life: Life) -> None:
     (entry,) = json.loads((life.directory / "injected.json").read_text("utf-8"))["log"]
     assert entry["units"] == inject.units(text)
     assert entry["tokens"] == (entry["units"] + 3) // 4
-    assert [each["name"] for each in entry["parts"]] == ["briefing", "open", "menu", "usage"]
+    assert [each["name"] for each in entry["parts"]] == ["briefing", "open", "usage"]
 
 
 def test_of_many_injections_the_sums_are_kept(tmp_path: Path) -> None:

@@ -49,8 +49,6 @@ def test_a_table_of_values_is_not_a_contradiction() -> None:
 
 
 # lint ----------------------------------------------------------------------------------------------
-
-
 def findings(tmp_path: Path) -> list[lint.Finding]:
     return lint.check(notebook.shelves(str(tmp_path), str(tmp_path / "p")), str(tmp_path), NOW)
 
@@ -113,8 +111,6 @@ def test_a_note_without_frontmatter_gets_one() -> None:
 
 
 # compact -------------------------------------------------------------------------------------------
-
-
 def test_compact_keeps_every_fact_once_and_archives_every_original(shelf: notebook.Shelf) -> None:
     sample = table("compact.json")
     put(shelf, *(made(slug, *facts, **fields) for slug, fields, facts in sample["notes"]))

@@ -42,17 +42,7 @@ def locks(world: World, life: Life) -> list[Path]:
     return sorted({live, world.project / "STATE" / "views.lock", *world.root.rglob("*.lock")})
 
 
-COMMANDS = (
-    ("remember", "Totals are in cents", "--topic", "cart"),
-    ("note", "remove", "cart"),
-    ("task", "done", "user-login"),
-    ("rate", "melt", "1"),
-    ("profile", "set", "melt"),
-    ("forget", "--text", "Totals are rounded", "--yes"),
-    ("checkpoint", "--done", "Nothing"),
-    ("archive", "--before", "2020-01-01"),
-    ("prune",),
-)
+COMMANDS = support.command_lines("verbs/that_lock.txt")
 
 
 def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life) -> None:
@@ -65,7 +55,7 @@ def test_a_stopped_holder_stops_no_hook_and_no_command(world: World, life: Life)
     def hook(script: str, payload: dict[str, object]) -> Callable[[], support.Result]:
         return lambda: support.run_hook(script, payload, home=life.home, env=env, fresh=True)
 
-    def command(words: tuple[str, ...]) -> Callable[[], support.Result]:
+    def command(words: list[str]) -> Callable[[], support.Result]:
         own = {"CLAUDE_CODE_SESSION_ID": session.id}
         return lambda: world.run("memory", *words, stdin=b"# melt\n", env=own, before=[])
 

@@ -60,9 +60,9 @@ class Play:
         return {**tree, "versions.json": self.put(versions)}
 
     def merge(self, base: Tree, ours: Tree, theirs: Tree) -> Tree:
-        tree, made = merge.merge(base, ours, theirs, self.contents.__getitem__)
-        self.contents.update(made)
-        return tree
+        merged = merge.Merged(base, ours, theirs, self.contents.__getitem__)
+        self.contents.update(merged.made)
+        return merged.tree
 
 
 def test_no_order_matters_and_repeating_changes_nothing() -> None:

@@ -41,8 +41,6 @@ def put(shelf: notebook.Shelf, *some: Note) -> None:
 
 
 # The format ----------------------------------------------------------------------------------------
-
-
 def test_a_page_reads_as_written() -> None:
     note = notes.parse("parser", PAGE)
     assert (note.problems, note.name, note.type, note.day) == ([], "Parser", "project", "2026-11-16")
@@ -84,8 +82,6 @@ def test_a_slug_names_a_file_on_every_system(name: str, slug: str) -> None:
 
 
 # Which hold ----------------------------------------------------------------------------------------
-
-
 def test_the_nearer_scope_overrides_the_wider(tmp_path: Path) -> None:
     shelves = notebook.shelves(str(tmp_path), str(tmp_path / "p"), str(tmp_path / "session"))
     for shelf in shelves:
@@ -101,8 +97,6 @@ def test_a_superseded_note_does_not_hold(tmp_path: Path, edges: dict[str, list[s
 
 
 # The index -----------------------------------------------------------------------------------------
-
-
 def test_the_index_lists_notes_that_hold_best_first(tmp_path: Path) -> None:
     shelf = notebook.Shelf("project", str(tmp_path))
     put(shelf, made("old", "Old fact", day="2026-01-01"), made("new", "New fact"), made("gone", "Gone fact"))
@@ -138,8 +132,6 @@ def test_a_busy_shelf_is_refused_and_leaves_no_lock(tmp_path: Path) -> None:
 
 
 # What a session is given ---------------------------------------------------------------------------
-
-
 def test_a_note_made_by_hand_is_injected_at_the_next_start(life: Life, home: Path) -> None:
     life.start()
     life.turn("Ask something", "An answer that is long enough to be of substance.")

@@ -36,8 +36,6 @@ def editor(tmp_path: Path, code: str) -> dict[str, dict[str, str | None]]:
 
 
 # briefing ------------------------------------------------------------------------------------------
-
-
 def test_briefing_verbs_without_a_briefing_write_nothing(world: World) -> None:
     shown = world.memory("briefing")
     assert (shown.code, shown.stdout) == (2, "")
@@ -97,8 +95,6 @@ def test_set_redacts_secrets_and_warns_of_a_long_page(world: World) -> None:
 
 
 # profile -------------------------------------------------------------------------------------------
-
-
 def test_a_profile_is_set_shown_and_listed(world: World) -> None:
     assert "No profiles" in world.memory("profile").stdout
     assert world.memory("profile", "show", "melt").code == 2
@@ -123,8 +119,6 @@ def test_an_unfit_profile_is_refused(world: World) -> None:
 
 
 # edit ----------------------------------------------------------------------------------------------
-
-
 def test_edit_writes_pages_and_notes_as_saved(world: World, tmp_path: Path) -> None:
     assert "the one before" not in world.memory("edit", "briefing", **editor(tmp_path, "t = '# Us\\n'")).stdout
     assert world.memory("edit", "profile/melt", **editor(tmp_path, "t = '- melt\\n'")).code == 0

@@ -53,7 +53,6 @@ def test_a_text_is_split_into_terms(line: str) -> None:
 
 
 # Ranking ---------------------------------------------------------------------------------------
-
 SESSIONS = [json.loads(line) for line in (DATA / "sessions.jsonl").read_text("utf-8").splitlines()]
 
 
@@ -129,8 +128,6 @@ def test_the_development_set_is_ranked_better_than_by_words_alone() -> None:
 
 
 # The cache -------------------------------------------------------------------------------------
-
-
 class Store:
     """A project with episodes, searched as a prompt or a start does."""
 

@@ -57,15 +57,7 @@ def receipt(life: Life) -> dict[str, Any]:
     return dict(json.loads((life.directory / "injected.json").read_text("utf-8")))
 
 
-@pytest.mark.parametrize(
-    ("prompt", "file"),
-    [
-        ("why are cart totals rounded only once at the end? a cent is off for guests again", "cart/totals.py"),
-        ("UnicodeDecodeError in imports/spreadsheet.py line 40, supplier spreadsheets", "imports/spreadsheet.py"),
-        ("кэш парсера накладных отдаёт старые строки", "docs/nakladnye.py"),
-        ("优惠券又被重复使用了", "coupon/lock.py"),
-    ],
-)
+@pytest.mark.parametrize(("prompt", "file"), support.rows("recollection/brought_back.jsonl"))
 def test_a_prompt_brings_the_right_session_back(shop: Life, prompt: str, file: str) -> None:
     shop.start()
     text = shop.prompt(prompt).context

@@ -78,8 +78,6 @@ def claude_id_of(world: World, short_id: str) -> str:
 
 
 # prune --------------------------------------------------------------------------------------------
-
-
 def test_prune_keeps_a_week_whole_and_a_month_without_artifacts(world: World) -> None:
     ids = {days: aged(world, days, "work %s" % days) for days in (6.5, 7.5, 29.5, 30.5, 60)}
     menu_before = menu(world)
@@ -162,8 +160,6 @@ def test_session_with_a_damaged_record_stays_and_is_named(world: World) -> None:
 
 
 # archive and restore ------------------------------------------------------------------------------
-
-
 def test_archived_sessions_come_back_as_they_were(world: World) -> None:
     old = [aged(world, 50 + n, "old %d" % n, number=n) for n in range(3)]
     kept = aged(world, 10, "younger")

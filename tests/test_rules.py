@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 import support
 from commandline import World
@@ -13,11 +11,6 @@ from harness_memory.session import rules
 
 STATED, PASSING = support.rows("rules/stated.jsonl"), support.rows("rules/passing.jsonl")
 RULE = "Always run the linter before you commit"
-
-
-@pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
 
 
 def test_most_rules_of_the_table_are_kept_and_next_to_nothing_else() -> None:
@@ -35,22 +28,10 @@ def test_rules_are_kept_in_many_languages(language: str) -> None:
     assert len([prompt for prompt in prompts if rules.stated(prompt)]) >= 0.9 * len(prompts)
 
 
-@pytest.mark.parametrize(
-    ("prompt", "kept"),
-    [
-        (
-            "let's fix the parser here, we always validate input at the border",
-            ["we always validate input at the border"],
-        ),
-        ("Fix it. From now on, answer in German. Thanks!", ["From now on, answer in German."]),
-        ("for now, always return an empty list", []),
-        ("```\nnever edit this file\n```\n> always ask first\n$ never run this\nexplain", []),
-        ("Build the page.\n\n## Rules\n- Prices in cents\n- Tests beside the code\n\nStart with the cart.", 2),
-        ("never push to main\nnever push to main", ["never push to main"]),
-        ("my key is sk-ant-api03-%s, never print it" % ("a1B2" * 24), 1),
-        ("", []),
-    ],
-)
+SECRET = ["my key is sk-ant-api03-%s, never print it" % ("a1B2" * 24), 1]
+
+
+@pytest.mark.parametrize(("prompt", "kept"), [*support.rows("rules/quoted.jsonl"), SECRET])
 def test_a_rule_is_quoted_without_what_is_said_around_it(prompt: str, kept: list[str] | int) -> None:
     stated = rules.stated(prompt)
     assert (len(stated) if isinstance(kept, int) else stated) == kept

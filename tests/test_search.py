@@ -11,11 +11,6 @@ from commandline import World
 
 
 @pytest.fixture
-def world(home: Path, repo: Path) -> World:
-    return World(home, repo)
-
-
-@pytest.fixture
 def sessions(world: World) -> list[support.Session]:
     return [
         world.work("Cart totals are off by a cent", "Totals are rounded once, at the end.", ("cart/totals.py",)),

@@ -75,14 +75,6 @@ def test_clear_without_session_end_abandons_the_first(life: Life) -> None:
     assert life.episode["files_changed"] == ["one.py"]
 
 
-def test_recycled_pid_is_not_the_same_process(life: Life) -> None:
-    life.start()
-    life.prompt("one")
-    edit_marker(life, start="1")
-    start_another(life)
-    assert life.meta["status"] == "ABANDONED"
-
-
 @pytest.mark.parametrize(("hours", "status"), [(11, "ACTIVE"), (13, "ABANDONED")])
 def test_where_the_process_cannot_be_known_age_decides(life: Life, hours: int, status: str) -> None:
     life.start()

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 
 import full_memory
@@ -86,7 +87,7 @@ def test_both_machines_have_everything_and_the_other_version_of_a_page(pair: lis
         assert "Carts hold 11 items" in machine.memory("show", "carts").stdout
         (former,) = machine.project.glob("archive/notes/carts.*-????????.md")
         assert "Carts hold 10 items" in former.read_text("utf-8")
-        assert former.name in machine.memory("sync", "status").stdout
+        assert former.name in machine.memory("review").stdout
         assert len(machine.json("list", "--notes")) == 3
         assert len((machine.project / "LEARNING/SIGNALS/ratings.jsonl").read_text("utf-8").splitlines()) == 2
         points = json.loads((machine.project / "STATE/progress/gifts.json").read_text("utf-8"))["checkpoints"]
@@ -147,8 +148,8 @@ class Schedule:
             machine.live(2, day=1 + self.machines.index(machine))
         self.now = time.time() - 100_000
 
-    def step(self) -> None:
-        machine, what = self.chance.choice(self.machines), self.chance.randrange(8)
+    def step(self, has_sync: bool = True) -> None:
+        machine, what = self.chance.choice(self.machines), self.chance.randrange(8 if has_sync else 7)
         name = self.chance.choice("abc")
         path = machine.project / "LEARNING" / "topics" / (name + ".md")
         self.now += self.chance.choice((1, 10, 100))
@@ -170,40 +171,22 @@ class Schedule:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_any_schedule_ends_in_the_same_memory(tmp_path: Path, seed: int) -> None:
-    schedule = Schedule(tmp_path, seed)
-    for _ in range(40):
+def test_any_schedule_and_any_order_of_syncs_end_in_the_same_memory(tmp_path: Path, seed: int) -> None:
+    top, copy, results = tmp_path / "machines", tmp_path / "copy", []
+    schedule = Schedule(top, seed)
+    for _ in range(30):
         schedule.step()
     settle(schedule.machines)
     assert_same(schedule.machines)
-
-
-def test_every_order_of_syncs_gives_the_same_memory(tmp_path: Path) -> None:
-    schedule = Schedule(tmp_path / "first", 1)
-    for machine in schedule.machines:
-        machine.sync()
-    settle(schedule.machines)
     for _ in range(30):
-        before = schedule.machines[0].sync  # what chance would sync is left out
-        schedule.machines[0].sync = schedule.machines[1].sync = schedule.machines[2].sync = lambda: ""  # type: ignore
-        schedule.step()
-        for machine in schedule.machines:
-            del machine.sync
-        assert before
-    results = []
+        schedule.step(has_sync=False)
     for order in ((0, 1, 2), (2, 0, 1), (1, 2, 0)):
-        top = tmp_path / "first"
-        copy = tmp_path / "copy"
         shutil.copytree(str(top), str(copy), symlinks=True)
-        try:
-            for number in order:
-                schedule.machines[number].sync()
-            settle(schedule.machines)
-            assert_same(schedule.machines)
-            results.append(schedule.machines[0].shared())
-        finally:
-            shutil.rmtree(str(top))
-            shutil.move(str(copy), str(top))
+        settle([schedule.machines[number] for number in order])
+        assert_same(schedule.machines)
+        results.append(schedule.machines[0].shared())
+        shutil.rmtree(str(top))
+        shutil.move(str(copy), str(top))
     assert [name for name in {*results[0], *results[1]} if results[0].get(name) != results[1].get(name)] == []
     assert results[0] == results[1] == results[2]
 
@@ -233,9 +216,8 @@ def test_a_kill_at_any_call_of_git_is_finished_by_the_next_sync(tmp_path: Path, 
     for call in range(1, 100) if len(SEEDS) > 1 else range(1 + sys.version_info[1] % 7, 100, 7):
         for machine in pair:
             note(machine, "carts", "Carts of %s, time %d" % (machine.home.name, call), time.time() + call)
-            machine.memory(
-                "remember", "Fact %d of %s" % (call, machine.home.name), "--topic", "facts-" + machine.home.name
-            )
+            fact = "Fact %d of %s" % (call, machine.home.name)
+            machine.memory("remember", fact, "--topic", "facts-" + machine.home.name)
         pair[0].sync()
         died = pair[1].run("memory", "sync", env=killing_git(tmp_path, call, after), before=[])
         killed += [call] * (died.code == -9)
@@ -257,9 +239,8 @@ def test_a_kill_or_a_full_disk_at_a_file_operation_loses_nothing(pair: list[Mach
 
     def run(plan: Plan) -> interposer.Outcome:
         between, env = Interposer(plan, str(two.root)), support.clean_environment(two.home)
-        return interposer.run(
-            lambda: cli.main(["memory", "sync"]), between.install, stdin=b"", env=env, cwd=str(two.repo)
-        )
+        work = partial(cli.main, ["memory", "sync"])
+        return interposer.run(work, between.install, stdin=b"", env=env, cwd=str(two.repo))
 
     chance = random.Random(sys.version_info[1])
     rounds = 12 if len(SEEDS) > 1 else 5
@@ -276,19 +257,20 @@ def test_a_kill_or_a_full_disk_at_a_file_operation_loses_nothing(pair: list[Mach
     assert len(two.json("list", "--limit", "99")) == 2 + rounds * 2
 
 
+def process(machine: Machine, *words: str) -> support.Result:
+    command = [sys.executable, str(HARNESS), "memory", "sync", *words]
+    return support.run(command, b"", support.clean_environment(machine.home), machine.repo)
+
+
 def test_three_machines_with_many_sessions_sync_at_once(tmp_path: Path) -> None:
     machines = [Machine(tmp_path, name) for name in ("one", "two", "three")]
     support.git(tmp_path, "init", "-q", "--bare", str(machines[0].remote))
     count = 200 if len(SEEDS) > 1 else 40
     for number, machine in enumerate(machines):
         machine.live(count, day=number + 1)
-    command = [sys.executable, str(HARNESS), "memory", "sync", "init", str(machines[0].remote)]
     with ThreadPoolExecutor(3) as pool:
-        environments = [support.clean_environment(machine.home) for machine in machines]
-        runs = [
-            pool.submit(support.run, command, b"", env, machine.repo) for env, machine in zip(environments, machines)
-        ]
-        assert [each.result().code for each in runs] == [0, 0, 0], [each.result() for each in runs]
+        runs = [*pool.map(lambda machine: process(machine, "init", str(machine.remote)), machines)]
+    assert [each.code for each in runs] == [0, 0, 0], runs
     settle(machines)
     assert_same(machines)
     assert all(len(machine.json("list", "--limit", "1000")) == 3 * count for machine in machines)
@@ -300,10 +282,8 @@ def test_sessions_go_on_while_their_machine_syncs(pair: list[Machine]) -> None:
     settle(pair)
     one.live(20, day=2)
     one.sync()
-    command = [sys.executable, str(HARNESS), "memory", "sync"]
     with ThreadPoolExecutor(1) as pool:
-        env = support.clean_environment(two.home)
-        syncs = pool.submit(lambda: [support.run(command, b"", env, two.repo) for _ in range(4)])
+        syncs = pool.submit(lambda: [process(two) for _ in range(4)])
         ids = {two.work("Ask number %d" % n, "Answer number %d is here." % n).id[:8] for n in range(6)}
         assert [each for each in syncs.result() if each.code not in (0, 2) or "Traceback" in each.stderr] == []
     settle([two, one])
@@ -374,27 +354,26 @@ def test_automatic_sync_is_an_entry_in_the_settings_and_leaves_its_result(pair: 
     machine.sync()
     assert machine.memory("sync", "--auto", "on").code == 2
     env = support.clean_environment(machine.home)
-    install = [sys.executable, str(support.ROOT / "install.py")]
+    install = [sys.executable, str(support.ROOT / "install.py"), "--statusline"]
     assert support.run(install, b"", env, machine.repo).code == 0
     settings = machine.home / ".claude" / "settings.json"
     before = settings.read_bytes()
     assert machine.memory("sync", "--auto", "on").code == 0
     hooks = json.loads(settings.read_text("utf-8"))["hooks"]
-    for event in ("SessionStart", "SessionEnd"):
-        entries = [hook for group in hooks[event] for hook in group["hooks"] if hook.get("async")]
-        assert len(entries) == 1
-        (machine.root / "sync" / "last.json").unlink()
-        if (machine.root / "sync" / "started").exists():
-            os.utime(str(machine.root / "sync" / "started"), (1, 1))
-        support.run(["/bin/sh", "-c", entries[0]["command"]], b"{}", env, machine.repo)
-        for _ in range(600):
-            if (machine.root / "sync" / "last.json").exists():
-                break
-            time.sleep(0.05)
-        assert "nothing to do" in machine.memory("status").stdout
-    started = os.stat(str(machine.root / "sync" / "started")).st_mtime_ns
-    support.run(["/bin/sh", "-c", entries[0]["command"]], b"{}", env, machine.repo)
-    assert os.stat(str(machine.root / "sync" / "started")).st_mtime_ns == started  # not again so soon
+    commands = [
+        [hook["command"] for group in hooks[event] for hook in group["hooks"] if hook.get("async")]
+        for event in ("SessionStart", "SessionEnd")
+    ]
+    assert commands[0] == commands[1]
+    last, mark = machine.root / "sync" / "last.json", machine.root / "sync" / "started"
+    last.unlink()
+    support.run(["/bin/sh", "-c", *commands[0]], b"{}", env, machine.repo)
+    while not last.exists():
+        time.sleep(0.05)
+    assert "nothing to do" in machine.memory("status").stdout
+    started = os.stat(str(mark)).st_mtime_ns
+    support.run(["/bin/sh", "-c", *commands[0]], b"{}", env, machine.repo)
+    assert os.stat(str(mark)).st_mtime_ns == started  # not again so soon
     assert support.run(install, b"", env, machine.repo).code == 0  # an upgrade keeps it
     assert "sync --background" in settings.read_text("utf-8")
     shutil.rmtree(str(machine.remote))

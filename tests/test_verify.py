@@ -120,8 +120,6 @@ def test_nothing_remembered_is_said(home: Path, repo: Path) -> None:
 
 
 # rebuild ------------------------------------------------------------------------------------------
-
-
 def test_rebuild_writes_views_again(world: World) -> None:
     (world.project / "INDEX.md").unlink()
     files.write(str(world.project / "STATE" / "conversation_state.json"), "{}")

@@ -78,30 +78,19 @@ def _documents(name: str, number: int, topic: dict[str, Any]) -> list[dict[str, 
     for step, (kind, touched) in enumerate((("build", files), ("bug", files[:1]), ("change", files[:2]))):
         asked, done = topic[kind]
         day = step * 40 + number * 4 + (number * 7) % 5
-        found.append(
-            {
-                "id": "%s-%d-%s" % (name, number, kind),
-                "type": "episode",
-                "title": asked,
-                "text": done,
-                "files": touched,
-                "ts": START + day * DAY + number * 600,
-            }
-        )
+        found.append(_episode("%s-%d-%s" % (name, number, kind), asked, done, touched, day * DAY + number * 600))
     note = {"id": "%s-%d-note" % (name, number), "type": "project", "title": "", "text": topic["note"]}
     return [*found, {**note, "ts": START + number * 4 * DAY + DAY}]
 
 
 def _routine(name: str, number: int) -> dict[str, Any]:
     asked, done, path = ROUTINE[number % len(ROUTINE)]
-    return {
-        "id": "%s-routine-%d" % (name, number),
-        "type": "episode",
-        "title": asked,
-        "text": done,
-        "files": ["%s%s" % (path, "" if "." in path else "-%d" % number)],
-        "ts": START + number * 4 * DAY + 43_200,
-    }
+    file = "%s%s" % (path, "" if "." in path else "-%d" % number)
+    return _episode("%s-routine-%d" % (name, number), asked, done, [file], number * 4 * DAY + 43_200)
+
+
+def _episode(id: str, asked: str, done: str, files: list[str], seconds: int) -> dict[str, Any]:
+    return {"id": id, "type": "episode", "title": asked, "text": done, "files": files, "ts": START + seconds}
 
 
 def _prompts(name: str, number: int, topic: dict[str, Any], now: float) -> list[Prompt]:

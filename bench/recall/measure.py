@@ -69,18 +69,12 @@ def picked(source: index.Source, prompt: Prompt) -> list[str]:
 
 
 def rankers(documents: list[dict[str, Any]]) -> dict[str, Ranker]:
-    source, plain = source_of(documents), Bm25(documents)
-    found: dict[str, Ranker] = {
+    source, plain, full = source_of(documents), Bm25(documents), Fts5(documents)
+    return {
         "recall": lambda p: ranked(source, p),
         plain.name: lambda p: plain.rank(p.text, p.now),
+        full.name: lambda p: full.rank(p.text, p.now),
     }
-    try:
-        full = Fts5(documents)
-    except Exception as error:  # noqa: BLE001 - an SQLite without FTS5
-        print("no FTS5 here: %s" % error, file=sys.stderr)
-    else:
-        found[full.name] = lambda p: full.rank(p.text, p.now)
-    return found
 
 
 def measure(projects: Sequence[Project]) -> dict[str, dict[str, list[tuple[float, float]]]]:

@@ -83,6 +83,18 @@ def test_prompt_recalls_the_sentence_that_matters(world: World) -> None:
     assert answer in last
 
 
+def test_second_session_knows_the_decision_the_leftover_and_the_rule(world: World) -> None:
+    project = world.project("knowing")
+    rule, choice = "From now on always use pnpm, never npm.", "We keep totals as integers because floats lose cents."
+    left = "The guest cart still uses floats and has to be migrated."
+    answer = "Totals are kept in cents now.\n\n%s\n\n## Still to do\n\n- %s\n" % (choice, left)
+    world.run(project, rule + " Keep the totals in cents.", write(project / "totals.py"), say(answer))
+    world.run(project, "Good morning, let us begin", say("Good morning."))
+    block = world.blocks("Good morning, let us begin")[0]
+    for text in (rule, choice, left, "the totals in cents"):
+        assert block.count(text) == 1, (text, block)
+
+
 def test_compaction_brings_the_state_back(world: World) -> None:
     project = world.project("filling")
     recorded(world, project, "Correct the totals before anything else")

@@ -8,13 +8,13 @@ from typing import Any
 from ..audit import trail
 from ..base import clock, settings
 from ..inject.injection import load_receipt
-from ..memory import review, views
+from ..memory import merge, review, views
 from ..memory.review import Item
 from ..notes import binding, lint, shelf
 from ..notes.note import Note
 from ..session import episode, sessions
 from . import arguments, notes, resolve
-from .output import Refusal, answer, count, listing, sparkline
+from .output import Refusal, answer, count, listing, short, sparkline
 from .scopes import Scopes
 
 _TYPES = {"rule": "feedback", "decision": "decision", "lesson": "project"}
@@ -44,7 +44,7 @@ def waiting(argv: list[str]) -> int:
     left = review.waiting(scopes.project.dir, _episodes(scopes))
     if args.action == "list":
         args.limit = len(left) or 1 if args.all else review.SHOWN
-        return listing(args, "ID KIND DAY SESSION #TIMES WORDS", left, _row, "Nothing waits.")
+        return listing(args, "ID KIND DAY SESSION #TIMES WORDS", left, _row, "Nothing waits.", _former(scopes))
     if bool(args.ids) is args.all:
         raise Refusal("name what you mean by its ID, or --all. See: harness memory review")
     chosen = [_one(word, left) for word in args.ids] or left
@@ -58,6 +58,14 @@ def waiting(argv: list[str]) -> int:
 def _episodes(scopes: Scopes) -> list[dict[str, Any]]:
     loaded = (episode.load(scopes.project.dir, name) for name in episode.names(scopes.project.dir))
     return [each for each in loaded if each]
+
+
+def _former(scopes: Scopes) -> list[str]:
+    """Versions of pages that lost against a newer one of another machine."""
+    root, homes = arguments.root(), (scopes.project.id, settings.USER_DIR)
+    paths = [path for path in merge.curated(root) if merge.is_former(path) and merge.home(path) in homes]
+    rows = ["  " + short("%s/%s" % (root, path)) for path in paths]
+    return ["", "Changed on two machines; the newer version holds, the other is in:", *rows] if rows else []
 
 
 def _one(word: str, left: list[Item]) -> Item:

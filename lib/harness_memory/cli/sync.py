@@ -15,8 +15,8 @@ from ..memory import sync as syncing
 from ..memory.sync import Store
 from ..project import identity
 from ..project.remote import normalize
-from ..setup import installation, settingsfile
-from . import arguments
+from ..setup import installation
+from . import arguments, resolve
 from .output import Refusal, ago, answer, confirm, count, line, short
 
 _ABOUT = """\
@@ -35,16 +35,12 @@ def sync(argv: list[str]) -> int:
     actions = arguments.Actions("sync", _ABOUT, examples)
     run = actions.add("run", "commit, fetch, merge, push (the default)")
     run.add_argument("--auto", choices=("on", "off"), help="at every start and end of a session, in the background")
-    run.add_argument("--quiet", action="store_true", help="print nothing; `sync status` shows what came of it")
     run.add_argument("--background", action="store_true", help="in a process of its own, at most once in five minutes")
     init = actions.add("init", "name the remote, and sync for the first time")
     init.add_argument("url", metavar="URL", help="of a repository that holds nothing else")
     init.add_argument("--private", action="store_true", help="the remote is private: do not ask")
     init.add_argument("--force", action="count", default=0, help="twice: although a project's code is there")
-    for parser in (run, init):
-        parser.add_argument(
-            "--since", metavar="DAY", type=arguments.instant, help="send no session from before this day"
-        )
+    init.add_argument("--since", metavar="DAY", type=arguments.instant, help="send no session from before this day")
     actions.add("status", "the remote, the last result, what is left out")
     actions.add("off", "stop syncing; memory, remote and history stay")
     exclude = actions.add("exclude", "projects that stay on this machine; without a name, list them")
@@ -58,17 +54,13 @@ def sync(argv: list[str]) -> int:
         _choose_remote(root, args)
     elif args.action != "exclude" and not syncing.configuration(root).get("remote"):
         raise Refusal("no remote is set. Run: harness memory sync init URL")
-    if getattr(args, "since", None):
-        syncing.configure(root, since=time.strftime("%Y-%m-%d", time.localtime(args.since)))
-    verbs = {"run": _run, "init": _run, "status": _status, "off": _off, "exclude": _exclude, "purge-history": _purge}
+    verbs = {"init": _run, "status": _status, "off": _off, "exclude": _exclude, "purge-history": _purge}
+    if args.action == "run":
+        return _auto(root, args) if args.auto else _start_background(root) if args.background else _run(root, args)
     return verbs[args.action](root, args)
 
 
 def _run(root: str, args: argparse.Namespace) -> int:
-    if getattr(args, "auto", None):
-        return _set_auto(root, args)
-    if getattr(args, "background", False):
-        return _start_background(root)
     now, store = time.time(), Store(root, os.environ)
     try:
         with store.lock():
@@ -79,20 +71,16 @@ def _run(root: str, args: argparse.Namespace) -> int:
         syncing.note_result(root, "%s: %s" % (redact(str(error.filename)), redact(str(error.strerror))), False, now)
         raise
     syncing.note_result(root, result, True, now)
-    lines = ["%s: %s." % (_shown(store.config["remote"]), result)]
-    changed = "Changed on two machines; the newer version holds, the other is in %s"
-    lines += [changed % short(os.path.join(root, path)) for path in store.former]
-    return 0 if getattr(args, "quiet", False) else answer(args.json, {"result": result, "former": store.former}, lines)
+    return answer(args.json, {"result": result}, ["%s: %s." % (_shown(store.config["remote"]), result)])
 
 
 def _start_background(root: str) -> int:
     started = os.path.join(root, settings.SYNC_DIR, "started")
-    if config.is_off(os.environ) or 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
-        return 0
-    files.touch(started)
-    command = [sys.executable, os.path.join(invocation.tree(), invocation.SCRIPT), "memory", "sync", "--quiet"]
-    nothing = subprocess.DEVNULL
-    subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd=root)
+    if not config.is_off(os.environ) and not 0 <= time.time() - files.modified(started) < _EVERY_SECONDS:
+        files.touch(started)
+        command = [sys.executable, os.path.join(invocation.tree(), invocation.SCRIPT), "memory", "sync"]
+        nothing = subprocess.DEVNULL
+        subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True, cwd=root)
     return 0
 
 
@@ -116,18 +104,18 @@ def _choose_remote(root: str, args: argparse.Namespace) -> None:
         question = "Is %s a private repository? A public one shows your memory to everybody. Type yes: " % line(remote)
         if not sys.stdin.isatty() or not confirm(question):
             raise Refusal("%s may be public. Make sure that it is private, then add --private" % line(remote))
-    syncing.configure(root, remote=url)
+    since = time.strftime("%Y-%m-%d", time.localtime(args.since)) if args.since else ""
+    syncing.configure(root, remote=url, since=since)
 
 
 def _status(root: str, args: argparse.Namespace) -> int:
-    value, last = syncing.configuration(root), syncing.last(root)
-    lines = ["Remote    " + _shown(value["remote"]), "Last      " + summary(root)]
-    lines += ["Automatic %s" % ("on" if value["auto"] else "off")]
+    value = {**syncing.configuration(root), "last": syncing.last(root)}
+    value["remote"] = _shown(value["remote"])
+    lines = ["Remote    " + value["remote"], "Last      " + summary(root)]
+    lines += ["Automatic " + ("on" if value["auto"] else "off")]
     lines += ["Left out  " + ", ".join(value["exclude"])] if value["exclude"] else []
     lines += ["Since     " + value["since"]] if value["since"] else []
-    former = syncing.conflicts(root)
-    lines += ["Former    " + short(path) for path in former]
-    return answer(args.json, {**value, "remote": _shown(value["remote"]), "last": last, "former": former}, lines)
+    return answer(args.json, value, lines)
 
 
 def summary(root: str) -> str:
@@ -140,20 +128,17 @@ def summary(root: str) -> str:
 
 def _off(root: str, args: argparse.Namespace) -> int:
     if syncing.configuration(root)["auto"]:
-        _install(root, is_auto=False)
-    syncing.configure(root, remote="", auto=False)
+        _set_auto(root, False)
+    syncing.configure(root, remote="")
     return answer(args.json, {"remote": None}, ["This store is not synced any more. Nothing was deleted."])
 
 
 def _exclude(root: str, args: argparse.Namespace) -> int:
     left_out = {*syncing.configuration(root).get("exclude", ())}
-    names = [os.path.basename(path) for path in arguments.all_dirs()]
+    every = {*left_out, *map(os.path.basename, arguments.all_dirs())}
     for word in args.projects:
-        matches = [name for name in {*names, *left_out} if word in (name, name.rpartition("-")[0])]
-        if len(matches) != 1:
-            what = "matches %s" % ", ".join(sorted(matches)) if matches else "no such project"
-            raise Refusal("%s: %s. See: harness memory list --all-projects" % (line(word), what))
-        left_out = left_out - {*matches} if args.remove else left_out | {*matches}
+        name = resolve.one(word, every, lambda id: (id, id.rpartition("-")[0]), "project", str, "list --all-projects")
+        left_out = left_out - {name} if args.remove else left_out | {name}
     if args.projects:
         syncing.configure(root, exclude=sorted(left_out))
     lines = ["Stays on this machine: " + name for name in sorted(left_out)] or ["Every project is synced."]
@@ -164,36 +149,31 @@ def _exclude(root: str, args: argparse.Namespace) -> int:
 def _purge(root: str, args: argparse.Namespace) -> int:
     store = Store(root, os.environ)
     if not args.yes:
-        number = store.git("rev-list", "--count", syncing.BRANCH)
+        number = count(int(store.git("rev-list", "--count", syncing.BRANCH)), "commit")
         what = "The %s of %s would become one. Nothing was changed. To do it: the same again with --yes"
-        return answer(
-            args.json, {"purged": False}, [what % (count(int(number), "commit"), _shown(store.config["remote"]))]
-        )
+        return answer(args.json, {"purged": False}, [what % (number, _shown(store.config["remote"]))])
     with store.lock():
         store.sync(time.time())
         store.purge_history()
     return answer(args.json, {"purged": True}, [_COPIES])
 
 
-def _set_auto(root: str, args: argparse.Namespace) -> int:
+def _auto(root: str, args: argparse.Namespace) -> int:
     is_auto = args.auto == "on"
-    paths = _install(root, is_auto)
-    if not paths:
-        raise Refusal("no settings file here holds our hooks. Run install.py first")
-    syncing.configure(root, auto=is_auto)
+    paths = _set_auto(root, is_auto)
     text = "Sessions sync in the background when they start and end" if is_auto else "Sessions do not sync any more"
     return answer(args.json, {"auto": is_auto, "settings": paths}, ["%s (%s)." % (text, ", ".join(map(short, paths)))])
 
 
-def _install(root: str, is_auto: bool) -> list[str]:
+def _set_auto(root: str, is_auto: bool) -> list[str]:
     """Write our entries again, with or without the background sync; the settings files that hold them."""
-    stores, home = list(dict.fromkeys([root, os.path.realpath(root)])), os.path.expanduser("~")
     records = [item for item in installation.records(root) if os.path.exists(item["settings"])]
+    if is_auto and not records:
+        raise Refusal("no settings file here holds our hooks. Run install.py first")
+    syncing.configure(root, auto=is_auto)
     for item in records:
         target = installation.Installation(invocation.tree(), item["scope"], item["settings"], root)
-        python, guard = item["interpreter"], item.get("guard") is not False
-        options = {"windows": os.name == "nt", "guard": guard, "auto": is_auto}
-        target.install(settingsfile.entries(invocation.tree(), python, stores, home, **options), python)
+        target.install(target.wanted(item["interpreter"]), item["interpreter"])
     return [item["settings"] for item in records]
 
 

@@ -26,6 +26,7 @@ _KINDS = {
     "archived": "recalled from an archive",
     "trigger": "note by its trigger",
     "menu": "line of the menu",
+    "open": "open item",
     "index": "line of the notes' index",
 }
 _USES = ("read", "edited", "named")

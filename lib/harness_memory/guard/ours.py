@@ -36,7 +36,7 @@ _FREE_OPTIONS = frozenset(
 )
 # Not allowed by itself, but nothing to ask about either: it can be undone, and stays in this project.
 _QUIET = {
-    **dict.fromkeys("forget prune archive restore compact backfill rebuild view digest export help".split(), ""),
+    **dict.fromkeys("forget prune archive restore compact backfill rebuild view digest help".split(), ""),
     "note": "edit promote supersede",
     "thread": "close reopen rename",
     "review": "accept edit reject",
@@ -60,14 +60,15 @@ def rule_for(name: str, args: list[str]) -> str:
     if args[:1] != ["memory"] or is_help or not args[1:]:
         return ""
     verb, rest = args[1], args[2:]
-    if verb == "forget" and {"--yes", shell.UNKNOWN} & set(rest):
+    if verb in ("forget", "sync") and {"--yes", shell.UNKNOWN} & set(rest):
         return "self.forget"
     if verb in ("prune", "archive") and "--dry-run" not in rest:
         return "self.forget"
     is_named = rest[:1] in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"])
     if verb == "note" and not is_named and {"remove", shell.UNKNOWN} & set(rest):
         return "self.forget"
-    if _has(rest, ("--project", "--all-projects")) or (verb == "backfill" and "--all" in rest):
+    is_beyond = verb in ("import", "export") or (verb, *rest[:1]) == ("sync", "init")
+    if is_beyond or _has(rest, ("--project", "--all-projects")) or (verb == "backfill" and "--all" in rest):
         return "self.other-memory"
     return "" if _is_quiet(verb, rest) else "self.decide"
 
@@ -127,10 +128,9 @@ def is_free(question: Question) -> bool:
         tree = shell.read(command)
     except shell.Unreadable:
         return False
-    if tree[0] != "cmd" or tree[1] or tree[3] or not all(isinstance(word, str) for word in tree[2]):
-        return False
-    words = list(tree[2])
-    if any(marker in word for word in words for marker in shell.MARKERS):
+    words = list(tree[2]) if tree[0] == "cmd" and not tree[1] and not tree[3] else []
+    plain = [word for word in words if isinstance(word, str) and not any(mark in word for mark in shell.MARKERS)]
+    if not words or plain != words:
         return False
     if words[0] in ("python3", sys.executable, sys.executable.replace("\\", "/")):  # no other interpreter is known
         words = words[1:]

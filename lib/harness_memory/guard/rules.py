@@ -57,7 +57,7 @@ exfil.tree ask+ sends a whole folder elsewhere | Send the one file that is neede
 exfil.metadata ask+ asks the cloud's metadata service for credentials | person
 self.audit deny touches the audit trail, which only grows by itself | Read it with: harness memory audit show.
 self.memory deny changes the memory behind its back | Use the command line: harness memory --help.
-self.other-memory ask reads what is remembered of another project | Ask the user first; harness memory shows this project's own.
+self.other-memory ask reaches beyond the memory of this project | Ask the user first; harness memory shows this project's own.
 self.guard deny takes the guard out or changes its code | Rules are the user's to change: harness guard rules.
 self.settings ask+ changes the client's settings, hooks included | show
 self.project-settings ask changes settings of the client for this project | show

@@ -109,7 +109,9 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         own_ids.add(state.thread)
         parts += [sections.state(state)] if event.source == "compact" else []
     folder = relative_path(event.cwd, (project.root,))
-    still_open, menu = sections.still_open(project, own_ids), sections.menu(project, folder, own_ids)
+    still_open = sections.still_open(project, own_ids)
+    listed = {item["item"] for item in still_open.items.values()}  # once is enough
+    menu = sections.menu(project, folder, own_ids | listed)
     notes = sections.notes(project, run.store_root, event.transcript_path, problems, run.now, session.dir)
     parts += [
         sections.briefing(project, problems),

@@ -127,8 +127,10 @@ def still_open(project: Project, own_ids: set[str]) -> Part:
     tasks = [task for task in current["active_tasks"] if task["id"] not in own_ids]
     part = Part("open", "Still open", [], path, "%s status" % invocation.own_command())
     for task in tasks[: settings.OPEN_SHOWN]:
-        part.lines.append(neutral.line("- [%s] %s" % (task["started"][:10], task["description"])))
-        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][:3]]
+        part.add(
+            neutral.line("- [%s] %s: %s" % (task["started"][:10], task["id"], task["description"])), task["id"], "open"
+        )
+        part.lines += ["  next: " + neutral.line(step) for step in task["next_steps"][: settings.STEPS_SHOWN]]
     part.missing = max(0, len(tasks) - settings.OPEN_SHOWN)
     return part
 

@@ -6,6 +6,7 @@ claude-mem                   a SQLite database: sdk_sessions, session_summaries,
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import os
 import re
@@ -26,17 +27,14 @@ _LINK = re.compile(r"\]\([^)]+\.md\)")
 def take_pages(folder: str, shelf: Shelf, now: float) -> list[str]:
     """Notes of a folder of pages; the slugs of those that are new or say more than before."""
     changed = []
-    day = clock.iso(now)[:10]
     for name in [name for name in files.names(folder) if name.endswith(".md")]:
         data = files.read(os.path.join(folder, name), settings.CURATED_MAX_BYTES) or b""
         page = notes.parse(notes.slug_of(name[: -len(".md")]), data.decode("utf-8", "replace"))
         if name == settings.NOTES_INDEX_FILE:  # what it says beside naming the other pages
             page = Note("auto-memory", {"name": "Auto memory"}, [row for row in page.body if not _LINK.search(row)])
         if page.facts and page.slug:
-            written = clock.iso(files.modified(os.path.join(folder, name)))[:10]
-            page.fields.update(
-                source=AUTO_MEMORY, created=page.fields.get("created") or written, verified=written or day
-            )
+            day = clock.iso(files.modified(os.path.join(folder, name)) or now)[:10]
+            page.fields.update(source=AUTO_MEMORY, created=page.fields.get("created") or day, verified=day)
             changed += _put(shelf, page, now)
     return changed
 
@@ -59,30 +57,32 @@ def _put(shelf: Shelf, page: Note, now: float) -> list[str]:
 
 
 class ClaudeMem:
-    """A database of claude-mem, opened to be read."""
+    """A database of claude-mem, which is only read."""
 
     def __init__(self, path: str) -> None:
-        try:
-            self.database = sqlite3.connect("file:%s?mode=ro" % path.replace("?", "%3f").replace("#", "%23"), uri=True)
-            self.database.row_factory = sqlite3.Row
-            columns = {row["name"] for row in self.database.execute("PRAGMA table_info(session_summaries)")}
-        except sqlite3.Error as error:
-            raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem (%s)" % error, path) from None
-        if not columns:
-            raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem: it has no summaries", path)
+        self.path = path
+        columns = {row["name"] for row in self._rows("PRAGMA table_info(session_summaries)")}
         self.key = "memory_session_id" if "memory_session_id" in columns else "sdk_session_id"
 
+    def _rows(self, query: str, *values: str) -> list[dict[str, Any]]:
+        place = "file:%s?mode=ro" % self.path.replace("?", "%3f").replace("#", "%23")
+        try:
+            with contextlib.closing(sqlite3.connect(place, uri=True)) as database:
+                database.row_factory = sqlite3.Row
+                return [dict(row) for row in database.execute(query, values)]
+        except sqlite3.Error as error:
+            raise files.Unreadable(errno.EINVAL, "is not a database of claude-mem (%s)" % error, self.path) from None
+
     def projects(self) -> list[str]:
-        return [
-            str(row[0]) for row in self.database.execute("SELECT DISTINCT project FROM session_summaries ORDER BY 1")
-        ]
+        return [str(row["project"]) for row in self._rows("SELECT DISTINCT project FROM session_summaries ORDER BY 1")]
 
     def take(self, project: str, project_dir: str, shelf: Shelf, now: float) -> tuple[list[str], list[str]]:
         """Episodes of a project's sessions and a note of its decisions: the names of those that are new."""
         own, made = "content_session_id" if self.key.startswith("memory") else "claude_session_id", []
         query = "SELECT m.*, s.%s AS claude_id FROM session_summaries m LEFT JOIN sdk_sessions s ON s.%s = m.%s"
-        rows = self._rows((query + " WHERE m.project = ?") % (own, self.key, self.key), project)
-        observed = self._rows("SELECT * FROM observations WHERE project = ?", project)
+        query = query % (own, self.key, self.key) + " WHERE m.project = ? ORDER BY m.created_at_epoch"
+        rows = self._rows(query, project)
+        observed = self._rows("SELECT * FROM observations WHERE project = ? ORDER BY created_at_epoch", project)
         known = {(episode.load(project_dir, name) or {}).get("session_id") for name in episode.names(project_dir)}
         groups: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
@@ -101,12 +101,6 @@ class ClaudeMem:
         for fact in facts[-settings.NOTE_LINES + 20 :]:
             note.add(fact)
         return made, _put(shelf, note, now) if facts else []
-
-    def _rows(self, query: str, project: str) -> list[dict[str, Any]]:
-        try:
-            return [dict(row) for row in self.database.execute(query + " ORDER BY created_at_epoch", (project,))]
-        except sqlite3.Error as error:
-            raise files.Unreadable(errno.EINVAL, "cannot be read as claude-mem's: %s" % error, "database") from None
 
 
 def _episode(rows: list[dict[str, Any]], observed: list[dict[str, Any]]) -> dict[str, Any]:

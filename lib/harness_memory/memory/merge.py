@@ -1,4 +1,4 @@
-"""How two memories become one: `merge` of what two machines have, by the kind of each file.
+"""How two memories become one: `Merged` is what two machines have, by the kind of each file.
 
     episodes, WORK        one session is one unit: where both changed it, the one that ended later, all its files
     SIGNALS/*.jsonl       the lines of both, but those that one of them removed
@@ -71,69 +71,145 @@ def is_curated(path: str) -> bool:
     return path in _ROOT_FILES or (home != settings.ARCHIVE_DIR and any(fnmatchcase(rest, each) for each in _CURATED))
 
 
+def home(path: str) -> str:
+    """The project, or `user`, that a file belongs to; the name of a file in the root."""
+    first, _, rest = path.partition("/")
+    return rest.partition("/")[0] if first == settings.ARCHIVE_DIR else first
+
+
 def unit(path: str) -> str:
     """The session that a file belongs to, as `<project>/<day>/<id>`; "" for other files."""
-    home, _, rest = path.partition("/")
-    owner = archive.owner(rest) if home != settings.ARCHIVE_DIR else ""
-    return "%s/%s" % (home, owner) if owner else ""
+    first, _, rest = path.partition("/")
+    owner = archive.owner(rest) if first != settings.ARCHIVE_DIR else ""
+    return "%s/%s" % (first, owner) if owner else ""
 
 
-def merge(base: Tree, ours: Tree, theirs: Tree, load: Load) -> tuple[Tree, dict[str, bytes]]:
-    """The tree of both, since they were at `base`, and content that neither has."""
-    tree: Tree = {}
-    made: dict[str, bytes] = {}
-    versions = [_value(side, settings.VERSIONS_FILE, load) or _no_versions() for side in (ours, theirs)]
-    winners = _winners(base, ours, theirs, load)
-    for path in sorted({*ours, *theirs} - {settings.VERSIONS_FILE}):
-        b, o, t = base.get(path), ours.get(path), theirs.get(path)
-        if o == t:
-            result = o
-        elif is_curated(path):
-            result = _newer(path, b, o, t, versions, tree)
-        elif unit(path) in winners:
-            winner, loser = winners[unit(path)]
-            result = winner.get(path) or (None if path in base else loser.get(path))
-        elif t == b or o == b:
-            result = o if t == b else t
-        elif not (o and t):
-            result = o or t  # changed here and removed there, for example by retention
-        elif path.endswith(archive.ENDING):
-            result = min(o, t)
-            tree["%s-%s%s" % (path[: -len(archive.ENDING)], max(o, t)[:8], archive.ENDING)] = max(o, t)
-        else:
-            data = _both(path, load(b) if b else b"", load(o), load(t))
-            result = blob_id(data)
-            made[result] = data
-        if result:
-            tree[path] = result
-    known = _joined(*versions)
-    # Whoever deletes a page deletes its former versions too, also one that loses on another machine.
-    ends = {mark[:8]: clock.stamp(at) for mark, at in known["gone"].items()}
-    gone = {path for path in tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
-    known["files"] = {path: item for path, item in known["files"].items() if path not in gone}
-    data = _json(known)
-    tree[settings.VERSIONS_FILE], made[blob_id(data)] = blob_id(data), data
-    gone |= _gone_sessions(tree, lambda sha: made[sha] if sha in made else load(sha))
-    return {path: sha for path, sha in tree.items() if path not in gone}, made
+class Merged:
+    """`tree`: what two trees become, since they were at `base`. `made`: content that neither has. `changes`: what is
+    new in ours (None: the file goes). `times`: of curated files."""
+
+    def __init__(self, base: Tree, ours: Tree, theirs: Tree, load: Load) -> None:
+        self.base, self.ours, self.theirs, self._loaded = base, ours, theirs, load
+        self.tree: Tree = {}
+        self.made: dict[str, bytes] = {}
+        self._versions = [self._value(side, settings.VERSIONS_FILE) or _no_versions() for side in (ours, theirs)]
+        winners = self._winners()
+        for path in sorted({*ours, *theirs} - {settings.VERSIONS_FILE}):
+            o, t = ours.get(path), theirs.get(path)
+            sha = o if o == t else self._chosen(path, base.get(path), o, t, winners)
+            if sha:
+                self.tree[path] = sha
+        known = _joined(*self._versions)
+        # Whoever deletes a page deletes its former versions too, also one that loses on another machine.
+        ends = {mark[:8]: clock.stamp(at) for mark, at in known["gone"].items()}
+        gone = {path for path in self.tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
+        known["files"] = {path: item for path, item in known["files"].items() if path not in gone}
+        self.tree[settings.VERSIONS_FILE] = self._make(_json(known))
+        for path in gone | self._gone_sessions():
+            self.tree.pop(path, None)
+        paths = [path for path in sorted({*self.tree, *ours}) if ours.get(path) != self.tree.get(path)]
+        self.changes = {path: self.tree.get(path) for path in paths}
+        self.times = {path: clock.parse(at) or 0.0 for path, (at, _) in known["files"].items()}
+
+    def load(self, sha: str) -> bytes:
+        return self.made[sha] if sha in self.made else self._loaded(sha)
+
+    def _make(self, data: bytes) -> str:
+        self.made[blob_id(data)] = data
+        return blob_id(data)
+
+    def _value(self, tree: Tree, path: str) -> dict[str, Any]:
+        """A JSON object; {} when it is missing or damaged."""
+        try:
+            value = jsontext.loads(self.load(tree[path])) if path in tree else {}
+        except ValueError:
+            value = {}
+        return value if isinstance(value, dict) else {}
+
+    def _chosen(self, path: str, b: str | None, o: str | None, t: str | None, winners: dict[str, Any]) -> str | None:
+        """The content of a file that differs."""
+        if is_curated(path):
+            return self._newer(path, b, o, t)
+        if unit(path) in winners:
+            loser, winner = winners[unit(path)]
+            return winner.get(path) or (None if path in self.base else loser.get(path))
+        if t == b or o == b:
+            return o if t == b else t
+        if not (o and t):
+            return o or t  # changed here and removed there, for example by retention
+        if path.endswith(archive.ENDING):
+            self.tree["%s-%s%s" % (path[: -len(archive.ENDING)], max(o, t)[:8], archive.ENDING)] = max(o, t)
+            return min(o, t)
+        return self._make(_both(path, *(self.load(sha) if sha else b"" for sha in (b, o, t))))
+
+    def _newer(self, path: str, b: str | None, o: str | None, t: str | None) -> str | None:
+        """The newer version of a curated file; the other one, of a page that both changed, goes to the archive."""
+        states = []
+        for sha, known in zip((o, t), self._versions):
+            at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(_mark(path), "")
+            states.append((at, (0 if sha else 1) if at else (0 if sha else -1), sha or ""))
+        winner, loser = max(states), min(states)
+        folder, _, rest = path.partition("/")
+        if winner[2] and loser[2] and b not in (o, t) and any(fnmatchcase(rest, each) for each in _PAGES):
+            stem = os.path.splitext(rest.replace("profiles/", "profile-").rpartition("/")[2])[0]
+            stamp = clock.stamp(loser[0] or "2000-01-01T00:00:00.000Z")
+            former = "%s/archive/notes/%s.%s-%s.md" % (folder, stem, stamp, _mark(path)[:8])
+            self.tree[former], self._versions[0]["files"][former] = loser[2], [loser[0], loser[2]]
+        return winner[2] or None
+
+    def _winners(self) -> dict[str, list[Tree]]:
+        """For each session that both sides changed: the side that loses, and the one that wins."""
+        base, sides, changed = self.base, (self.ours, self.theirs), []
+        for side, other in (sides, sides[::-1]):
+            paths = [path for path in {*side, *base} if side.get(path) not in (base.get(path), other.get(path))]
+            changed.append({unit(path) for path in paths} - {""})
+        contested: dict[str, list[str]] = {each: [] for each in changed[0] & changed[1]}
+        for path in sorted({*self.ours, *self.theirs}) if contested else ():
+            contested.get(unit(path), []).append(path)
+        return {
+            each: sorted(sides, key=lambda side: self._rank(side, each, paths)) for each, paths in contested.items()
+        }
+
+    def _rank(self, side: Tree, session: str, paths: list[str]) -> tuple[str, list[str]]:
+        """When a session last did something, or was struck of a forgotten text."""
+        marks = self._value(side, _marks(session.partition("/")[0])).get("transcripts") or {}
+        claude_id, ended = self._last(side, paths)
+        return max(ended, marks.get(claude_id, "")), [side.get(path, "") for path in paths]
+
+    def _last(self, tree: Tree, paths: list[str]) -> tuple[str, str]:
+        """Claude's id of a session, and when it last did something; the episode says so, else META."""
+        facts: dict[str, Any] = {}
+        for path in [path for path in paths if path in tree]:
+            try:
+                if path.endswith("/" + settings.META_FILE):
+                    meta = yaml.load(self.load(tree[path]).decode("utf-8", "replace"))
+                    facts = {"session_id": meta["claude_session"], "ended": meta["ended"] or meta["started"], **facts}
+                elif "/%s/" % settings.EPISODES_DIR in path:
+                    facts.update(jsontext.loads(self.load(tree[path])))
+            except (ValueError, KeyError):
+                continue  # damaged: `verify` names it
+        return str(facts.get("session_id", "")), str(facts.get("ended", ""))
+
+    def _gone_sessions(self) -> set[str]:
+        """The paths of sessions that were forgotten after they last did something."""
+        marks: dict[tuple[str, str], dict[str, str]] = {}
+        for project in {home(path) for path in self.tree}:
+            forgotten = self._value(self.tree, _marks(project)).get("sessions") or {}
+            for id in forgotten:
+                marks.update({(project, sessions.safe_id(id)[:size]): forgotten for size in settings.SHORT_ID_CHARS})
+        units: dict[str, list[str]] = {}
+        for path in self.tree if marks else ():
+            units.setdefault(unit(path), []).append(path)
+        gone: set[str] = set()
+        for name, paths in units.items():
+            forgotten = marks.get((name.partition("/")[0], name.rpartition("/")[2]), {})
+            claude_id, ended = self._last(self.tree, paths) if forgotten else ("", "")
+            gone.update(paths if ended < forgotten.get(claude_id, "") else ())
+        return gone
 
 
-def changes(
-    base: Tree, ours: Tree, theirs: Tree, load: Load
-) -> tuple[dict[str, str | None], dict[str, bytes], dict[str, float]]:
-    """What a merge changes in ours (None: the file goes), content that neither has, and the times of curated files."""
-    tree, made = merge(base, ours, theirs, load)
-    versions = jsontext.loads(made[tree[settings.VERSIONS_FILE]])["files"]
-    changed = {path: tree.get(path) for path in sorted({*tree, *ours}) if ours.get(path) != tree.get(path)}
-    return changed, made, {path: clock.parse(at) or 0.0 for path, (at, _) in versions.items()}
-
-
-def _value(tree: Tree, path: str, load: Load) -> dict[str, Any]:
-    """A JSON object; {} when it is missing or damaged."""
-    try:
-        value = jsontext.loads(load(tree[path])) if path in tree else {}
-    except ValueError:
-        value = {}
-    return value if isinstance(value, dict) else {}
+def _marks(project: str) -> str:
+    return "%s/%s/%s" % (project, settings.STATE_DIR, settings.FORGOTTEN_FILE)
 
 
 def _both(path: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
@@ -153,72 +229,9 @@ def _both(path: str, base: bytes, ours: bytes, theirs: bytes) -> bytes:
     return max(ours, theirs, key=lambda data: (len(data), data))  # of two states of a chain the longer
 
 
-def _winners(base: Tree, ours: Tree, theirs: Tree, load: Load) -> dict[str, tuple[Tree, Tree]]:
-    """For each session that both sides changed: the side that wins, and the other one."""
-    changed: list[set[str]] = []
-    for side, other in ((ours, theirs), (theirs, ours)):
-        paths = [path for path in {*side, *base} if side.get(path) not in (base.get(path), other.get(path))]
-        changed.append({unit(path) for path in paths} - {""})
-    contested: dict[str, list[str]] = {}
-    for path in sorted({*ours, *theirs}) if changed[0] & changed[1] else ():
-        if unit(path) in changed[0] & changed[1]:
-            contested.setdefault(unit(path), []).append(path)
-    return {each: _later(each, paths, ours, theirs, load) for each, paths in contested.items()}
-
-
-def _later(session: str, paths: list[str], ours: Tree, theirs: Tree, load: Load) -> tuple[Tree, Tree]:
-    marks = "%s/%s/%s" % (session.partition("/")[0], settings.STATE_DIR, settings.FORGOTTEN_FILE)
-    ranks = []
-    for side, other in ((ours, theirs), (theirs, ours)):
-        (claude_id, ended), others_end = _last(side, paths, load), _last(other, paths, load)[1]
-        struck, unstruck = (
-            (_value(each, marks, load).get("transcripts") or {}).get(claude_id, "") for each in (side, other)
-        )
-        # One that was struck of a forgotten text wins over one that did not go on afterwards.
-        ranks.append((struck > max(unstruck, others_end), ended, [side.get(path, "") for path in paths]))
-    return (ours, theirs) if ranks[0] >= ranks[1] else (theirs, ours)
-
-
-def _last(tree: Tree, paths: list[str], load: Load) -> tuple[str, str]:
-    """Claude's id of a session, and when it last did something; the episode says so, else META."""
-    facts: dict[str, Any] = {}
-    for path in [path for path in paths if path in tree]:
-        try:
-            if path.endswith("/" + settings.META_FILE):
-                meta = yaml.load(load(tree[path]).decode("utf-8", "replace"))
-                facts = {"session_id": meta["claude_session"], "ended": meta["ended"] or meta["started"], **facts}
-            elif "/%s/" % settings.EPISODES_DIR in path:
-                facts.update(jsontext.loads(load(tree[path])))
-        except (ValueError, KeyError):
-            continue  # damaged: `verify` names it
-    return str(facts.get("session_id", "")), str(facts.get("ended", ""))
-
-
-def _newer(path: str, b: str | None, o: str | None, t: str | None, versions: list[Any], tree: Tree) -> str | None:
-    """The newer version of a curated file; the other one, of a page that both changed, goes to the archive."""
-    states = []
-    for sha, known in ((o, versions[0]), (t, versions[1])):
-        at = known["files"].get(path, ("", ""))[0] if sha else known["gone"].get(_mark(path), "")
-        states.append((at, (0 if sha else 1) if at else (0 if sha else -1), sha or ""))
-    winner, loser = max(states), min(states)
-    home, _, rest = path.partition("/")
-    if winner[2] and loser[2] and b not in (o, t) and any(fnmatchcase(rest, each) for each in _PAGES):
-        stem = os.path.splitext(rest.replace("profiles/", "profile-").rpartition("/")[2])[0]
-        stamp = clock.stamp(loser[0] or "2000-01-01T00:00:00.000Z")
-        former = "%s/archive/notes/%s.%s-%s.md" % (home, stem, stamp, _mark(path)[:8])
-        tree[former], versions[0]["files"][former] = loser[2], [loser[0], loser[2]]
-    return winner[2] or None
-
-
 def is_former(name: str) -> bool:
     """Whether an archived page, `<slug>.<instant>-<hash of its path>.md`, lost against a newer one."""
     return fnmatchcase(name, "*.????-??-??T??????.???Z-????????.md")
-
-
-def versions_of(data: bytes, homes: list[str]) -> bytes:
-    """What versions.json says of these homes, and of whatever is gone."""
-    known = jsontext.loads(data)
-    return _json({**known, "files": {path: at for path, at in known["files"].items() if path.split("/")[0] in homes}})
 
 
 def _joined(ours: Any, theirs: Any) -> dict[str, Any]:
@@ -247,45 +260,26 @@ def _forgotten(ours: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
     return {**result, **({"texts": [texts[key] for key in sorted(texts)]} if texts else {})}
 
 
-def _gone_sessions(tree: Tree, load: Load) -> set[str]:
-    """The paths of sessions that were forgotten after they last did something."""
-    gone: set[str] = set()
-    units: dict[str, list[str]] = {}
-    for path in [path for path in tree if path.endswith("/" + settings.FORGOTTEN_FILE)]:
-        marks = _value(tree, path, load).get("sessions") or {}
-        if marks and not units:
-            for each in tree:
-                units.setdefault(unit(each), []).append(each)
-        heads = {sessions.safe_id(id)[:length] for id in marks for length in settings.SHORT_ID_CHARS}
-        project = path.partition("/")[0]
-        for name in [name for name in units if name.startswith(project + "/") and name.rpartition("/")[2] in heads]:
-            claude_id, ended = _last(tree, units[name], load)
-            gone.update(units[name] if ended < marks.get(claude_id, "") else ())
-    return gone
-
-
 def shared(path: str, data: bytes) -> bytes:
     """What other machines get of a file: no paths of this one, and no line that is just being appended."""
     try:
         if path.endswith("/" + settings.PROJECT_FILE):
             return canonical(data)
-    except (ValueError, AttributeError):
+    except (ValueError, KeyError, AttributeError):
         pass  # damaged: `verify` names it
     return data[: data.rfind(b"\n") + 1] if path.endswith(".jsonl") else data
 
 
 def canonical(*contents: bytes) -> bytes:
     """What project.json says on every machine."""
-    facts: dict[str, Any] = {}
-    for value in map(jsontext.loads, contents):
-        for key, item in value.items():
-            if key in _LOCAL_FACTS:
-                continue
-            if isinstance(item, list):  # a path identifies nothing elsewhere
-                names = {each for each in item if key != "identities" or each.startswith("remote")}
-                item = sorted(names | {*facts.get(key, ())})
-            facts[key] = min(item, facts.get(key, item)) if key == "created" else item
-    if not all("alias_of" in jsontext.loads(each) for each in contents):
+    values = [jsontext.loads(each) for each in contents]
+    facts = {key: item for value in values for key, item in value.items() if key not in _LOCAL_FACTS}
+    for key in [key for key, item in facts.items() if isinstance(item, list)]:
+        every = {each for value in values for each in value.get(key) or ()}
+        # A path identifies nothing elsewhere.
+        facts[key] = sorted(each for each in every if key != "identities" or each.startswith("remote"))
+    facts["created"] = min(value["created"] for value in values)
+    if not all("alias_of" in value for value in values):
         facts.pop("alias_of", None)  # a memory of its own on one of them
     return _json(dict(sorted(facts.items())))
 
@@ -293,14 +287,13 @@ def canonical(*contents: bytes) -> bytes:
 def localized(local: bytes, theirs: bytes) -> bytes:
     """This machine's project.json with what the others know."""
     own, shared = jsontext.loads(local or b"{}"), jsontext.loads(theirs)
-    for key, item in shared.items():
-        if key == "alias_of" and own:
-            continue
-        if isinstance(item, list):
-            mine = own.get(key) or []
-            item = [*(each for each in item if each not in mine), *mine]
-        own[key] = item if isinstance(item, list) or key == "created" else own.get(key, item)
-    return _json(own)
+    facts = {**shared, **own, "created": shared["created"]}
+    for key in [key for key, item in shared.items() if isinstance(item, list)]:
+        mine = own.get(key) or []
+        facts[key] = [*(each for each in shared[key] if each not in mine), *mine]
+    if own and "alias_of" not in own:
+        facts.pop("alias_of", None)
+    return _json(facts)
 
 
 def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:
@@ -354,7 +347,11 @@ def record_versions(root: str, now: float) -> None:
             at = max(clock.fine_iso(files.modified(os.path.join(root, name))), _after(at))
         result["files"][name] = [at, blob_id(data)]
     for name in {*known["files"]} - {*result["files"]}:
-        result["gone"][_mark(name)] = max(clock.fine_iso(now), _after(known["files"][name][0]))
+        folder = os.path.dirname(os.path.join(root, name))
+        while not os.path.isdir(folder):
+            folder = os.path.dirname(folder)
+        at = clock.fine_iso(min(now, files.modified(folder)))  # it changed when the file went, not when we saw it
+        result["gone"][_mark(name)] = max(at, _after(known["files"][name][0]))
     result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})
     files.write_if_changed(path, _json(result))
 

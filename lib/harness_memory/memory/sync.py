@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 import subprocess
 from collections.abc import Iterator, Mapping
@@ -35,17 +36,9 @@ _SECONDS = 300.0  # for one call of git; a large store through a slow line
 _NONE, _EMPTY_TREE = "0" * 40, "4b825dc642cb6eb9a060e54bf8d69288fbee4904"
 _OPTIONS = (
     *("core.hooksPath=" + os.devnull, "core.excludesFile=" + os.devnull, "core.attributesFile=" + os.devnull),
-    *("core.autocrlf=false", "core.fileMode=false", "core.fsmonitor=false", "commit.gpgSign=false"),
-    *("gc.autoDetach=false", "maintenance.auto=false", "core.quotePath=false", "advice.detachedHead=false"),
+    *("core.autocrlf=false", "core.fileMode=false", "core.fsmonitor=false", "gc.autoDetach=false"),
+    *("maintenance.auto=false", "init.defaultBranch=main", "user.name=Harness Memory", "user.email=memory@localhost"),
 )
-
-
-class Failed(OSError):
-    """Git could not do it; nothing is lost, and the next run goes on."""
-
-
-class Changed(OSError):
-    """A session wrote a file while it was merged."""
 
 
 def configuration(root: str) -> dict[str, Any]:
@@ -69,11 +62,6 @@ def note_result(root: str, result: str, is_well: bool, now: float) -> None:
     files.write_json(_path(root, "last.json"), value)
 
 
-def conflicts(root: str) -> list[str]:
-    """Versions of pages that lost against a newer one of another machine."""
-    return [os.path.join(root, *path.split("/")) for path in merge.curated(root) if merge.is_former(path)]
-
-
 def _path(root: str, name: str) -> str:
     return os.path.join(root, settings.SYNC_DIR, name)
 
@@ -82,144 +70,128 @@ class Store:
     """A store and its repository; use it under `lock`."""
 
     def __init__(self, root: str, env: Mapping[str, str]) -> None:
-        self.root = root
+        self.root, self.repository = root, os.path.join(root, ".git")
         self.env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
-        self.repository = os.path.join(root, ".git")
-        own = {"GIT_TERMINAL_PROMPT": "0", "GIT_DEFAULT_HASH": "sha1", "LC_ALL": "C"}
-        for role in ("AUTHOR", "COMMITTER"):
-            own.update({"GIT_%s_NAME" % role: "Harness Memory", "GIT_%s_EMAIL" % role: "memory@localhost"})
-        self.env.update(own)
+        self.env.update(GIT_TERMINAL_PROMPT="0", GIT_DEFAULT_HASH="sha1", LC_ALL="C")
         self.config = configuration(root)
         self.contents: dict[str, bytes] = {}
-        self.former: list[str] = []  # versions that lost against a newer one
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
-            files.remove_temporaries(_path(self.root, ""), float("inf"))
-            refs = [folder for folder, _, _ in os.walk(os.path.join(self.repository, "refs"))]
-            for path in [
-                os.path.join(folder, name) for folder in (self.repository, *refs) for name in files.names(folder)
-            ]:
-                if path.endswith(settings.LOCK_SUFFIX):  # of a git that was killed
-                    files.remove(path)
+            for path in glob.glob(os.path.join(glob.escape(self.repository), "**", "*.lock"), recursive=True):
+                files.remove(path)  # of a git that was killed
             yield
 
     # Git
-    def run(self, *words: str, data: bytes = b"") -> tuple[int, bytes, str]:
-        """Exit code, output, and the last line of what it complains about."""
+    def raw(self, *words: str, data: bytes = b"", may_fail: bool = False) -> bytes:
         command = ["git", *(word for option in _OPTIONS for word in ("-c", option))]
-        command += ["--git-dir=" + self.repository, "--work-tree=" + self.root] if "--bare" not in words else []
+        command += ["--git-dir=" + self.repository] if words[0] != "init" else []
         options: dict[str, Any] = {"env": self.env, "cwd": self.root, "timeout": _SECONDS, "capture_output": True}
         try:
             done = subprocess.run([*command, *words], input=data, **options)
         except FileNotFoundError:
-            raise Failed(errno.ENOENT, "git is not installed", "git") from None
+            raise OSError(errno.ENOENT, "git is not installed", "git") from None
         except subprocess.TimeoutExpired:
-            raise Failed(errno.ETIMEDOUT, "took longer than %d seconds" % _SECONDS, "git " + words[0]) from None
-        lines = done.stderr.decode("utf-8", "replace").strip().splitlines() or ["exit code %d" % done.returncode]
-        return done.returncode, done.stdout, lines[-1]
+            raise OSError(errno.ETIMEDOUT, "took longer than %d seconds" % _SECONDS, "git " + words[0]) from None
+        if done.returncode and not may_fail:
+            lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise OSError(errno.EIO, lines[-1] if lines else "exit code %d" % done.returncode, "git " + words[0])
+        return bytes(done.stdout)
 
-    def raw(self, *words: str, data: bytes = b"") -> bytes:
-        code, output, complaint = self.run(*words, data=data)
-        if code:
-            raise Failed(errno.EIO, complaint, "git " + words[0])
-        return output
-
-    def git(self, *words: str, data: bytes = b"") -> str:
-        return self.raw(*words, data=data).decode("utf-8", "surrogateescape").strip()
+    def git(self, *words: str, data: bytes = b"", may_fail: bool = False) -> str:
+        return self.raw(*words, data=data, may_fail=may_fail).decode("utf-8", "surrogateescape").strip()
 
     def commit_of(self, ref: str) -> str:
-        return self.run("rev-parse", "-q", "--verify", ref + "^{commit}")[1].decode().strip()
+        return self.git("rev-parse", "-q", "--verify", ref + "^{commit}", may_fail=True)
 
     def remote_head(self) -> str:
         return self.git("ls-remote", self.config["remote"], BRANCH).partition("\t")[0]
 
+    def push(self, commit: str, *options: str) -> None:
+        self.git("push", "-q", *options, self.config["remote"], "%s:%s" % (commit, BRANCH))
+
     def tree(self, commit: str) -> merge.Tree:
         """The plain files of a commit that belong in a store."""
-        data = self.raw("ls-tree", "-r", "-z", commit) if commit else b""
-        rows = (row.partition("\t") for row in data.decode("utf-8", "surrogateescape").split("\0") if row)
+        data = self.git("ls-tree", "-r", "-z", commit) if commit else ""
+        rows = (row.partition("\t") for row in data.split("\0") if row)
         return {path: head.split()[2] for head, _, path in rows if head[:4] == "1006" and merge.is_synced(path)}
 
     def load(self, sha: str) -> bytes:
         if sha not in self.contents:
-            self.read_all([sha])
+            self.load_all([sha])
         return self.contents[sha]
 
-    def read_all(self, shas: list[str]) -> None:
+    def load_all(self, shas: list[str]) -> None:
         data, at = self.raw("cat-file", "--batch", data="".join(sha + "\n" for sha in shas).encode()), 0
         for sha in shas:
             end = data.index(b"\n", at)
             size = int(data[at:end].split()[2])
             self.contents[sha], at = data[end + 1 : end + 1 + size], end + size + 2
 
-    def write_index(self, tree: Mapping[str, str | None]) -> None:
-        rows = [
-            "100644 %s 0\t%s\0" % (sha, path) if sha else "0 %s\t%s\0" % (_NONE, path) for path, sha in tree.items()
-        ]
-        if rows:
-            self.git("update-index", "-z", "--index-info", data="".join(rows).encode("utf-8", "surrogateescape"))
-
     def put(self, data: bytes) -> str:
         return self.git("hash-object", "-w", "--stdin", data=data)
 
-    def record(self, what: str, parents: list[str]) -> str:
-        """Commit the index, unless the last parent is the same."""
-        tree, commit = self.git("write-tree"), parents[-1] if parents else ""
-        if not commit or tree != self.git("rev-parse", commit + "^{tree}"):
-            words = [word for parent in parents for word in ("-p", parent)]
-            commit = self.git("commit-tree", *words, "-m", "%s %s" % (what, machine.own_id(self.root)), tree)
-        self.git("update-ref", BRANCH, commit)
-        return commit
+    def write_index(self, tree: Mapping[str, str | None]) -> None:
+        modes = {path: "100644 %s 0" % sha if sha else "0 " + _NONE for path, sha in tree.items()}
+        rows = "".join("%s\t%s\0" % (mode, path) for path, mode in modes.items())
+        if rows:
+            self.git("update-index", "-z", "--index-info", data=rows.encode("utf-8", "surrogateescape"))
+
+    def record(self, what: str, tree: str, *parents: str) -> str:
+        """A commit of a tree; the last parent if that is the same."""
+        tree = self.git("rev-parse", tree + "^{tree}")
+        if parents and tree == self.git("rev-parse", parents[-1] + "^{tree}"):
+            return parents[-1]
+        words = [word for parent in parents for word in ("-p", parent)]
+        return self.git("commit-tree", *words, "-m", "%s %s" % (what, machine.own_id(self.root)), tree)
 
     # One run
-    def init(self) -> None:
-        self.git("init", "-q")
-        self.git("symbolic-ref", "HEAD", BRANCH)
-        files.write_gitignore(self.root)
-        machine.name(self.root)
-
     def sync(self, now: float) -> str:
         """Bring store and remote together; what came of it, in a few words."""
         if not os.path.isdir(self.repository):
-            self.init()
-        taken = 0
+            self.git("init", "-q", self.root)
+        files.write_gitignore(self.root)
+        taken: list[str] = []
         for _ in range(_TRIES):
             prepare(self.root, now)
             head, theirs = self.commit(), self.remote_head()
-            if head == theirs:
-                break
-            if theirs:
-                if not self.commit_of(theirs):
-                    self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
-                if self.run("merge-base", "--is-ancestor", theirs, head)[0]:
-                    try:
-                        taken += self.take(head, theirs, now)
-                    except Changed:
-                        continue
+            if theirs and not self.commit_of(theirs):
+                self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
+            try:
+                if theirs and self.common(head, theirs) != theirs:
+                    taken += self.take(head, theirs, now)
                     head = self.commit_of(BRANCH)
-                    if head == theirs:
-                        break
-            code, _, complaint = self.run("push", "-q", self.config["remote"], "%s:%s" % (head, BRANCH))
-            if not code:
+                if head != theirs:
+                    self.push(head)
                 break
-            if self.remote_head() == theirs:  # else another machine was faster
-                raise Failed(errno.EIO, complaint, self.config["remote"])
+            except BlockingIOError:
+                continue  # a session wrote what was to be merged
+            except OSError:
+                if self.remote_head() == theirs:
+                    raise  # else another machine was faster
         else:
-            raise Failed(errno.EAGAIN, "others were faster %d times. Run it again" % _TRIES, self.config["remote"])
+            raise OSError(errno.EIO, "others were faster %d times. Run it again" % _TRIES, self.config["remote"])
         if self.commit_of(BASE) != head:
             self.git("update-ref", BASE, head)
-            self.run("gc", "--auto", "-q")
-        took = "%d file%s taken over" % (taken, "" if taken == 1 else "s") if taken else ""
-        return ", ".join(filter(None, (took, "sent" if head != theirs else ""))) or "nothing to do"
+            self.git("gc", "--auto", "-q", may_fail=True)
+        kept = [path for path in taken if merge.is_former(path)]
+        said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
+        said += ["%d of two versions archived (see: harness memory review)" % len(kept)] if kept else []
+        return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
+
+    def common(self, head: str, theirs: str) -> str:
+        return theirs if head == theirs else self.git("merge-base", head, theirs, may_fail=True)
 
     def commit(self) -> str:
         """Commit what this machine has; the commit."""
         # As if every file were big: one pack in place of thousands of objects. A file may vanish while it looks.
-        self.run("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".")
+        self.git("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".", may_fail=True)
         head = self.commit_of(BRANCH)
-        is_changed = self._correct(head)
-        return self.record("Memory of", [head] if head else []) if is_changed or not head else head
+        if self._correct(head) or not head:
+            head = self.record("Memory of", self.git("write-tree"), *filter(None, [head]))
+            self.git("update-ref", BRANCH, head)
+        return head
 
     def _correct(self, head: str) -> bool:
         """Put into the index what other machines get in place of what `git add` found; whether anything is new."""
@@ -240,45 +212,37 @@ class Store:
         return is_changed
 
     def is_left_out(self, path: str, is_sent: bool = False) -> bool:
-        home, _, rest = path.partition("/")
-        project, day = rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, merge.unit(path).split("/")
-        is_old = len(day) > 1 and day[1] < self.config.get("since", "") and not is_sent
-        return project in self.config.get("exclude", ()) or is_old
+        day = merge.unit(path).split("/")[1:]
+        is_old = day[:1] < [self.config.get("since", "")] and bool(day) and not is_sent
+        return merge.home(path) in self.config.get("exclude", ()) or is_old
 
-    def take(self, head: str, theirs: str, now: float) -> int:
-        """Merge a commit of the remote into the files, the index and the branch; how many files changed."""
-        common = self.run("merge-base", head, theirs)[1].decode().strip()
+    def take(self, head: str, theirs: str, now: float) -> list[str]:
+        """Merge a commit of the remote into the files, the index and the branch; the paths that changed."""
+        common = self.common(head, theirs)
         base = common or self.commit_of(BASE)
         trees = [self.tree(commit) for commit in (base, head, theirs)]
         inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
-        changes, made, times = merge.changes(inside[0], inside[1], inside[2], self.load)
-        self.contents.update(made)
-        self.read_all(sorted({sha for sha in changes.values() if sha and sha not in self.contents}))
-        apply(self.root, inside[1], changes, self.contents, times, now)
-        self.former += [path for path in changes if changes[path] and merge.is_former(path)]
-        for data in made.values():
+        merged = merge.Merged(inside[0], inside[1], inside[2], self.load)
+        self.load_all(sorted({sha for sha in merged.changes.values() if sha} - {*self.contents} - {*merged.made}))
+        apply(self.root, merged, now)
+        for data in merged.made.values():
             self.put(data)
         aside = [path for path in {*trees[1], *trees[2]} if self.is_left_out(path, True)]
-        self.write_index({**changes, **{path: trees[2].get(path) for path in aside}})
+        self.write_index({**merged.changes, **{path: trees[2].get(path) for path in aside}})
         is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
-        self.record("Merge into the memory of", [theirs] if is_purged else [head, theirs])
+        parents = [theirs] if is_purged else [head, theirs]
+        self.git("update-ref", BRANCH, self.record("Merge into the memory of", self.git("write-tree"), *parents))
         self.git("update-ref", BASE, theirs)
-        self.run("update-index", "-q", "--refresh")  # so that the next run need not read all of it again
+        self.git("update-index", "-q", "--refresh", may_fail=True)  # the next run need not read all of it again
         if is_purged:
             self.drop_unreachable()
-        return len(changes)
+        return [*merged.changes]
 
     def purge_history(self) -> None:
-        """Replace all commits by one of the present state, here and in the remote."""
-        head, theirs = self.commit_of(BRANCH), self.remote_head()
-        self.git("read-tree", head)
-        commit = self.record("Memory without history, of", [])
-        try:
-            lease = "--force-with-lease=%s:%s" % (BRANCH, theirs)
-            self.git("push", "-q", lease, self.config["remote"], "%s:%s" % (commit, BRANCH))
-        except Failed:
-            self.git("update-ref", BRANCH, head)
-            raise
+        """Replace all commits by one of the present state, in the remote and here."""
+        commit = self.record("Memory without history, of", BRANCH)
+        self.push(commit, "--force-with-lease=%s:%s" % (BRANCH, self.remote_head()))
+        self.git("update-ref", BRANCH, commit)
         self.git("update-ref", BASE, commit)
         self.drop_unreachable()
 
@@ -290,56 +254,45 @@ class Store:
 
 def prepare(root: str, now: float) -> None:
     """Finish what a killed run left; give this machine its own audit trails and curated files their times."""
+    own = machine.name(root)
     for project in _projects(root):
-        _move_trail(project, machine.name(root))
+        _move_trail(project, own)
     refresh(root)
     merge.record_versions(root, now)
 
 
-def apply(
-    root: str,
-    ours: merge.Tree,
-    changes: Mapping[str, str | None],
-    contents: Mapping[str, bytes],
-    times: Mapping[str, float],
-    now: float,
-) -> None:
-    """Write what a merge changes; Changed when a file is no longer as it was merged."""
+def apply(root: str, merged: merge.Merged, now: float) -> None:
+    """Write what a merge changes; BlockingIOError when a file is no longer as it was merged."""
     homes: dict[str, list[str]] = {}
-    for path in changes:
-        home, _, rest = path.partition("/")
-        homes.setdefault(rest.partition("/")[0] if home == settings.ARCHIVE_DIR else home, []).append(path)
+    for path in merged.changes:
+        homes.setdefault(merge.home(path), []).append(path)
     for home, paths in homes.items():
         directory, is_project = os.path.join(root, home), identity.is_project_id(home)
         with writers_stopped(directory) if is_project else user_shelf(root).lock:
             for name in settings.VIEWS if is_project else ():
                 files.remove(os.path.join(directory, name))  # `refresh` renders those that are missing
             for path in paths:
-                after = changes[path]
-                _replace(root, path, ours.get(path), after, contents[after] if after else b"", times.get(path))
+                _replace(root, path, merged)
         if any(path.endswith("/" + settings.FORGOTTEN_FILE) for path in paths):
             _forget_archived(directory, now)
     refresh(root)
 
 
-def _replace(root: str, path: str, before: str | None, after: str | None, data: bytes, at: float | None) -> None:
-    target = os.path.join(root, *path.split("/"))
+def _replace(root: str, path: str, merged: merge.Merged) -> None:
+    target, after = os.path.join(root, *path.split("/")), merged.changes[path]
     present = files.read(target, settings.ARCHIVE_MAX_BYTES)
-    if (None if present is None else merge.blob_id(merge.shared(path, present))) not in (before, after):
-        raise Changed(errno.EAGAIN, "was changed by a session. Run it again", target)
+    found = None if present is None else merge.blob_id(merge.shared(path, present))
+    if found not in (merged.ours.get(path), after):
+        raise BlockingIOError(errno.EAGAIN, "was changed by a session. Run it again", target)
     if after:
-        is_project = path.endswith("/" + settings.PROJECT_FILE)
-        waiting = _path(root, "incoming")  # a kill leaves no temporary file among the facts
-        with open(files.open_plain(waiting, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), "wb") as file:
-            file.write(merge.localized(present or b"", data) if is_project else data)
-        files.ensure_dir(os.path.dirname(target))
-        files.move(waiting, target)
-        if at:
-            os.utime(target, (at, at))
+        data = merged.load(after)
+        files.write(target, merge.localized(present or b"", data) if path.endswith(settings.PROJECT_FILE) else data)
+        if merged.times.get(path):
+            os.utime(target, (merged.times[path],) * 2)
         return
     files.remove(target)
     folder = os.path.dirname(target)
-    while folder.count(os.sep) > root.count(os.sep) + 1 and os.path.isdir(folder) and not files.names(folder):
+    while folder.count(os.sep) > root.count(os.sep) + 1 and not files.names(folder):
         files.remove_if_empty(folder)
         folder = os.path.dirname(folder)
 

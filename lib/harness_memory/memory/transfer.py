@@ -25,13 +25,9 @@ def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-                data = (
-                    files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
-                    if merge.is_synced(path)
-                    else None
-                )
-                if data is not None:
-                    found[path] = merge.shared(path, data)
+                if merge.is_synced(path):
+                    data = files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
+                    found[path] = merge.shared(path, data or b"")
     return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}
 
 
@@ -39,7 +35,9 @@ def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     """Write the memory of these homes; the number of files."""
     sync.prepare(root, now)
     found = contents(root, homes)
-    found[settings.VERSIONS_FILE] = merge.versions_of(found[settings.VERSIONS_FILE], homes)
+    versions = jsontext.loads(found[settings.VERSIONS_FILE])
+    versions["files"] = {path: item for path, item in versions["files"].items() if merge.home(path) in homes}
+    found[settings.VERSIONS_FILE] = jsontext.pretty(versions).encode("utf-8", "backslashreplace")
     with tarfile.open(fileobj=out, mode="w:gz") as packed:
         for path, data in sorted(found.items()):
             info = tarfile.TarInfo(path)
@@ -80,11 +78,9 @@ def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]
 def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
     """Merge an export into the store; the paths that changed."""
     sync.prepare(root, now)
-    parts = [path.split("/") for path in found if "/" in path]
-    homes = sorted({each[1] if each[0] == settings.ARCHIVE_DIR else each[0] for each in parts})
-    own = contents(root, homes)
+    own = contents(root, sorted({merge.home(path) for path in found if "/" in path}))
     everything = {merge.blob_id(data): data for data in (*own.values(), *found.values())}
     ours, theirs = ({path: merge.blob_id(data) for path, data in side.items()} for side in (own, found))
-    changes, made, times = merge.changes({}, ours, theirs, everything.__getitem__)
-    sync.apply(root, ours, changes, {**everything, **made}, times, now)
-    return [path for path in changes if path != settings.VERSIONS_FILE]
+    merged = merge.Merged({}, ours, theirs, everything.__getitem__)
+    sync.apply(root, merged, now)
+    return [path for path in merged.changes if path != settings.VERSIONS_FILE]

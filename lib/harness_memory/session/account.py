@@ -23,8 +23,9 @@ class Statement:
     """A unit as `capture` keeps it: a mark and a text.
 
     The mark is "turn by weight headline kinds": who said it ("u" or "c"), how much it says, how well it would do as a
-    headline (in tenths), and what it is: "l" left to do, "q" a question about it, "b" blocked, "d" decision,
-    "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files.
+    headline (in tenths), and what it is: "l" left to do, "o" put down as open, "b" blocked, "d" decision,
+    "f" fact, "r" rule, "s" says that work is done, "w" of a turn that changed files; a last
+    digit tells how surely it is a decision or a fact.
     """
 
     __slots__ = ("by", "headline", "kinds", "text", "turn", "weight")
@@ -35,15 +36,14 @@ class Statement:
 
 
 def load(marks: list[str], texts: list[str]) -> list[Statement]:
-    return [
-        Statement(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4
-    ]  # else forgotten
+    # What was forgotten has no text.
+    return [Statement(mark, text) for mark, text in zip(marks, texts) if text and mark.count(" ") == 4]
 
 
 def of_kind(statements: list[Statement], kind: str) -> list[str]:
-    """The units of a kind that say most, in order."""
+    """The units that are most surely of a kind, in order."""
     found = [unit for unit in statements if kind in unit.kinds]
-    best = sorted(found, key=lambda unit: -unit.weight)[: settings.KIND_ITEMS]
+    best = sorted(found, key=lambda unit: (unit.kinds[-1], unit.weight), reverse=True)[: settings.KIND_ITEMS]
     return [cut(unit.text, settings.ITEM_CHARS) for unit in found if unit in best]
 
 
@@ -61,9 +61,8 @@ def headline(statements: list[Statement], files: list[str]) -> str:
     for unit in sorted(statements, key=lambda unit: -unit.headline)[:40]:
         line = cut(unit.text.rstrip(":： "), settings.SUMMARY_LINE_CHARS)
         own = stems(words_of(line))
-        score = (
-            unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0) + (0.3 if unit.by == "u" and not is_work else 0)
-        )
+        score = unit.headline / 10 + (0.7 if "w" in unit.kinds else 0.0)
+        score += 0.3 if unit.by == "u" and not is_work else 0.0
         is_thin = len(own) < 2 if unit.by == "u" else len(about) > 1 and not own & about
         ranked.append((score - (1.5 if is_thin else 0.0), line, own))
     ranked = sorted(ranked, key=lambda each: -each[0])[:8]
@@ -108,7 +107,7 @@ def done(statements: list[Statement], limit: int) -> str:
 def closed(statements: list[Statement], commits: list[str], steps: Iterable[str]) -> list[str]:
     """The open steps of earlier sessions that this one says it has done."""
     turns = {unit.turn for unit in statements if unit.by == "c" and "s" in unit.kinds}
-    said = [unit for unit in statements if unit.turn in turns and not {"l", "q"} & {*unit.kinds}]
+    said = [unit for unit in statements if unit.turn in turns and "l" not in unit.kinds]
     others = [stems(words_of(text)) for text in (*(unit.text for unit in said), *commits)]
     return [step for step in steps if is_covered(step, others)]
 
@@ -131,11 +130,8 @@ def tags(files: list[str], skill: str, statements: list[Statement]) -> list[str]
     ranked = sorted(found, key=lambda name: -found[name])[:5]
     names: dict[str, int] = {}
     for unit in statements:
-        for name in {
-            part
-            for part in (unit.text.split("`")[1::2] if "`" in unit.text else ())
-            if part.isidentifier() and len(part) > 3
-        }:
+        quoted = unit.text.split("`")[1::2]
+        for name in {part for part in quoted if part.isidentifier() and len(part) > 3}:
             names[name] = names.get(name, 0) + 1
     often = sorted((name for name, count in names.items() if count > 1), key=lambda name: -names[name])[:3]
     return [*dict.fromkeys([*([skill] if skill else []), *ranked, *often])]

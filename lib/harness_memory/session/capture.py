@@ -142,6 +142,8 @@ class Capture:
         return [prompt_id, brief(prompt, settings.ASK_CHARS)] if is_prompt(prompt) else None
 
     def _add_rules(self, prompt: str, at: float) -> None:
+        if prompt.rstrip()[-1:] in "?？" and not any(end in prompt.strip() for end in (". ", "! ", "; ", "。", "\n")):
+            return  # a lone question is no rule, and every fourth prompt is one
         from . import rules
 
         known = {rule.partition(": ")[2] for rule in self.rules}

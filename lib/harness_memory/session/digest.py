@@ -30,7 +30,14 @@ for _name, _words in _TABLES["words"].items():
         CLASS.setdefault(_word, []).append(_name)
 _PIECES: dict[str, list[str]] = _TABLES["pieces"]
 _HEADLINE, _ASK, _LEFT, _DECISION, _FACT = _TABLES["coefficients"].values()
-_LEFT_LEAST = -0.3
+_LEFT_LEAST = -0.4
+_KEPT_LEAST = -0.3  # of decisions and facts: a session has many, and its best three are shown
+_TALK = frozenset(("self", "aside", "label tip", "question", units.ROW, units.HEAD))
+_DEED = frozenset(("first why", "done early", "i"))
+_CALLS = (
+    *("question", "open", "undone", "i not", "pending", "later", "first do", "first may", "first ready", "ready do"),
+    *("label later", "lead later", "lead must", "section later", "section must", "section caveat"),
+)
 _NOT_UNDONE = ("unchanged", "unrelated", "unexpected", "underlined", "unlimited", "unneeded", "undefined")
 _EMPTY = frozenset(("filler", "stop", "you", "i", "me", "courtesy"))  # classes of words that say nothing of the work
 
@@ -50,13 +57,18 @@ def of_answer(text: str, turn: int, about: set[str], is_work: bool) -> dict[str,
     found = units.split(text)
     marks = {}
     for number, (unit, row) in enumerate(zip(found, features(found, about))):
-        left = _score(_LEFT, row) + (0.0 if is_work else 0.3)
+        left = _score(_LEFT, row) + (0.0 if is_work else 0.1)
         kinds = ("w" if is_work else "") + ("s" if "done" in row or "done early" in row else "")
-        if left > _LEFT_LEAST and unit.kind != units.DONE:
-            kinds += "l" + ("q" if "question" in row else "")
+        is_call = any(name in row for name in _CALLS)  # else it says how things are
+        if left > _LEFT_LEAST and is_call and unit.kind not in (units.DONE, units.HEAD):
+            is_listed = unit.kind == units.ITEM and ("section later" in row or "lead later" in row)
+            kinds += "lo" if unit.kind == units.OPEN or (is_listed and "explains" not in row) else "l"
             kinds += "" if {"blocked", "lead blocked", "section blocked"}.isdisjoint(row) else "b"
-        else:
-            kinds += "d" if _score(_DECISION, row) > 0 else "f" if _score(_FACT, row) > 0 else ""
+        elif _TALK.isdisjoint(row) and len(unit.text) > 24:
+            decided, learned = _score(_DECISION, row), _score(_FACT, row)
+            is_choice = decided > 0 or ("why" in row and not _DEED.isdisjoint(row))  # something done, and why
+            sure = 5 * (max(decided, learned) - _KEPT_LEAST)
+            kinds += "%s%d" % ("d" if is_choice else "f", min(sure, 9)) if sure > 0 else ""
         if "l" not in kinds and (unit.kind == units.ROW or (unit.kind == units.HEAD and "content 0" in row)):
             continue
         headline = sum(_HEADLINE.get(name, 0.0) for name in row) - (1.0 if "l" in kinds else 0.0)
@@ -94,13 +106,13 @@ def is_covered(text: str, others: Iterable[set[str]]) -> bool:
 
 
 def settled(marks: list[str], texts: list[str], newer: Iterable[str], turn: int) -> list[str]:
-    """The marks, now that a turn says more: what it takes up is no longer left, nor a question once it is over."""
+    """The marks, now that a turn says more: only what was put down as open, and not taken up since, is still left."""
     later = [stems(words_of(text)) for text in newer]
     after = []
     for mark, text in zip(marks, texts):
         head, _, kinds = mark.rpartition(" ")
-        if "l" in kinds and not mark.startswith("%d " % turn) and ("q" in kinds or is_covered(text, later)):
-            mark = "%s %s" % (head, kinds.replace("l", "").replace("q", "") or "-")
+        if "l" in kinds and not mark.startswith("%d " % turn) and ("o" not in kinds or is_covered(text, later)):
+            mark = "%s %s" % (head, kinds.replace("l", "").replace("o", "") or "-")
         after.append(mark)
     return after
 
@@ -148,21 +160,17 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
     """The features of each unit of one text; `about` are the stems of what the turn was about."""
     words = [words_of(unit.text) for unit in found]
     content = [stems(each) for each in words]
-    counts: dict[str, int] = {}
-    for each in content:
-        for stem in each:
-            counts[stem] = counts.get(stem, 0) + 1
     above: dict[str, set[str]] = {"": set()}
     for title in {title for unit in found for title in (unit.section, unit.lead)} - {""}:
         own = words_of(title)  # a long heading is a statement, not a title
-        above[title] = _classes(own, title) if len(own) <= 7 and len(title) < 60 else set()
+        is_title = len(own) <= 7 and len(title) < 60 and title[-1:] not in "?？"
+        above[title] = _classes(own, title) if is_title else set()
     # A question closes the answer when nothing but a list follows it.
     last_text = max([at for at, unit in enumerate(found) if unit.kind == units.TEXT], default=0)
     if found and found[-1].kind == units.TEXT:
         last_text = min(last_text, max(0, len(found) - 3))
     rows = []
-    for number, unit in enumerate(found):
-        stems_here = content[number]
+    for number, (unit, stems_here) in enumerate(zip(found, content)):
         left = len(found) - number
         is_last_line = unit.at == found[-1].at and len(found) > 1
         place = "start" if number == 0 else "first" if number < 3 else "half" if number * 2 < len(found) else "late"
@@ -176,11 +184,9 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
             row += ["question", "closing question" if number >= last_text else "early question"]
         share = len(stems_here & about) / len(stems_here) if stems_here else 0.0
         row += ["about %d" % (2 if share < 0.67 else 3)] if share >= 0.34 else []
-        row += (
-            ["recurs"] if stems_here and sum(counts[stem] > 1 for stem in stems_here) >= 0.67 * len(stems_here) else []
-        )
         row += ["section " + name for name in above[unit.section if unit.section != unit.text else ""]]
         row += ["lead " + name for name in above[unit.lead]]
+        row += ["explains"] if not unit.is_first and ("section later" in row or "lead later" in row) else []
         rows.append(row)
     return rows
 
@@ -199,23 +205,23 @@ def _worded(text: str, words: list[str], is_late: bool) -> set[str]:
                 found.add("undone")
     if any(word[:2] == "un" and word[-2:] == "ed" and len(word) > 7 and word not in _NOT_UNDONE for word in words):
         found.add("undone")
-    if "not" in found and "i" in found:
-        found.add("i not")
-    label, colon, rest = text.partition(":")
-    if colon and rest.strip() and len(label) < 40:
+    found |= {"i not"} if "not" in found and "i" in found else set()
+    if words[:1] == ["ill"] or (words[:2] == ["let", "me"] and words[2:3] != ["know"]):
+        found.add("self")
+    label, colon, rest = text.partition(": ")
+    if colon and rest.strip() and len(label) < 40 and "`" not in label:
         found.update(["label " + name for name in _classes(words_of(label), label)])
     if "undone" in found:
         found.discard("done")
     elif words and ((words[0][-2:] == "ed" and len(words[0]) > 4) or "done" in _classes(words[:4], "")):
         found.add("done early")
     found.update(["first " + name for name in CLASS.get(words[0], ())] if words else [])
-    found |= {"you may"} if "you" in found and not found.isdisjoint(("may", "must")) else set()
+    found -= {"must", "may"} if "first this" in found else set()  # "this should show …" asks nobody for anything
+    found |= {"ready do"} if "ready" in words and not found.isdisjoint(("do", "done")) else set()
     found |= {name + " last" for name in ("must", "later") if is_late and name in found}
     signs = (("colon", text[-1:] in ":："), ("code", "`" in text), ("number", any(map(str.isdigit, text))))
     found.update([name for name, is_there in signs if is_there])
-    if not text.isascii():
-        found |= {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
-        found |= {"warned"} if any(mark in text for mark in "❌⚠✗🔴") else set()
+    found |= {"aside"} if text[:1] == "(" else {"ticked"} if any(mark in text for mark in "✅✓✔☑") else set()
     return found
 
 

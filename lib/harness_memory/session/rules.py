@@ -40,12 +40,8 @@ def _rows(text: str) -> list[tuple[float, list[str]]]:
     rows = []
     for name, _, items in [line.partition(" ") for line in lines]:
         if name[0] in "+-":
-            rows.append(
-                (
-                    float(name),
-                    [_sign(sign) for sign in items.split("|") if sign.lstrip("^* ").partition(" ^")[0] in text],
-                )
-            )
+            signs = [sign for sign in items.split("|") if sign.lstrip("^* ").partition(" ^")[0] in text]
+            rows.append((float(name), [_sign(sign) for sign in signs]))
         else:
             _words[name] = items.split("|")
     return [row for row in rows if row[1]]

@@ -73,12 +73,7 @@ def _run(args: argparse.Namespace) -> int:
         if left.endswith(settings.TEMP_SUFFIX) and time.time() - files.made(left) > 10 and not args.dry_run:
             files.remove(left)  # of a run that was killed: writing takes no second
     target = Installation(ROOT, args.scope, path, store)
-    is_guarded = target.record.get("guard") is not False if args.guard is None else args.guard
-    stores = list(dict.fromkeys([store, os.path.realpath(store)]))
-    is_auto = bool((files.load_json(os.path.join(store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto"))
-    options = {"windows": WINDOWS, "guard": is_guarded, "auto": is_auto}
-    options["status_line"] = bool(args.statusline or target.record.get("status_line"))
-    wanted = settingsfile.entries(ROOT, python or sys.executable, stores, home, **options)
+    wanted = target.wanted(python or sys.executable, args.guard, args.statusline)
     return _uninstall(target, wanted, args) if args.uninstall else _install(target, wanted, python, args)
 
 

@@ -49,6 +49,14 @@ class Installation:
         self.before, self.text = settingsfile.load(path)
         self.is_ours = bool(settingsfile.hooks(self.text, root))
 
+    def wanted(self, interpreter: str, guard: bool | None = None, status_line: bool = False) -> Entries:
+        """Our entries; what is not asked for stays as it was."""
+        auto = (files.load_json(os.path.join(self.store, settings.SYNC_DIR, "config.json"), {}) or {}).get("auto")
+        options = {"guard": self.record.get("guard") is not False if guard is None else guard, "auto": bool(auto)}
+        options.update(windows=os.name == "nt", status_line=status_line or bool(self.record.get("status_line")))
+        stores = list(dict.fromkeys([self.store, os.path.realpath(self.store)]))
+        return settingsfile.entries(self.root, interpreter, stores, os.path.expanduser("~"), **options)
+
     def without(self, wanted: Entries) -> tuple[bytes | None, str]:
         """The file (None for no file) and its text without our entries: the backup, if nothing else was changed."""
         rules = [*wanted.rules, *(self.record.get("rules") or ())]
@@ -84,14 +92,9 @@ class Installation:
                 ours[path] = hexdigest(data)
                 files.write_if_changed(path, data)
         _remove_skills({path: digest for path, digest in recorded.items() if path not in copies})
-        about: dict[str, Any] = {
-            "scope": self.scope,
-            "interpreter": interpreter,
-            "version": __version__,
-            "rules": wanted.rules,
-        }
-        about.update(guard=wanted.has_guard, status_line=bool(wanted.status_line), skills=ours, folders=folders)
-        self._put({"settings": self.path, **about})
+        about: dict[str, Any] = {"settings": self.path, "scope": self.scope, "interpreter": interpreter}
+        about.update(version=__version__, rules=wanted.rules, guard=wanted.has_guard, skills=ours, folders=folders)
+        self._put({**about, "status_line": bool(wanted.status_line)})
         return [path for path in copies if path not in ours]
 
     def uninstall(self, wanted: Entries, memory: list[str]) -> list[str]:
