@@ -144,6 +144,15 @@ def test_no_page_nearer_or_newer_note_loosens_what_binds(world: World, life: Lif
     assert call(life, "Bash", command="npm install")["permissionDecision"] == "deny"
 
 
+def test_the_words_of_what_binds_are_a_persons_too(world: World, life: Life) -> None:
+    remember(world, NPM, *DENY)
+    for words, given in ((("edit", "no-npm"), b"- Use what you like\n"), (("edit", "no-npm", "--drop", "pnpm"), b"")):
+        assert world.memory("note", *words, stdin=given).code == 2
+    assert world.memory("note", "promote", "no-npm").code == 2
+    assert NPM in call(life, "Bash", command="npm install")["permissionDecisionReason"]
+    assert [*(world.root / "user").rglob("*.md")] == []
+
+
 def test_the_model_may_tighten(world: World, life: Life) -> None:
     remember(
         world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--topic", "deploys"
@@ -172,7 +181,7 @@ def change(life: Life, *files: str) -> Life:
 
 
 def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Life) -> None:
-    remember(world, *BUILD)
+    typed(world, "remember", *BUILD)
     change(life, "ui/a.ts").transcript.text("Done.")
     asked = reason(life.stop("Done."))
     assert "Run make build after UI changes" in asked
@@ -188,7 +197,7 @@ def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Li
 
 @pytest.mark.parametrize("how", ["failed", "other", "subagent", "config", "switch"])
 def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, life: Life, how: str) -> None:
-    remember(world, *BUILD)
+    typed(world, "remember", *BUILD)
     change(life, "docs/a.md" if how == "other" else "ui/a.ts")
     if how == "failed":
         life.transcript.bash("make build", exit_code=2)
@@ -201,7 +210,7 @@ def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, 
 
 
 def test_a_reminding_step_waits_for_the_next_prompt(world: World, life: Life) -> None:
-    remember(world, *BUILD, "--enforce", "remind")
+    remember(world, *BUILD, "--enforce", "ask")  # of the model, which may remind and not block
     change(life, "ui/a.ts").transcript.text("Done.")
     assert reason(life.stop("Done.")) == ""
     texts = [life.prompt(text).context for text in ("go on", "and on")]

@@ -104,6 +104,9 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     assert (note["enforce"], note["after"], note["require"]) == ("ask", [step[1]], [step[3]])
     assert "default-src 'none'; style-src 'sha256-" in text
     assert shop.memory("view", "--out", str(tmp_path)).code == 2
+    assert shop.memory("view", "--out", str(out)).code == 0  # a page of ours
+    out.write_text("{}", "utf-8")
+    assert (shop.memory("view", "--out", str(out)).code, out.read_text("utf-8")) == (2, "{}")
 
 
 def test_the_page_in_the_memory_goes_when_a_text_is_forgotten(shop: World) -> None:

@@ -184,6 +184,8 @@ def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[st
         raise Refusal(problems[0] + "; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
+    if not shelf.may_loosen:
+        _restrain(made, shelf.note(made.slug))
     shelf.put(made, scopes.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
@@ -202,6 +204,17 @@ def _effect(note: Note) -> str:
     when, after, step = (", ".join([each.partition(": ")[2] for each in note.patterns(key)]) for key in notes.PATTERNS)
     said = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
     return said + (". After %s: %s" % (after, step) if verb and after and step else "")
+
+
+def _restrain(made: Note, former: Note | None) -> None:
+    """What the model may not do: drop the words of a note that binds, or have a step of its own block a session."""
+    kept = {fact.text for fact in made.facts}
+    if former and binding.firmness(former) in settings.ENFORCE[1:] and not {fact.text for fact in former.facts} <= kept:
+        raise Refusal("%s: %s. Nothing was changed." % (former.ref, binding.PERSON))
+    is_step = made.patterns("after") and made.patterns("require")
+    keys = ("enforce", *notes.PATTERNS)
+    if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in keys)):
+        made.fields["enforce"] = settings.ENFORCE[0]
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
@@ -256,6 +269,7 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     target = "project" if note.scope == "local" else "user"
     with scopes.writing(note.scope) as leaving, scopes.writing(target) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
+        leaving.check(note.slug, None)
         made = shelf.note(note.slug) or note
         _add_facts(made, [fact.text for fact in note.facts])
         made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))

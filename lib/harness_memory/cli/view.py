@@ -47,6 +47,8 @@ def view(argv: list[str]) -> int:
     path = os.path.abspath(os.path.expanduser(args.out)) if args.out else path
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise Refusal("cannot write %s: not a file in a folder that exists. Choose another --out." % short(path))
+    if files.exists(path) and b"<title>Harness Memory</title>" not in files.read_part(path, 1000):
+        raise Refusal("%s is no page of ours: nothing was written. Choose another --out." % short(path))
     data: dict[str, Any] = {"version": __version__, "at": clock.iso(time.time())}
     data["projects"] = [_project(path) for path in arguments.project_dirs(args)]
     data["notes"] = _notes(notebook.user_shelf(arguments.root()), "")
