@@ -48,7 +48,11 @@ def typed(world: World, *words: str) -> int:
 # At the moment it counts ---------------------------------------------------------------------------
 @pytest.mark.parametrize(
     "command",
-    ["npm install", "npm i left-pad", "cd x && sudo npm i", "bash -c 'npm add y'", "CI=1 npm install --save z"],
+    [
+        *("npm install", "npm i left-pad", "cd x && sudo npm i", "bash -c 'npm add y'", "CI=1 npm install --save z"),
+        *("npm --silent install x", "npm -w web i", "npm --loglevel silent i", "volta run npm i", "corepack npm add y"),
+        "python3 -c \"import os; os.system('npm install x')\"",
+    ],
 )
 def test_a_denying_note_stops_its_command_in_any_spelling_and_says_why(world: World, life: Life, command: str) -> None:
     remember(world, NPM, "Instead: pnpm add", *DENY)

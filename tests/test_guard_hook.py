@@ -234,12 +234,16 @@ SCRIPTS = {
     "tidy.sh": '#!/bin/sh\nrm -rf "$OUT"/* build\n',
     "wipe.py": "import os, shutil\nshutil.rmtree(os.path.expanduser('~'))\n",
     "main.py": "print(open('.env').read())\n",
-    "package.json": '{"scripts": {"nuke": "git reset --hard && rm -rf dist", "build": "rm -rf dist && tsc"}}',
+    "package.json": '{"scripts": {"nuke": "git reset --hard && rm -rf dist", "build": "rm -rf dist && tsc", '
+    '"ship": "tsc", "postship": "git reset --hard"}}',
     "Makefile": "all: lib\n\techo done\nlib:\n\tgcc a.c\nwipe: lib\n\t@rm -rf /\n",
 }
 RUN_BY = [("bash wipe.sh", "delete.home"), ("./wipe.sh now", "delete.home"), ("cd . && sh ./tidy.sh", "")]
 RUN_BY += [("python3 wipe.py", "delete.home"), ("python3 main.py", ""), ("npm run nuke", "git.reset-hard")]
 RUN_BY += [("npm run build", ""), ("make", ""), ("make wipe", "delete.system"), ("cat wipe.sh", "")]
+RUN_BY += [("cat wipe.sh | bash", "delete.home"), ("sh < wipe.sh", "delete.home"), ("cat tidy.sh | sh", "")]
+RUN_BY += [("uv run wipe.py", "delete.home"), ("uv run main.py", ""), ("cat wipe.sh | wc -l", "")]
+RUN_BY += [("yarn nuke", "git.reset-hard"), ("pnpm nuke", "git.reset-hard"), ("npm run ship", "git.reset-hard")]
 
 
 def test_scripts_on_disk_are_read_and_asked_about(guard: Guard) -> None:

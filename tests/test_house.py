@@ -73,7 +73,7 @@ PACKAGES = {
     "memory": 2930,
     "recall": 1256,
     "inject": 533,
-    "guard": 5379,
+    "guard": 5439,
     "hook": 1050,
     "cli": 4172,
     "setup": 935,

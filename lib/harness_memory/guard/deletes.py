@@ -6,6 +6,7 @@ from . import paths
 from .expand import CONTAINER
 from .outputs import find_parts, narrows
 from .shell import GLOBS, STAR, UNKNOWN, plain
+from .words import joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,12 +67,11 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         yield from _found(call, scope, found)
         return
     if name in ("rsync", "tar", "zip", "7z", "mv"):
-        takes = given.has("--remove-files,--remove-source-files,--move,-sdel") or (
-            name == "zip" and "-m" in given.flags
-        )
-        takes = takes or name == "mv"
+        takes = name == "mv" or given.has("--remove-files,--remove-source-files,--move,-sdel" + ",-m" * (name == "zip"))
+        is_packed = name in ("tar", "zip", "7z")  # nothing stays behind of what is packed, but all of what is moved
         is_mirror = name == "rsync" and any(flag.startswith("--del") for flag in given.flags)
-        words = [word for word in words[: -1 if name == "mv" else None] if takes and _is_place(word, call, scope)]
+        words = words[name in ("zip", "7z") : -1 if name == "mv" else None] if takes else []
+        words = [word for word in words if is_packed or _is_place(word, call, scope)]
         words += given.operands[-1:] if is_mirror and not given.has("-n,--dry-run,--list-only") else []
         words = given.operands[:-1] if name == "mv" and given.operands[-1:] == ["/dev/null"] else words
     else:
@@ -80,7 +80,7 @@ def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
         for each in call.sources() if not words and name in ("remove-item", "ri") else ():
             words += each.given.operands  # gci ~ | Remove-Item -Recurse
         is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
-        is_deep = is_deep or any(arg in ("/s", "/q") or arg[:3] == "-re" for arg in lower)
+        is_deep = is_deep or any(arg in ("/s", "/q") or arg.startswith(("-re", "--re")) for arg in lower)
     distinct = list(dict.fromkeys(words))
     if len(distinct) > MAX_TARGETS and is_deep:
         yield "delete.unknown", "%d targets" % len(distinct)
@@ -96,7 +96,7 @@ _WINDOWS = ("rd", "rmdir", "del", "erase", "deltree")
 
 def _is_place(word: str, call: Call, scope: Scope) -> bool:
     """The whole home or a root of the system, which are lost where they are moved to."""
-    path = paths.absolute(word.rstrip("/" + STAR) or "/", call.cwd, scope)
+    path = paths.absolute(word.rstrip("/" + STAR) or ("/" if word[:1] == "/" else "."), call.cwd, scope)
     return path in ROOTS or paths.home_relative(path, scope) == "~"
 
 
@@ -122,20 +122,20 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     if word.rpartition("/")[2] == STAR and _worth(path[:-2] or "/", scope, call) in _GRAVE:
         return "" if _is_made(word, call, found) else "delete.unknown"
     if call.program == "shred":
-        return "disk.overwrite" if path.startswith("/dev/") else "delete.unknown"
+        return "disk.overwrite" if path.startswith("/dev/") else target_rule(word, call, scope, found)
     return _git_rule(path, call, scope)
 
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:
     """Whether the script itself has made the target, or a folder above it."""
-    from .words import joined
-
     path = joined(call.cwd, word.rstrip("/" + STAR) if word.endswith(STAR) else word.rstrip("/"))
     return any(path == made or path.startswith(made.rstrip("/") + "/") for made in found.made)
 
 
 def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
+    link, slash, below = word.rpartition("/")
+    word = found.links[joined(call.cwd, link)] + slash + below if joined(call.cwd, link) in found.links else word
     if not word or len(word) > paths.MAX_PATH_CHARS or _is_made(word, call, found):
         return ""
     if ":" in word[2:] and call.program == "rsync":

@@ -23,6 +23,7 @@ MAX_ROUNDS = 4
 MAX_SHOWN_WORDS = 60
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
 CONTAINER, REMOTE = "container", "remote"
+NEVER_SENT = ("SECRET_ACCESS_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY")  # unlike tokens
 SCRIPT = "a script"  # in `via`: read from a file on disk, where not every line need run
 
 _REREAD = {code: char for code, char in shell.PLAIN.items() if chr(code) != UNKNOWN}  # markers as first written
@@ -85,8 +86,11 @@ class Trace:
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.made: set[str] = set()  # paths that the script itself creates
+        self.links: dict[str, str] = {}  # that it makes, with where they lead
         self.fetched: set[str] = set()  # files that come from the network or a decoder
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
+        self.written: dict[str, list[Call]] = {}  # who writes a file
+        self.secrets: set[str] = set()  # values of NEVER_SENT variables that are used
 
     def made_by(self, word: str) -> list[Call]:
         """The calls whose output a word stands for: `/dev/fd/<n>`."""
@@ -246,7 +250,8 @@ class Shell:
                     continue
                 call.redirections.append((operator, word))
                 if operator == "<" and descriptor in ("", "0"):
-                    call.stdin = self.files.get(joined(self.cwd, word)) or self.trace.made_by(word) or None
+                    path = joined(self.cwd, word)
+                    call.stdin = self.files.get(path) or self.trace.made_by(word) or self.trace.written.get(path)
 
     def text_of(self, word: Any) -> str:
         return " ".join(self.words([word] if not isinstance(word, list) else [quoted(word)]))
@@ -257,6 +262,7 @@ class Shell:
         text = outputs.said(call, self.trace) if targets else None
         for target in targets:
             self.trace.made.add(joined(self.cwd, target))
+            self.trace.written[joined(self.cwd, target)] = [*call.sources(), call]
             if any(outputs.fetches(each) or outputs.decodes(each) for each in (call, *call.sources())):
                 self.trace.fetched.add(joined(self.cwd, target))
             if text is not None:
@@ -517,5 +523,7 @@ class Shell:
             return [" "]
         if name in ("TMPDIR", "TMP", "TEMP"):
             return [self.trace.env.get(name) or "/tmp"]
-        value = self.trace.env.get(name)
-        return [value.translate(shell.PLAIN)] if value else None  # unset here may be set there
+        value = self.trace.env.get(name).translate(shell.PLAIN)
+        if name.endswith(NEVER_SENT):
+            self.trace.secrets.add(value or UNKNOWN)
+        return [value] if value else None  # unset here may be set there

@@ -71,7 +71,9 @@ def _by_row(shell: Shell, call: Call) -> None:
     for effect in row.effects:
         at = programs.command_at(given, effect)
         if at >= 0 and effect[0] == "run":
-            shell.follow(_rest(call, at), via=name, directory=directory)
+            rest = _rest(call, at)
+            runner = ["python"] if "".join(rest[:1]).endswith(".py") else []
+            shell.follow(runner + rest, via=name, directory=directory)
             return
         if at >= 0 and effect[0] == "in":
             entry = [value for option, _, value in given.values if option == "--entrypoint"]
@@ -115,6 +117,9 @@ def _shell(shell: Shell, call: Call) -> None:
         _script(shell, operands, call)
     elif isinstance(call.stdin, str):
         shell.text(call.stdin, via=call.program)
+    else:  # `bash < x.sh`, `cat x.sh | bash`
+        piped = [word for each in call.sources()[:1] if each.program == "cat" for word in each.given.operands]
+        _script(shell, [word for operator, word in call.redirections if operator == "<"] + piped, call)
 
 
 def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool = False) -> None:
@@ -285,7 +290,9 @@ def _creates(shell: Shell, call: Call) -> None:
         made = words[-1:]
     elif name in ("tar", "unzip"):
         made = [call.given.value("D") or call.given.value("t")]
-    elif name in ("cp", "mv", "ln", "install") and len(words) > 1:
+    elif name == "ln" and len(words) == 2:
+        shell.trace.links[joined(shell.cwd, words[1])] = joined(shell.cwd, words[0])
+    elif name in ("cp", "mv", "install") and len(words) > 1:
         made = words[-1:]
         text = shell.files.get(joined(shell.cwd, words[-2]))
         if text is not None:

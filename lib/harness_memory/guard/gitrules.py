@@ -68,9 +68,7 @@ def _push(call: Call, protected: tuple[str, ...], branch: str) -> str:
     if given.has("--dry-run,-n"):
         return ""
     refs = given.operands[2:]
-    if given.has("--mirror,--prune"):
-        return "git.force-push"
-    if given.has("--delete,-d") or any(ref[:1] == ":" and len(ref) > 1 for ref in refs):
+    if any(ref[:1] == ":" and len(ref) > 1 for ref in refs):
         return "git.push-delete"
     has_lease = given.has("--force-with-lease,--force-if-includes")
     is_forced = given.has("--force,-f") or any(ref[:1] == "+" for ref in refs)

@@ -32,6 +32,7 @@ BODY_COST = 125  # of the code in a command
 SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
 _GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
+_HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _DELETERS = frozenset(
     "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
@@ -162,6 +163,11 @@ class _Judge:
             from .code import is_scratch
 
             rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
+        if rule == "git.clean":
+            from .deletes import is_disposable
+
+            named = [word.rstrip("/").rpartition("/")[2] for word in call.given.operands[1:]]
+            rule = "" if named and all(is_disposable(word) for word in named) else rule
         if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
             rule = ""  # a value that goes on to where it is needed
         if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
@@ -182,14 +188,6 @@ class _Judge:
         for word in gitrules.shown(call) if self.hinted else ():
             if self.rule(word, call) in (paths.SECRET, paths.ENV):
                 yield self.rule(word, call), plain(word)
-
-    def github(self, call: Call) -> Found:
-        if call.given.operands[:1] == ["api"]:
-            method = call.given.value("M").upper()
-            if "force=true" in call.args:
-                yield "git.force-push", call.line()
-            elif method == "DELETE" or (method in ("PUT", "PATCH") and "/protection" in "".join(call.args)):
-                yield "repo.delete", call.line()
 
     def permissions(self, call: Call) -> Found:
         from . import deletes
@@ -252,15 +250,24 @@ class _Judge:
         if given.has("-e,-c,--exec,--sh-exec") and name in _TALKERS[:3]:
             yield "remote.shell", call.line()
         sent = [value for _, kind, value in given.values if kind in ("b", "r")]
-        sources = [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
-        sources += call.sources() if sent or name in _TALKERS else []
+        sources = call.sources() if sent or name in _TALKERS else []
+        for value in sent:
+            sources = sources + self.found.written.get(joined(call.cwd, value.rpartition("@")[2]), [])
+        if any(outputs.shows_secret(each) for each in sources):
+            yield "exfil.secret", call.line()
+        sources = sources + [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
         if any(each.program in SHELLS for each in sources) and name in _TALKERS:
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
         elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
             yield "exfil.tree", call.line()
+        for value in [value for option, _, value in given.values if option not in _HEADERS] + given.operands:
+            is_shown = any(outputs.shows_secret(each) for each in self.found.made_by(value))
+            if is_shown or any(secret in value for secret in self.found.secrets):
+                yield "exfil.secret?", call.line()
         files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+        sent += [word for word in given.operands if "@" in word and "://" not in word]  # http HOST name@file
         files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
         for word, each in files:
             if self.rule(word, each) in (paths.SECRET, paths.ENV):
@@ -269,12 +276,12 @@ class _Judge:
     # Code in a command ------------------------------------------------------------------------------
 
     def bodies(self, call: Call) -> Found:
-        from_row = set(call.row.operands) | set(call.row.values.values()) if call.row else set()
-        if not from_row & {"c", "f", "f?", "q", "q*"}:
+        is_query = call.row is not None and "q*" in call.row.operands
+        if call.row is None or not (is_query or call.row.has_code):
             return
         from . import code
 
-        if "q" in from_row or "q*" in from_row:
+        if is_query:
             yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
             return
         body = code.body_of(call)
@@ -343,8 +350,8 @@ class _Judge:
             kind = "r"
         if kind == "u" and call.program in ("source", "."):
             self.sourced = self.sourced or self.rule(word, call) == paths.ENV
-        if kind in ("?", "q"):
-            yield from self.guess(word, call)
+        if kind in ("?", "q", "e"):
+            yield from self.guess(word, call, is_sent=kind == "e")
         elif kind in ("m", "n", "o"):
             rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
             if (
@@ -371,7 +378,7 @@ class _Judge:
         reader = self.readers.get(id(call))
         return is_quiet or kind == "a" or shows_names(call) or (reader is not None and shows_names(reader))
 
-    def guess(self, word: str, call: Call) -> Found:
+    def guess(self, word: str, call: Call, *, is_sent: bool) -> Found:
         """A word that may be a path: read, and written where that is ours."""
         if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
             return
@@ -380,8 +387,9 @@ class _Judge:
         for piece in [word, *word.replace("@", "=").split("=")[1:]]:
             if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
                 continue
-            if not is_known and self.rule(piece, call) == paths.SECRET:
-                yield paths.SECRET, plain(piece)
+            rule = self.rule(piece, call) if not is_known or (is_sent and ":" not in piece[2:]) else ""
+            if rule == paths.SECRET or (is_sent and rule == paths.ENV):
+                yield rule, plain(piece)
             is_written = self.is_near and not call.where and (call.row is None or is_cloned)
             if is_written and self.rule(piece, call, paths.WRITE).startswith("self."):
                 yield "self.touch", plain(piece)
@@ -432,6 +440,13 @@ class _Judge:
             elif inner.row is not None and inner.row.effects:
                 yield from self.effects(inner)
 
+    def uploads(self, call: Call) -> Found:
+        """What a script for `sftp` puts elsewhere."""
+        lines = call.stdin.split("\n")[:MAX_OPERANDS] if isinstance(call.stdin, str) else []
+        for words in [line.split() for line in lines if "put" in line[:8]]:
+            for word in words[1:]:
+                yield from self.one("r", word, call)
+
     def ourselves(self, call: Call) -> Found:
         from . import ours
 
@@ -443,7 +458,7 @@ class _Judge:
 
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
-    "gh": _Judge.github,
+    "sftp": _Judge.uploads,
     **dict.fromkeys(("chmod", "chown", "chgrp", "setfacl", "chattr"), _Judge.permissions),
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),

@@ -27,8 +27,8 @@ _VERBS = {
     "cargo": (("test", "t"), ("build", "b"), ("run", "r"), ("check", "c")),
     "git": (("commit", "ci"), ("checkout", "co")),
 }
-
-
+MAX_UNSURE = 4  # words before the verb that may be values of options
+MAX_TEXTS = 20  # of shell text, those inside `python -c` included
 _ACCESS = {"w": "write", "t": "write", "m": "write", "n": "write", "d": "delete", "o": "delete"}
 _TEXT = ("g", "G", "c", "s", "S", "-")
 
@@ -43,15 +43,21 @@ class Facts:
         self.paths: list[tuple[str, str]] = []
 
 
-def words_of(call: Call) -> list[str]:
-    """A call as people write it in full: its program, the full name of its verb, the rest."""
+def forms_of(call: Call) -> list[list[str]]:
+    """A call as people write it, with the full name of its verb: as it stands, and without options before the verb."""
     from .shell import plain
 
-    words = [plain(word) for word in (call.program, *call.args)]
-    for forms in _VERBS.get(call.program, ()):
-        if words[1:2] and words[1] in forms:
-            words[1] = forms[0]
-    return words
+    given, starts = call.given, [0]
+    for number, place in enumerate(given.places[:MAX_UNSURE]):
+        starts.append(place)
+        if number not in given.unsure:
+            break
+    forms = [[plain(word) for word in (call.program, *call.args[start:])] for start in dict.fromkeys(starts)]
+    for words in forms:
+        for verbs in _VERBS.get(call.program, ()):
+            if words[1:2] and words[1] in verbs:
+                words[1] = verbs[0]
+    return forms
 
 
 def facts(question: Question) -> Facts:
@@ -65,13 +71,18 @@ def facts(question: Question) -> Facts:
     texts = [question.given.get("command")] if question.tool in tools.SHELL_TOOLS else []
     if question.tool.startswith("mcp__"):
         texts += tools.texts_to_run(question.given)
-    for text in texts:
+    for text in texts:  # grows on the way
         try:
             trace = expand.trace(str(text), question.cwd, question.home, question.project, question.env)
         except Unreadable:
             continue
         for call in trace.calls:
-            found.commands.append(words_of(call))
+            found.commands += forms_of(call)
+            if call.row is not None and call.row.has_code and len(texts) < MAX_TEXTS:
+                from . import code
+
+                body = code.body_of(call)
+                texts += code.shell_texts(body, call.program, code.calls_of(body, call.program))[:MAX_TEXTS]
             places += [(access, word, call.cwd) for access, word in touched(call)]
     found.paths = [(access, plain(joined(cwd, word)).replace("~", question.home, 1)) for access, word, cwd in places]
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..base.process import system
-from . import shell
+from . import programs, shell
 from .shell import QUESTION, STAR, TILDE, UNKNOWN
 from .words import MAX_VALUES, globbed, joined, listed
 
@@ -42,9 +42,14 @@ def shows_environment(call: Call) -> bool:
     return (call.program == "set" and not call.args) or (call.program in ("export", "declare") and call.args == ["-p"])
 
 
+def shows_secret(call: Call) -> bool:
+    return call.row is not None and programs.effect_of(call.program, call.row, call.given) == "secret.show"
+
+
 def is_telling(call: Call) -> bool:
     """Whether it matters later that a text came from this call."""
-    return fetches(call) or decodes(call) or shows_environment(call) or call.program in PACKERS
+    is_shown = shows_environment(call) or shows_secret(call)
+    return is_shown or fetches(call) or decodes(call) or call.program in PACKERS
 
 
 def is_missing(path: str, found: Trace) -> bool:
@@ -137,8 +142,10 @@ def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     )
     names = []
     narrowed = False
-    for before, flag, value, after in zip(["", *args], args, [*args[1:], ""], [*args[2:], "", ""]):
-        is_left_out = before in ("!", "-not") or after == "-prune"
+    last_or = max([at for at, arg in enumerate(args) if arg in ("-o", "-or")], default=-1)
+    for at, (before, flag, value) in enumerate(zip(["", *args], args, [*args[1:], ""])):
+        # `-name x -prune -o …` is about all but x, `-name x -prune -exec …` about x.
+        is_left_out = before in ("!", "-not") or (args[at + 2 : at + 3] == ["-prune"] and at < last_or)
         if flag in ("-name", "-iname"):
             names += [globbed(value)] if not is_left_out and narrows(value) else []
         elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and not is_left_out:

@@ -75,7 +75,8 @@ class Policy:
             yield from ((rule, word) for rule in self.path_findings(kind, word, call.cwd, scope))
         for rule in self.custom:
             wanted = rule["match"]
-            if (wanted.get("command") and match.fits_command(match.words_of(call), wanted["command"])) or (
+            command = wanted.get("command")
+            if (command and any(match.fits_command(words, command) for words in match.forms_of(call))) or (
                 wanted.get("program") and _fits_call(wanted, call)
             ):
                 yield rule["id"], call.line()

@@ -3,7 +3,7 @@
     names | options and operands | effect | effect …
 
 Options: `-o=K` takes a value of kind K, `-n=` a value that says nothing, `-i:w` makes every operand of kind w; `1dash`:
-words such as `-chdir` are one option. Operands: one kind each, `r*` any number. The kinds:
+words such as `-chdir` are one option; `cut`: may be cut short. Operands: one kind each, `r*` any number. The kinds:
 
     r w d   a path that is read, written, deleted         l   only its name, size or hash is shown
     u       a path that the tool uses and does not show   m   its mode or owner changes
@@ -11,7 +11,7 @@ words such as `-chdir` are one option. Operands: one kind each, `r*` any number.
     t       a folder that is written into                 D   where the program goes first
     x       the rest is a command                         s S text for a shell, S: with all the rest
     c f     code, a file of code                          g G text; G: instead of the first operand g?
-    b q     data that is sent, statements                 k=K a key and a value of kind K
+    b e q   data, a likely path that is sent; statements  k=K a key and a value of kind K
 
 Effects: `rule verb verb +flag,flag !excuse,excuse ~program`. The verbs are the first operands, in order, values of
 options set aside; `a,b` is either, `a*` begins so, `@` a word that destroys (DESTROYS) among the first four; `??`: an
@@ -108,15 +108,15 @@ ssh | -i=u -p= -l= -o=O -F=u -L= -R= -D= -J= -b= -c= -E= -m= -S= -W= -w= -B= -e=
 cmd | /c=S /C=S /k=S /K=S g*
 powershell pwsh | -c=S -command=S -Command=S -C=S -File=f -f=f -ExecutionPolicy= -ep= 1dash g*
 bash sh zsh dash ksh ash fish rbash mksh csh tcsh | -*
-npx bunx uvx pnpx pipx | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
+npx bunx uvx pnpx pipx corepack | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
 poetry pipenv hatch pdm rye | -C=D --directory=D -P= --project= | run run | publish publish | secret.show config +--list
 uv | --with= --from= -p= --python= --project=D --directory=D --extra= --group= --env-file=u --index-url= | run run | run
   tool run | publish publish
 bundle | | run exec
-rbenv pyenv asdf mise devbox lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name= --prefix=
-  --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= | run run,exec,x | cloud.delete
-  vault,item,document,user,group,secrets,projects,configs,environments delete | secret.show read,inject | secret.show
-  item,document get | secret.show secrets !set,upload,names | publish publish
+rbenv pyenv asdf mise devbox volta fnm lerna doppler aws-vault direnv conda mamba micromamba op | -n= -p= --name=
+  --prefix= --cwd=D --env-file=u --project= --config= -d= --duration= --scope= --vault= --account= --node= --npm=
+  --using= | run run,exec,x | cloud.delete vault,item,document,user,group,secrets,projects,configs,environments delete |
+  secret.show read,inject | secret.show item,document get | secret.show secrets !set,upload,names | publish publish
 npm pnpm yarn | -C=D --prefix=D --dir=D --filter= -F= --workspace= -w= --registry= --tag= --access= -p= --package= -c=s
   | run exec,x,dlx | publish publish,unpublish,deprecate | publish npm publish | publish
   dist-tag,owner,access,team,token,hook,org add,rm,remove,grant,revoke,set,create | secret.show token list
@@ -139,7 +139,7 @@ docker podman nerdctl finch | -H= --host= --context= -c= --config= -v=B --volume
   --memory= --cpus= -h= --hostname= --ip= --link= --restart= --gpus= --shm-size= --tmpfs= --ulimit= --add-host=
   --cap-add= --cap-drop= --device= --dns= --expose= --pull= --file=u --project-name= --profile= --project-directory=D
   --runtime= --security-opt= --volumes-from= --userns= --pid= --ipc= --tag= --build-arg= --target= --secret=u --filter=
-  --format= --log-driver= --index= --scale= --timeout= --stop-signal= | in run,exec - | in container run,exec - | in
+  --format= --log-driver= --index= --scale= --timeout= --stop-signal= e* | in run,exec - | in container run,exec - | in
   compose run,exec - | docker.prune system,volume prune,reset | docker.prune image,container,network,builder,buildx
   prune | docker.prune volume rm,remove | docker.prune compose down +-v,--volumes,--rmi | docker.prune compose rm
   +-v,--volumes | docker.prune swarm leave | docker.prune stack,service,secret,config,context rm,remove | secret.show
@@ -151,11 +151,12 @@ crictl ctr nerdctl-compose | -n= --namespace= -a= | docker.prune rm,rmi,rmp | do
   images,containers,i,c,snapshots,ns @,rm
 kubectl oc k kubecolor microk8s | -n= --namespace= --context= --kubeconfig=u --cluster= --user= -f=u --filename=u -l=
   --selector= -o= --output= -c= --container= -s= --server= --token= --as= --field-selector= -k=u --kustomize=u
-  --from-file=r --from-literal= --from-env-file=u --replicas= --image= --type= -p= --patch= --timeout= | in
+  --from-file=r --from-literal= --from-env-file=u --replicas= --image= --type= -p= --patch= --timeout= e* | in
   exec,run,debug -- | kube.delete delete,drain,cordon,evict,taint !can-i,explain | kube.delete replace +--force |
   kube.delete scale +--replicas=0 | kube.delete rollout undo | kube.delete apply +--prune | kube.delete adm @,prune |
-  secret.show get secret,secrets,secret/* +-o,--output !name,wide,custom-columns | secret.show config view +--raw |
-  secret.show create token
+  secret.show get secret,secrets,secret/* +-o,--output
+  !name,wide,jsonpath={.metadata.name},jsonpath={.items[*].metadata.name},jsonpath={.type} | secret.show config view
+  +--raw | secret.show create token
 helm | -n= --namespace= --kube-context= -f=u --values=u --set= --version= --kubeconfig=u | kube.delete
   uninstall,delete,un,del,rollback | publish push | secret.show get values,all
 velero argocd flux istioctl linkerd eksctl kops kind k3d minikube ctlptl k0s kubeadm kustomize tkn skaffold tilt rancher
@@ -178,7 +179,7 @@ ansible-vault sops age gpg2 gpg rage | -o=w --output=w -r= -i=u --identity=u -u=
   | secret.show view,decrypt !--encrypt-string | secret.show +-d,--decrypt !-o,--output,-i,--in-place | path.secret
   +--export-secret-keys,--export-secret-key,--export-secret-subkeys | system.users +--delete-secret-keys,--delete-keys
 aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= --cli-input-json=r --no-cli-pager:
-  --bucket= --key= --name= --exclude= --include= --body=r | cloud.delete s3 rb | cloud.delete s3 rm +--recursive |
+  --bucket= --key= --name= --exclude= --include= --body=r e* | cloud.delete s3 rb | cloud.delete s3 rm +--recursive |
   cloud.delete s3 sync,mv +--delete,--recursive | secret.show configure get,export-credentials | secret.show
   secretsmanager get-secret-value,batch-get-secret-value | secret.show ssm
   get-parameter,get-parameters,get-parameters-by-path +--with-decryption | secret.show ecr get-login* | secret.show sts
@@ -188,16 +189,18 @@ aws awslocal | --profile= --region= --output= --query= --endpoint-url= --color= 
   * schedule-key-deletion,release-*,detach-*,batch-delete-*,rollback-*,failover-*,reboot-*,restore-* | cloud.delete *
   @,remove-*
 gcloud | --project= --zone= --region= --account= --format= --filter= --instance= --quiet: -q: --location=
-  --configuration= | cloud.delete @,rm | secret.show auth print-* | secret.show auth application-default print-* |
-  secret.show secrets versions access | cloud.delete storage rsync +--delete-unmatched-destination-objects |
-  cloud.delete compute,sql instances stop,suspend,reset | cloud.delete compute instances,disks stop,suspend,reset |
-  cloud.delete projects,organizations set-iam-policy | cloud.delete app versions stop
-gsutil | -h= -o= -m: -u= | cloud.delete rm,rb,del | cloud.delete rsync +-d | cloud.delete mv
+  --configuration= --ssh-key-file=u --key-file=u --cred-file=u --env-vars-file=u e* | cloud.delete @,rm | secret.show
+  auth print-* | secret.show auth application-default print-* | secret.show secrets versions access | cloud.delete
+  storage rsync +--delete-unmatched-destination-objects | cloud.delete compute,sql instances stop,suspend,reset |
+  cloud.delete compute instances,disks stop,suspend,reset | cloud.delete projects,organizations set-iam-policy |
+  cloud.delete app versions stop
+gsutil | -h= -o= -m: -u= e* | cloud.delete rm,rb,del | cloud.delete rsync +-d | cloud.delete mv
 bq | --project_id= --dataset_id= --format= -r: -f: | cloud.delete rm,remove | sql query
-az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= | cloud.delete
-  @,deallocate,stop | secret.show account get-access-token | secret.show keyvault secret show,download,backup |
-  secret.show * keys,keys-list list | secret.show * list-keys,list-credentials
-azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url= | cloud.delete
+az | --subscription= -g= --resource-group= -n= --name= -o= --output= --query= -l= --location= -f=e --file=e -s=e
+  --source=e --private-key-file=u e* | cloud.delete @,deallocate,stop | secret.show account get-access-token |
+  secret.show keyvault secret show,download,backup | secret.show * keys,keys-list list | secret.show *
+  list-keys,list-credentials
+azcopy s3cmd mc s5cmd rclone b2 | -r: --recursive: -n: --config=u --endpoint-url= e* | cloud.delete
   rm,remove,del,rb,purge,delete,deletefile,cleanup,rmdir,rmdirs,expire,undo,delete-* !-n | cloud.delete sync,mirror
   +--delete-destination,--delete,--remove,--delete-removed !-n | cloud.delete sync,move,bisync
   !-n,--delete-destination=false ~rclone | secret.show config show,dump
@@ -234,13 +237,15 @@ restic borg borgmatic duplicity rdiff-backup kopia bup rsnapshot | -r= --repo= -
   forget,prune,delete,repo-delete,rdelete,compact,purge,expire,break-lock,unlock,recreate !-n | backup.delete
   remove-*,cleanup +--force | backup.delete repository,snapshot,policy delete,remove,disconnect | backup.delete key
   remove,delete,change-* | backup.delete +--remove-older-than
-gh hub | -R= --repo= -t= --title= -b= --body= -F=u --body-file=u -l= --label= --jq= -q= --template= -X=M --method=M -f=
-  -H= --hostname= | repo.delete repo delete,archive,rename,edit,sync !--description,--homepage,--add-topic | repo.delete
+gh hub | -R= --repo= -t= --title= -b= --body= -F=e --body-file=e -l= --label= --jq= -q= --template= -X=M --method=M -f=
+  -H= --hostname= --input=e --notes-file=e -S= --search= --field=e --raw-field= e* | git.force-push api +force=true |
+  repo.delete api +DELETE,delete | repo.delete api */protection,*/required_status_checks,*/required_pull_request_reviews
+  +PUT,PATCH | repo.delete repo delete,archive,rename,edit,sync !--description,--homepage,--add-topic | repo.delete
   release,secret,variable,cache,label,gist,run,workflow,ssh-key,gpg-key,issue,codespace,ruleset,org
-  delete,remove,disable,cancel,lock,transfer,pin | repo.delete pr merge +--admin | repo.delete pr close
-  +--delete-branch,-d | repo.delete auth logout,refresh | secret.show auth token | secret.show auth status
-  +--show-token,-t | publish release create,upload,edit | repo.delete secret,variable set
-glab tea | -R= --repo= -t= -d= -b= -F= | repo.delete
+  delete,remove,disable,lock,transfer | repo.delete pr merge +--admin | repo.delete pr close +--delete-branch,-d |
+  repo.delete auth logout,refresh | secret.show auth token | secret.show auth status +--show-token,-t | publish release
+  create,upload,edit | repo.delete secret,variable set
+glab tea | -R= --repo= -t= -d= -b= -F=e e* | repo.delete
   repo,project,release,variable,issue,mr,label,ssh-key,runner,schedule delete,archive,transfer | secret.show variable
   get,export | publish release create,upload
 psql mysql mariadb sqlite3 sqlite duckdb clickhouse-client clickhouse sqlcmd cockroach snowsql mycli pgcli usql sqlplus
@@ -322,14 +327,15 @@ pass secret-tool bw lpass keyctl cmdkey vaultcmd gopass keepassxc-cli chamber en
   show,get,export,lookup,search,print,read,pipe,list,clip,find | cloud.delete rm,delete,clear,purge,remove
   ~pass,gopass,bw,lpass,secret-tool,chamber | secret.show * ~pass
   !ls,list,git,init,insert,generate,edit,help,version,otp
-git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e= -o=
-  --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
-  --branch= --depth= | git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive
-  | git.discard checkout,switch +-f,--force,--discard-changes | git.discard checkout-index +-f,--force !-n | git.discard
-  read-tree +--reset | git.discard rm +-f,--force !--cached,-n | git.discard rm .,:/,./ !--cached,-n | git.discard
-  submodule deinit +-f,--force | git.stash-drop stash drop,clear | git.branch-delete branch +-D | git.branch-delete
-  branch +-d,--delete +-f,--force | git.rewrite branch +-f,--force | git.rewrite reflog expire,delete !-n | git.rewrite
-  gc +--prune=now,--prune=all,--prune=0 | git.rewrite prune !-n | git.rewrite update-ref +-d,--stdin | git.rewrite
+git | cut -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e=
+  -o= --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
+  --branch= --depth= | git.force-push push +--mirror,--prune !-n | git.push-delete push +-d,--delete !-n |
+  git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive | git.discard
+  checkout,switch +-f,--force,--discard-changes | git.discard checkout-index +-f,--force !-n | git.discard read-tree
+  +--reset | git.discard rm +-f,--force !--cached,-n | git.discard rm .,:/,./ !--cached,-n | git.discard submodule
+  deinit +-f,--force | git.stash-drop stash drop,clear | git.branch-delete branch +-D | git.branch-delete branch
+  +-d,--delete +-f,--force | git.rewrite branch +-f,--force | git.rewrite reflog expire,delete !-n | git.rewrite gc
+  +--prune=now,--prune=all,--prune=0 | git.rewrite prune !-n | git.rewrite update-ref +-d,--stdin | git.rewrite
   update-ref refs/heads/* | git.rewrite filter-branch,filter-repo !--analyze | git.rewrite replace * * | git.rewrite
   replace +-d,--delete | git.rewrite rebase +--root | git.worktree worktree remove +-f,--force | secret.show credential
   fill,get | git.discard checkout,restore +--ours,--theirs .
@@ -342,7 +348,7 @@ claude | -p= --model= --settings= --permission-mode= | self.uninstall
 export declare typeset local readonly set unset alias unalias shopt setopt read mapfile readarray trap hash | g*
 tmux screen | -t= -s= -n= -c=D -S= -L= -x= -y= -F= s*
 pytest ruff mypy black eslint prettier tsc jest vitest mocha go rustc rustup gcc cc clang g++ cmake ninja bazel java
-  javac pm2 bd jj svn hg fossil nvm fnm volta gdb lldb ffmpeg convert magick xcodebuild xcrun adb swift tox nox
+  javac pm2 bd jj svn hg fossil nvm gdb lldb ffmpeg convert magick xcodebuild xcrun adb swift tox nox
   pre-commit ollama redis-server postgres minio ollama turbo nx vite next webpack | g*
 set-content sc add-content ac out-file clear-content clc new-item ni tee-object | 1dash -path=w -filepath=w
   -literalpath=w -value= w -*
@@ -379,14 +385,17 @@ class Row:
         self.operands: list[str] = []
         self.effects = fields[2:]
         self.is_single = "1dash" in fields[1]
+        flags = ",".join([token[1:] for effect in self.effects for token in effect if token[0] in "+!"]).split(",")
+        self.cut = [flag for flag in dict.fromkeys(flags) if flag[:2] == "--" and "cut" in fields[1]]
         for token in fields[1]:
             name, equals, kind = token.partition("=")
             if equals and name:
                 (self.values if name[0] in "-/" else self.keyed)[name] = kind or "-"
             elif token[0] == "-" and ":" in token:
                 self.changes[token.partition(":")[0]] = token.partition(":")[2]
-            elif token != "1dash":
+            elif token not in ("1dash", "cut"):
                 self.operands.append(token)
+        self.has_code = not {"c", "f", "f?"}.isdisjoint([*self.operands, *self.values.values()])
 
 
 class Arguments:
@@ -448,6 +457,8 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             continue
         before, (name, equals, value) = arg, arg.partition("=")
         found.flags += [arg, name] if equals else [arg]
+        if row and row.cut and len(arg) > 3 and arg not in row.cut:
+            found.flags += [flag for flag in row.cut if flag.startswith(arg) and "=" not in flag]
         if not equals and arg[1:2] != "-" and arg not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
             letters = ["-" + letter for letter in arg[1:]]
@@ -483,6 +494,8 @@ def accesses(row: Row, given: Arguments) -> Iterator[tuple[str, str]]:
     taken = {"G": ("g?", "f?"), "c": ("f?",)}  # instead of that operand
     left_out = [each for _, kind, _ in given.values for each in taken.get(kind, ())]
     kinds = [each for each in row.operands if each not in left_out]
+    if kinds == ["e*"] and any(command_at(given, effect) >= 0 for effect in row.effects):
+        kinds = ["-*"]  # of that command, which is a call of its own
     yield from ((kind, value) for _, kind, value in given.values)
     words = [word for word in given.operands if word]
     star = next((at for at, each in enumerate(kinds) if each[-1:] == "*"), len(kinds))

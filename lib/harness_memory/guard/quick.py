@@ -56,7 +56,7 @@ def is_harmless(command: str, own: tuple[str, ...] = ()) -> bool:
 def _is_quiet(words: list[str]) -> bool:
     if not words:
         return True
-    if any(word.startswith(_WRITES) for word in words):
+    if any(word.startswith(_WRITES) or word == "--forc" for word in words):
         return False
     if words[0] in _PROGRAMS:
         return True

@@ -68,7 +68,7 @@ self.decide ask does with the memory what the user decides: share, send, bind, l
 self.person ask+ acts as if a person typed it in a terminal of their own | Ask the user to run it in a terminal of their own.
 self.forget ask removes what is remembered | Show the preview first (without --yes, or with --dry-run).
 git.reset-hard ask throws away uncommitted work | commit
-git.clean ask deletes untracked files for good | Look first with git clean -n, then delete what is named.
+git.clean ask deletes untracked or ignored files for good | Look first with git clean -n, then delete what is named.
 git.discard ask throws away all uncommitted changes of a folder or more | commit
 git.discard-file ask- throws away the uncommitted changes of a file | Look first with git diff FILE; git stash push FILE keeps them.
 git.stash-drop ask deletes stashed work | Look first with git stash show -p; git stash pop brings it back.
