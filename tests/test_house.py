@@ -78,7 +78,7 @@ PACKAGES = {
     "cli": 4172,
     "setup": 935,
 }
-FOLDERS = {"hooks": 176, "tests": 16160, "bench": 2500}
+FOLDERS = {"hooks": 176, "tests": 16230, "bench": 2500}
 LOADED = {"session_start": 4000, "user_prompt_submit": 4378, "stop": 4300, "pre_tool_use": 900}
 
 
