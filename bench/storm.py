@@ -64,10 +64,11 @@ class Worker:
         if len(episodes) != 1:
             return ["%s has %d episodes" % (name, len(episodes))]
         found = []
+        asks = {*episodes[0]["asked"], *(each["text"] for each in episodes[0].get("passages") or ())}  # not all of many
         for turn in range(due):
             if self.file(turn) not in episodes[0]["files_changed"]:
                 found.append("%s lacks the file of turn %d" % (name, turn))
-            if self.ask(turn) not in episodes[0]["asked"]:
+            if self.ask(turn) not in asks:
                 found.append("%s lacks the ask of turn %d" % (name, turn))
         if not any(self.answer(turn) in episodes[0]["what_was_done"] for turn in range(due - 1, self.turns)):
             found.append("%s lacks its answer: %r" % (name, episodes[0]["what_was_done"]))

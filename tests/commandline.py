@@ -14,6 +14,7 @@ import support
 from harness_memory import cli
 
 HARNESS = support.ROOT / "harness"
+CACHES = ("rows.cache", "known")
 
 
 class World:
@@ -112,7 +113,7 @@ class World:
     def files(self) -> dict[str, bytes]:
         """All but caches."""
         found = (path for path in sorted(self.root.rglob("*")) if path.is_file())
-        paths = [path for path in found if "/STATE/recall/" not in path.as_posix() and path.name != "rows.cache"]
+        paths = [path for path in found if "/STATE/recall/" not in path.as_posix() and path.name not in CACHES]
         return {str(path.relative_to(self.root)): path.read_bytes() for path in paths}
 
 

@@ -183,7 +183,7 @@ def hold_lock(*paths: Path) -> subprocess.Popen[bytes]:
 _GIT_ENV: dict[str, str | None] = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
 for _role in ("AUTHOR", "COMMITTER"):
     _GIT_ENV.update({"GIT_%s_NAME" % _role: "Ada", "GIT_%s_EMAIL" % _role: "ada@example.org"})
-    _GIT_ENV["GIT_%s_DATE" % _role] = "2026-11-16T06:00:00Z"  # the same files and message make the same commit
+    _GIT_ENV["GIT_%s_DATE" % _role] = "2020-01-01T06:00:00Z"  # the same files and message make the same commit
 
 
 def git(directory: Path | str, *arguments: str) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 import support
 from commandline import World
+from life import Life
 
 from harness_memory.base import yaml
 from harness_memory.memory import backfill
@@ -60,6 +61,16 @@ def test_backfill_leaves_what_the_hooks_would_have_left(world: World) -> None:
     files_before = world.files()
     assert world.json("backfill")["left_alone"] == {"known": 2}
     assert world.files() == files_before
+
+
+def test_an_edit_names_a_session_that_was_recorded_afterwards(world: World) -> None:
+    left(world, ASK, ANSWER, files=("totals.py",))
+    world.json("backfill")
+    life = Life(world.home, world.repo)
+    life.start()
+    life.prompt("hello there")
+    call = {"file_path": str(world.repo / "totals.py"), "old_string": "a", "new_string": "b"}
+    assert "last changed totals.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
 
 
 def test_backfill_records_this_project_unless_all(world: World, tmp_path: Path) -> None:
@@ -118,10 +129,10 @@ def skipped(world: World) -> Any:
 def test_transcript_written_lately_is_skipped(world: World) -> None:
     session = left(world, ASK, ANSWER)
     os.utime(session.transcript_path)
-    assert skipped(world) == {"running": 1}
+    assert skipped(world) == {"changed just now": 1}
     told = world.memory("backfill").stdout
-    assert "1 running." in told
-    assert "run harness memory backfill later" in told
+    assert "1 changed just now." in told
+    assert "a later run takes it" in told
 
 
 def test_running_session_is_skipped(world: World, client: support.Client) -> None:

@@ -60,7 +60,7 @@ def test_a_denying_note_stops_its_command_in_any_spelling_and_says_why(world: Wo
     assert answer["permissionDecision"] == "deny"
     reason = answer["permissionDecisionReason"]
     assert reason.startswith("Harness guard [note.no-npm]: `npm install")
-    assert 'is against the rule "%s". Instead: pnpm add' % NPM in reason
+    assert 'is against the rule "%s". Instead: pnpm add. Do not' % NPM in reason
     (event,) = world.json("audit")
     assert (event["rule"], event["decision"]) == ("note.no-npm", "deny")
     assert life.run("pre_tool_use", life.session.tool_call("Bash", {"command": "npm test"})).stdout == ""
@@ -71,7 +71,10 @@ def test_every_tool_that_carries_a_path_is_judged(
     world: World, life: Life, tool: str, given: dict[str, str], is_met: bool
 ) -> None:
     remember(world, "Generated files are not edited", "--enforce", "deny", "--when", "path: src/gen/**")
-    assert bool(call(life, tool, **given)) is is_met
+    answer = call(life, tool, **given)
+    assert bool(answer) is is_met
+    named = '--tool %s --input \'{"file_path": "%s' % (tool, world.repo.as_posix())
+    assert (named in answer.get("permissionDecisionReason", "")) is (is_met and tool != "Bash")
 
 
 def test_ask_is_a_question_and_without_a_person_a_denial_with_the_reason(world: World, life: Life) -> None:
@@ -119,9 +122,10 @@ LOOSENING = [
 
 @pytest.mark.parametrize("words", LOOSENING)
 def test_only_a_person_loosens_what_binds(world: World, life: Life, words: tuple[str, ...]) -> None:
-    remember(world, NPM, *DENY)
+    assert world.memory("remember", NPM, *DENY).stdout.endswith("no-npm.md (1 fact). Denies: npm install*\n")
+    assert " · denies\n" in (world.project / "MEMORY.md").read_text("utf-8")
     refused = world.memory(*words)
-    assert (refused.code, "only a person" in refused.stderr) == (2, True)
+    assert (refused.code, "only a person" in refused.stderr, "doctor" in refused.stderr) == (2, True, False)
     assert call(life, "Bash", command="npm install")["permissionDecision"] == "deny"
     assert typed(world, *words) == 0
     assert call(life, "Bash", command="npm install").get("permissionDecision") is None
@@ -144,11 +148,22 @@ def test_no_page_nearer_or_newer_note_loosens_what_binds(world: World, life: Lif
     assert call(life, "Bash", command="npm install")["permissionDecision"] == "deny"
 
 
+def test_the_words_of_what_binds_are_a_persons_too(world: World, life: Life) -> None:
+    remember(world, NPM, *DENY)
+    for words, given in ((("edit", "no-npm"), b"- Use what you like\n"), (("edit", "no-npm", "--drop", "pnpm"), b"")):
+        assert world.memory("note", *words, stdin=given).code == 2
+    assert world.memory("note", "promote", "no-npm").code == 2
+    assert NPM in call(life, "Bash", command="npm install")["permissionDecisionReason"]
+    assert [*(world.root / "user").rglob("*.md")] == []
+
+
 def test_the_model_may_tighten(world: World, life: Life) -> None:
     remember(
         world, "Deploys need a second look", "--enforce", "ask", "--when", "command: make deploy", "--topic", "deploys"
     )
     assert world.memory("note", "edit", "deploys", "--enforce", "deny", "--when", "command: make ship").code == 0
+    (line,) = [line for line in Life(world.home, world.repo).start().context.splitlines() if "second look" in line]
+    assert (line.endswith(" · denies"), line.count("20")) == (True, 1), line
     for command in ("make deploy", "make ship"):
         assert call(life, "Bash", command=command)["permissionDecision"] == "deny"
 
@@ -170,7 +185,7 @@ def change(life: Life, *files: str) -> Life:
 
 
 def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Life) -> None:
-    remember(world, *BUILD)
+    typed(world, "remember", *BUILD)
     change(life, "ui/a.ts").transcript.text("Done.")
     asked = reason(life.stop("Done."))
     assert "Run make build after UI changes" in asked
@@ -186,7 +201,7 @@ def test_a_step_left_out_is_asked_for_once_for_each_state(world: World, life: Li
 
 @pytest.mark.parametrize("how", ["failed", "other", "subagent", "config", "switch"])
 def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, life: Life, how: str) -> None:
-    remember(world, *BUILD)
+    typed(world, "remember", *BUILD)
     change(life, "docs/a.md" if how == "other" else "ui/a.ts")
     if how == "failed":
         life.transcript.bash("make build", exit_code=2)
@@ -199,7 +214,7 @@ def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, 
 
 
 def test_a_reminding_step_waits_for_the_next_prompt(world: World, life: Life) -> None:
-    remember(world, *BUILD, "--enforce", "remind")
+    remember(world, *BUILD, "--enforce", "ask")  # of the model, which may remind and not block
     change(life, "ui/a.ts").transcript.text("Done.")
     assert reason(life.stop("Done.")) == ""
     texts = [life.prompt(text).context for text in ("go on", "and on")]

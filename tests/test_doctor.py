@@ -97,6 +97,7 @@ def test_after_an_uninstall_it_is_not_installed(installed: World) -> None:
     env = support.clean_environment(installed.home)
     subprocess.run([*INSTALL, "--uninstall"], cwd=str(installed.repo), env=env, stdout=subprocess.DEVNULL, check=True)
     assert set(problems(installed)) == {"install"}
+    assert str(support.ROOT / "install.py") in hook_line(installed)
 
 
 @pytest.mark.parametrize("text", ["{}", None, "{nope", "[]", '{"hooks": 1}', "\x00"])
@@ -118,6 +119,13 @@ def test_damage_to_the_entries_is_named(installed: World, settings_file: Path) -
     details = problems(installed)["install"]["details"]
     assert {"no hook for Stop", "/no/python 3 is gone", "/no/hooks/pre_compact.py is gone"} <= set(details)
     assert installed.json("status")["hooks"]["installs"] == []
+
+
+def test_hooks_that_keep_another_memory_are_named(installed: World, settings_file: Path) -> None:
+    edit(settings_file, str(installed.root), "/home/you/.claude/m e")
+    text = "hooks keep the memory in /home/you/.claude/m e, commands read %s" % installed.root
+    assert text in problems(installed)["install"]["text"]
+    assert "NOT WELL" in hook_line(installed)
 
 
 def test_what_switches_the_hooks_off_is_named(installed: World, settings_file: Path) -> None:

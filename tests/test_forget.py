@@ -278,3 +278,20 @@ def test_damaged_tombstones_stop_what_would_bring_sessions_back(world: World, cl
 @pytest.mark.parametrize(("text", "left"), support.rows("text/struck.jsonl"))
 def test_strike_takes_the_sentence_the_line_or_the_paragraph(text: str, left: str) -> None:
     assert forget.sentences(text, forget.matcher("Acme Corp")) == left
+
+
+def test_forgotten_session_leaves_no_word_in_what_others_were_handed(world: World) -> None:
+    answer = (
+        "Fixed the rounding of the zanzibar report in report.py.\n\nWe keep the zanzibar ledger in cents because floats"
+    )
+    answer += " lose pennies.\n\n- [ ] Migrate the zanzibar guests\n"
+    session = world.work("Always round the zanzibar totals once. Why are they off?", answer, ("zanzibar.py",))
+    world.work("Paint the door", "The door has a colour of its own.", ("door.py",))
+    later = Life(world.home, world.repo)
+    assert "floats lose pennies" in later.start().context
+    later.prompt("Is the zanzibar ledger kept in cents?")
+    later.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(world.repo / "zanzibar.py")}))
+    assert world.memory("forget", session.id[:8], "--yes").code == 0
+    held = [path for path in world.root.rglob("*") if path.is_file() and b"floats lose pennies" in path.read_bytes()]
+    assert held == []
+    world.assert_sound()

@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 import support
 from commandline import World
+from life import Life
 
 from harness_memory import cli
 
@@ -61,13 +62,18 @@ def test_the_status_line_counts_sessions_and_names_what_is_open(shop: World) -> 
 def test_a_digest_tells_what_was_done_and_left_open_over_all_projects(shop: World, tmp_path: Path) -> None:
     other = World(shop.home, support.make_repo(tmp_path / "billing"))
     other.work("Add VAT", "Invoices show VAT.")
+    committing, idle = Life(shop.home, other.repo), Life(shop.home, other.repo)
+    idle.start()  # nothing is asked in it
+    committing.start()
+    committing.transcript.bash("git commit -m 'Print one total a page'", "[main 1a2b3c4] Print one total a page")
+    committing.turn("Commit it", "Committed.", "page.py")
     shop.memory("task", "start", "Guest cart", "--next", "Cover it with tests")
     page = shop.memory("digest", "--week", cwd=shop.home).stdout
-    assert "3 sessions in 2 projects" in page
+    assert ("4 sessions in 2 projects" in page, page.count("Print one total a page")) == (True, 1)
     for text in ("**billing**", "VAT", "## Still open", "Guest cart", "- [ ] Cover it with tests"):
         assert text in page
     value = shop.json("digest", "--day")
-    assert ["VAT" in row["headline"] for row in value["sessions"] if row["project"] == "billing"] == [True]
+    assert ["VAT" in row["headline"] for row in value["sessions"] if row["project"] == "billing"] == [False, True]
     assert shop.memory("digest", "--day", "2001-02-03").stdout.endswith("No session.\n")
     assert "billing" not in shop.memory("digest", "--since", "7d", "--project", ".").stdout
     assert shop.memory("digest", "--day", "soon").code == 2
@@ -79,6 +85,8 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
     value = json.loads(path.read_text("utf-8"))
     value.update(headline=HOSTILE, what_was_done=HOSTILE, asked=[HOSTILE])
     path.write_text(json.dumps(value), "utf-8")
+    step = ("--after", "path: ui/**", "--require", "command: make build")
+    assert shop.memory("remember", "Run make build after UI changes", *step).code == 0
     out = tmp_path / "page.html"
     assert shop.memory("view", "--out", str(out)).stdout == "%s: 3 sessions\n" % out
     text = out.read_text("utf-8")
@@ -92,8 +100,13 @@ def test_a_page_is_one_private_file_without_a_way_out(shop: World, tmp_path: Pat
         word for word in ("http:", "https:", "src=", "@import", "url(", "innerHTML", "fetch(") if word in code
     ] == []
     assert [each["asked"] for each in data["projects"][0]["sessions"] if each["id"] == session.id[:8]] == [[HOSTILE]]
+    (note,) = (each for each in data["projects"][0]["notes"] if "after" in each)
+    assert (note["enforce"], note["after"], note["require"]) == ("ask", [step[1]], [step[3]])
     assert "default-src 'none'; style-src 'sha256-" in text
     assert shop.memory("view", "--out", str(tmp_path)).code == 2
+    assert shop.memory("view", "--out", str(out)).code == 0  # a page of ours
+    out.write_text("{}", "utf-8")
+    assert (shop.memory("view", "--out", str(out)).code, out.read_text("utf-8")) == (2, "{}")
 
 
 def test_the_page_in_the_memory_goes_when_a_text_is_forgotten(shop: World) -> None:

@@ -72,6 +72,9 @@ def test_check_gives_the_verdict_of_the_hook(world: World, command: str, verdict
     facts = judged(world, command)
     assert (facts["verdict"], facts["rule"]) == (verdict, rule)
     assert not world.root.exists()  # nothing is recorded
+    if " " in command and "'" not in command:
+        unquoted = world.run("guard", "check", *command.split())
+        assert (unquoted.code, "in quotes: '%s'" % command in unquoted.stderr) == (2, True)
     page = world.run("guard", "check", command)
     assert page.stdout.split()[:2] == ["Verdict", verdict + (";" if verdict == "asks" else "")]
     assert rule is None or rule in page.stdout
@@ -262,6 +265,28 @@ def test_a_person_allows_one_call_once(world: World) -> None:
     assert (first["event"], first["rule"], first["overruled"]) == ("settings_changed", "self.allow", "git.reset-hard")
     assert ("tool_noted", "git.reset-hard") in [(event["event"], event["rule"]) for event in events(world)]
     assert world.memory("verify").code == 0
+
+
+@POSIX
+def test_a_rule_of_a_note_is_checked_listed_and_allowed_once_like_any_other(world: World) -> None:
+    rule = ("--topic", "no npm", "--enforce", "deny", "--when", "command: npm install*")
+    assert world.memory("remember", "We use pnpm, not npm", "Instead: pnpm add", *rule).code == 0
+    facts = judged(world, "npm i left-pad")
+    assert (facts["verdict"], facts["rule"], facts["told"]) == (
+        "denied",
+        "note.no-npm",
+        hook(world, "npm i left-pad")["permissionDecisionReason"],
+    )
+    (listed,) = [each for each in world.run("guard", "rules", "--json").json["rules"] if each["id"] == "note.no-npm"]
+    assert (listed["tier"], listed["from"], listed["matches"]) == (
+        "deny",
+        "project/no-npm",
+        [{"command": "npm install*"}],
+    )
+    code, page = type_into(world, ["guard", "allow-once", "npm i left-pad"], b"yes\n")
+    assert (code, "Allowed once" in page) == (0, True), page
+    answers = [hook(world, "npm i left-pad").get("permissionDecision") for _ in range(2)]
+    assert answers == [None, "deny"]
 
 
 @POSIX

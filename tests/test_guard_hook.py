@@ -205,6 +205,13 @@ OWN += [("list && touch x", ""), ("list; rm y", ""), ("show $(touch x)", ""), ("
 OWN += [("note remove x", "ask"), ("list --project ../b", "ask"), ("forget x --yes", "ask"), ("lint --fix", "")]
 MORE = ("sync init x", "sync purge-history --yes", "import x", "export", "list --all-proj")
 OWN += [(words, "ask") for words in MORE]
+OWN += [
+    ("remember 'a fact' --type user", ""),
+    ("remember 'a fact' --scope=user", ""),
+    ("remember 'a fact' --enforce deny --when 'command: make'", ""),
+    ("remember 'a fact' --after 'path: **' --require 'command: npx evil*'", "ask"),
+    ("list --type user", "allow"),
+]
 
 
 @pytest.mark.parametrize(("words", "verdict"), OWN)
@@ -212,6 +219,14 @@ def test_one_call_of_our_own_command_line_needs_no_permission(guard: Guard, word
     assert guard.bash("python3 %s/harness memory %s" % (support.ROOT, words))[0] == verdict
     assert guard.bash("harness memory " + words)[0] == verdict
     assert guard.bash("./harness memory " + words)[0] == verdict.replace("allow", "")
+
+
+def test_only_our_own_interpreter_needs_no_permission(guard: Guard) -> None:
+    own = support.ROOT / "harness"
+    assert guard.bash("%s %s memory status" % (sys.executable, own))[0] == "allow"
+    foreign = ["/%s/tools/python3" % guard.repo, "/proc/self/cwd/tools/python3", "/tmp/evil/python3", "tools/python3"]
+    assert [guard.bash("%s %s memory status" % (each, own))[0] for each in foreign] == [""] * 4
+    assert guard.bash("python3 /tmp/evil/harness memory status")[0] == ""
 
 
 SCRIPTS = {

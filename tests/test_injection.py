@@ -318,6 +318,23 @@ def test_a_subagent_gets_a_small_slice(life: Life) -> None:
     assert "Totals are rounded" not in text
 
 
+def test_the_tag_of_a_block_is_the_sessions_own_and_cannot_be_known_before(life: Life) -> None:
+    brief(past(life), "- Prices are in cents.\n")
+    payload = life.session._payload("SubagentStart", {"agent_id": "a1", "agent_type": "Explore"}, {})
+    results = [
+        life.start(),
+        life.run("subagent_start", payload),
+        life.start("clear"),
+        Life(life.home, life.cwd).start(),
+    ]
+    (life.directory / "injected.json").unlink()  # all that is left is what any program of the session knows
+    results.append(life.start("clear"))
+    tags = [result.context.partition(" ")[0] for result in results]
+    assert tags[0].startswith("<harness-memory-")
+    assert tags[0] == tags[1] == tags[2]
+    assert len({*tags}) == 3
+
+
 # Budget ----------------------------------------------------------------------------------------
 def part(name: str, count: int, width: int = 60) -> inject.Part:
     return inject.Part(name, name, ["%s %03d %s" % (name, n, "😀" * width) for n in range(count)], "/x/" + name)

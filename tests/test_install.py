@@ -171,7 +171,8 @@ def test_the_guard_is_added_and_left_out_by_one_word(target: Target, shape: str)
     before = put(target, SHAPES[shape])
     old = do_install(target, wanted(guard=False))
     new = do_install(target)
-    assert re.sub(rb',\s*"onFailure": "block"', b"", new) == old.replace(b'"Skill"', b'"*"')
+    plain = re.sub(rb',\s*"onFailure": "block"|,\s*"Bash\(python3 .*"', b"", new)  # the guard asks
+    assert plain == old.replace(b'"Skill"', b'"*"')
     assert do_install(target, wanted(guard=False)) == old
     do_uninstall(target)
     assert get(target) == before
@@ -255,6 +256,19 @@ def test_the_example_and_the_plugin_register_what_an_install_does() -> None:
     assert (plugin["name"], plugin["version"]) == ("harness-memory", __version__)
     assert (support.ROOT / "CHANGELOG.md").read_text(encoding="utf-8").startswith("# Changelog\n\n## %s " % __version__)
     assert [name for _, name, _ in settingsfile.HOOKS if not (support.HOOKS / name).is_file()] == []
+
+
+@POSIX
+def test_an_install_by_hand_is_the_same(tmp_path: Path) -> None:
+    page = (support.ROOT / "docs" / "hand-install.md").read_text(encoding="utf-8").partition("## By hand")[2]
+    script = "\n".join(re.findall(r"^\$ (.+)", page.partition("\n## ")[0], re.M))
+    home, tree = tmp_path / "home", str(support.ROOT)
+    env = support.clean_environment(home)
+    done = subprocess.run(["sh", "-ec", script], cwd=tree, env=env, stdout=subprocess.PIPE, check=True)
+    entries = settingsfile.entries(tree, PYTHON, [str(home / ".claude" / "memory")], str(home))
+    assert done.stdout.decode("utf-8") == settingsfile.merge("{}\n", entries)
+    copies = Installation(tree, "user", str(home / ".claude" / "settings.json"), str(tmp_path)).skills(PYTHON)
+    assert {path: Path(path).read_bytes() for path in copies} == copies
 
 
 @POSIX
@@ -427,8 +441,9 @@ def test_the_self_test_names_the_problem() -> None:
 def test_a_dry_run_shows_a_diff_and_changes_nothing(home: Path) -> None:
     path = home / ".claude" / "settings.json"
     path.write_bytes(b'{\r\n  "a": 1\r\n}')
-    result = run(home, "--dry-run")
+    result = run(home, "--dry-run", "--backfill")
     assert (result.code, result.stderr) == (0, "")
+    assert "Would read the transcripts of 0 earlier sessions" in result.stdout
     assert '-  "a": 1\n+  "a": 1,\n+  "hooks": {\n' in result.stdout
     assert "Would add the skill %s" % (home / ".claude/skills/harness-recall/SKILL.md") in result.stdout
     assert os.listdir(str(home / ".claude")) == ["settings.json"]
@@ -442,6 +457,8 @@ def test_harness_goes_on_the_path_and_into_the_status_line_and_leaves_both(home:
     assert "--statusline shows" in run(home).stdout
     folder.mkdir(parents=True)
     env = {"PATH": "%s:%s" % (folder, os.environ["PATH"])}
+    assert "Would link %s" % (folder / "harness") in run(home, "--dry-run", **env).stdout
+    assert os.listdir(str(folder)) == []
     page = run(home, "--statusline", **env).stdout
     assert os.readlink(str(folder / "harness")) == str(support.ROOT / "harness")
     assert ("`~/.local/bin/harness`" in page, "--statusline" in page) == (True, False)
@@ -449,7 +466,9 @@ def test_harness_goes_on_the_path_and_into_the_status_line_and_leaves_both(home:
     line = json.loads(path.read_text())["statusLine"]["command"]
     shown = subprocess.run(line, shell=True, input=b"{}", capture_output=True, env={"HOME": str(home)}, cwd=str(home))
     assert (shown.stdout, shown.stderr) == (b"Memory: empty\n", b"")
-    run(home, "--uninstall", **env)
+    assert "Would remove %s" % (folder / "harness") in run(home, "--uninstall", "--dry-run", **env).stdout
+    page = run(home, "--uninstall", **env).stdout
+    assert ("harness-recall" in page, "~/.local/bin/harness" in page) == (True, True)
     assert (path.read_text(), os.listdir(str(folder))) == ('{"model": "opus"}', [])
     (folder / "harness").write_text("mine")
     path.write_text('{"statusLine": {"type": "command", "command": "mine"}}')

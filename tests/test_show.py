@@ -98,11 +98,12 @@ def test_a_session_whose_process_is_gone_is_shown_as_died(world: World, client: 
     session = begin(world, "Write the docs", pid=client.pid)
     for state, is_alive in (("ACTIVE", True), ("DIED", False)):
         (row,) = world.json("list")
-        assert (row["status"], row["alive"]) == ("ACTIVE", is_alive)
+        assert (row["status"], row["alive"]) == (state, is_alive)
         assert world.memory("list").stdout.splitlines()[1].split()[3] == state
         client.kill()
     assert "DIED (its process is gone" in world.memory("show", session.id).stdout
-    assert " DIED " in world.memory("status").stdout
+    assert ": DIED; the next" in world.memory("status").stdout
+    assert world.json("digest")["sessions"][0]["outcome"] == world.json("show", session.id)["status"] == "DIED"
 
 
 @pytest.mark.parametrize(("words", "number"), support.rows("verbs/list_options.jsonl"))

@@ -21,6 +21,7 @@ import pytest
 import support
 from commandline import HARNESS, World
 from interposer import KILL, Interposer, Plan
+from life import Life
 from machines import Machine, assert_same, settle
 
 from harness_memory import cli
@@ -98,6 +99,17 @@ def test_both_machines_have_everything_and_the_other_version_of_a_page(pair: lis
     assert_same(pair)
 
 
+def test_an_edit_names_the_session_of_another_machine(pair: list[Machine]) -> None:
+    one, two = pair
+    one.live(1)
+    settle(pair)
+    life = Life(two.home, two.repo)
+    life.start()
+    life.prompt("hello there")
+    call = {"file_path": str(two.repo / "stock.py"), "old_string": "a", "new_string": "b"}
+    assert "last changed stock.py" in life.run("pre_tool_use", life.session.tool_call("Edit", call)).context
+
+
 def test_deletions_and_forget_win_over_older_content_and_lose_against_newer(pair: list[Machine]) -> None:
     one, two = pair
     one.live(3)
@@ -135,6 +147,16 @@ def test_a_session_resumed_on_two_machines_is_the_one_that_ended_later(pair: lis
     assert_same(pair)
     for machine in pair:
         assert "painted in blue" in machine.memory("show", session.id[:8]).stdout
+
+
+def test_a_running_session_comes_along_but_runs_on_its_own_machine_alone(pair: list[Machine]) -> None:
+    session = pair[0].work("Paint the shop", "The shop is painted in green.", pid=os.getpid(), end=False)
+    env = session.environment(pid=os.getpid())
+    support.run_hook("user_prompt_submit", session.prompt("And the door"), home=pair[0].home, env=env)
+    settle(pair)
+    for machine, state in zip(pair, ("ACTIVE", "elsewhere")):
+        assert [row.split()[3] for row in machine.memory("list").stdout.splitlines()[1:]] == [state]
+    assert "no session is running here" in pair[1].memory("status").stdout
 
 
 # Any order, any moment -------------------------------------------------------------------------------

@@ -55,7 +55,10 @@ def test_an_export_goes_to_the_project_that_is_named(tmp_path: Path) -> None:
     one.live(2)
     note(one, "carts", "Carts hold 10 items", time.time())
     path = export(one, tmp_path / "one.tgz")
-    assert two.memory("import", str(path), "--project", ".").code == 0
+    assert "another project. Into this one: the same with --project ." in two.memory("import", str(path)).stdout
+    assert two.json("list") == []
+    taken = two.memory("import", str(path), "--project", ".").stdout
+    assert (" into shop-" in taken, "another" in taken) == (True, False)
     assert len(two.json("list")) == 2
     assert "Carts hold 10 items" in two.memory("show", "carts").stdout
     assert two.memory("verify", "--all-projects").code == 0

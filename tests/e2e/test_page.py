@@ -44,6 +44,7 @@ def page(path: Path, number: int, text: str = "cart") -> Path:
     project = {"id": "shop-520a3161183e", "name": "shop" + text, "path": text, "notes": [], "open": [], "audit": []}
     work = {"id": "00000000", "title": text, "next_steps": [text], "blockers": [text], "sessions": ["00000000"]}
     note = {"name": text, "about": text, "type": "project", "facts": [text], "enforce": "ask", "triggers": [text]}
+    note.update(after=[text], require=[text])
     event = {"ts": "2026-11-01T08:00:00Z", "event": "asked", "command": text, "reason": text, "rule": text}
     project.update(open=[work], notes=[note], audit=[event], sessions=[session(n, text) for n in range(number)])
     data = {"version": "0", "at": "2026-11-18T10:00:00Z", "projects": [project, {**project, "id": "b-520a3161183f"}]}
@@ -73,7 +74,7 @@ def test_five_thousand_sessions_open_at_once_and_are_found(chromium: Browser, tm
     chromium.wait("!document.getElementById('detail')")
 
 
-@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (375, "dark")])
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (500, "light"), (375, "dark")])
 def test_hostile_text_stays_text_on_every_page(chromium: Browser, tmp_path: Path, width: int, scheme: str) -> None:
     path = page(tmp_path / "page.html", 30, HOSTILE)
     del chromium.requests[:], chromium.troubles[:]
@@ -83,6 +84,7 @@ def test_hostile_text_stays_text_on_every_page(chromium: Browser, tmp_path: Path
         assert "Harness Memory" in chromium.value("document.title")
         assert "onerror" in chromium.value("document.querySelector('main').textContent")
         assert chromium.value("document.documentElement.scrollWidth") <= width
+        assert chromium.value("Math.max(...[...nav.children].map((tab) => tab.getBoundingClientRect().right))") <= width
         nameless = "[...document.querySelectorAll('input, select, button, a')].filter(e => !(e.textContent.trim()"
         nameless += " || e.getAttribute('aria-label') || e.closest('label'))).length"
         assert chromium.value(nameless) == 0

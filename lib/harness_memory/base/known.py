@@ -29,7 +29,10 @@ def subject(tool: str, given: dict[str, Any]) -> str:
 
 
 def key_of(about: str, session_id: str = "") -> bytes:
-    """A line for a subject, or for a session that was told of it: none of its text is kept."""
+    """A line for a subject, or for a session that was told of it: none of its text is kept.
+
+    A file counts by its name alone: it may lie in another checkout, or come from another machine."""
+    about = about if session_id or about[:2] == "$ " else "a file of the name " + about.rpartition("/")[2]
     return b"%x\n" % (int.from_bytes((about + session_id).encode("utf-8", "replace"), "big") % _KEYS)
 
 
@@ -37,6 +40,12 @@ def is_news(root: str, about: str, session_id: str) -> bool:
     """Whether a subject has a history that this session was not told."""
     known = b"\n" + _read(root) if about else b""
     return b"\n" + key_of(about) in known and b"\n" + key_of(about, session_id) not in known
+
+
+def learn(root: str, paths: list[str], failed: list[str]) -> None:
+    """Files that sessions changed, and commands that failed before another worked; the oldest first."""
+    about = [*("$ " + " ".join(command.split()) for command in failed), *paths]
+    add(root, [*dict.fromkeys(map(key_of, about))][-_MAX_BYTES // 32 :])  # of a whole memory the newest
 
 
 def add(root: str, keys: list[bytes]) -> None:

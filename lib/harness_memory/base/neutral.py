@@ -14,6 +14,7 @@ _ORDERS = (
     *(("ignore", "instruction"), ("ignore", "previous"), ("disregard", "instruction"), ("forget", "instruction")),
     *(("override", "instruction"), ("new", "instructions:"), ("you are now", ""), ("you must", "")),
     *(("system prompt", ""), ("do not tell the user", ""), ("without asking", "")),
+    *((verb + what, "") for verb in ("run ", "execute ") for what in ("this now", "this command", "the following")),
 )
 # The same in other languages: words for "ignore" or "do not tell", and for "instruction" or "user".
 _IGNORE = """
@@ -24,7 +25,10 @@ _OBJECT = """
     instruc instruç istruzion anweisung consigne previous utilisateur usuario usuário benutzer nutzer инструкц указани
     пользоват 指示 指令 用户 ユーザー 지시 تعليمات
 """
-_SHELLS = "|sh |bash |zsh |sudo |python |iex (curl"
+_SHELLS = frozenset(
+    ["sh", "bash", "zsh", "dash", "fish", "sudo", "python", "python3", "node", "perl", "ruby", "iex", "eval", "source"]
+)
+_FETCHES = ("://", "curl ", "wget ", "iwr ", "irm ")
 _PAIRS = [[word.replace("_", " ") for word in words.split()] for words in (_IGNORE, _OBJECT)]
 _TAG_MARKS = frozenset("/!?|⁄∕⧸╱")
 _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the words of a line
@@ -33,20 +37,34 @@ _MARKERS = "-*#>+•·`_\"'[]() \t0123456789.)"  # what may stand before the wor
 def line(text: str) -> str:
     """One line of a record, safe to show."""
     text = one_line_of(text)
-    bare = text.lstrip(_MARKERS)
-    before = text[: len(text) - len(bare)]
+    label = text.find("] ") + 2 if text.lstrip("- ")[:3] == "[20" else 0  # the day and id before the words
+    bare = text[label:].lstrip(_MARKERS)
+    at = len(text) - len(bare)
+    while at > label and bare and text[at - 1].isalnum() and text[at].isalnum():  # an id may begin with digits
+        at -= 1
+    before, bare = text[:at], text[at:]
     word = bare.partition(" ")[0]
     if word[:1] == "/" and word[1:2].isalpha() and "/" not in word[1:] and "." not in word:  # a command, not a path
         command, blank, rest = bare.rstrip("`").partition(" ")
         return before.rstrip("`") + "`%s`" % command + blank + rest
-    plain = _folded(bare).lower()
-    is_role = ":" in plain and plain.partition(":")[0].strip(_MARKERS) in _ROLES
+    plain, said = _folded(text).lower(), _folded(bare).lower()
+    is_role = ":" in said and said.partition(":")[0].strip(_MARKERS) in _ROLES
     is_order = any(first in plain and second in plain for first, second in _ORDERS)
     is_order = is_order or all(any(word in plain for word in words) for words in _PAIRS)
-    is_piped = "://" in plain and any(shell in plain.replace("| ", "|") for shell in _SHELLS.split())
-    if is_role or is_order or is_piped:
+    if is_role or is_order or _is_fed(plain):
         return before + "(quoted from a record) " + bare
     return text
+
+
+def _is_fed(plain: str) -> bool:
+    """Whether something from the network goes to a shell: `curl x | sh`, `bash -c "$(curl x)"`."""
+    if not any(each in plain for each in _FETCHES):
+        return False
+    piped = [part.split()[:1] for part in plain.replace("`", "").split("|")[1:]]
+    if any(word and word[0].rpartition("/")[2] in _SHELLS for word in piped):
+        return True
+    is_inner = any(mark + each in plain for mark in ("$(", "<(", "iex (") for each in _FETCHES[1:])
+    return is_inner and not _SHELLS.isdisjoint(plain.replace("`", " ").replace("/", " ").split())
 
 
 def one_line_of(text: str) -> str:

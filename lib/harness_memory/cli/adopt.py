@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..base import clock, settings
+from ..base import clock
 from ..project import identity
 from . import arguments
 from .output import Refusal, answer, line, short
@@ -13,7 +13,7 @@ from .output import Refusal, answer, line, short
 
 def adopt(argv: list[str]) -> int:
     args = arguments.parser("adopt", examples="adopt").parse_args(argv)
-    if os.environ.get("CLAUDECODE") or os.environ.get(settings.ENV_SESSION_ID):  # a repository may have told Claude to
+    if not arguments.is_person():  # a repository may have told Claude to
         raise Refusal("this is for a person: run it in a terminal of your own. Nothing was changed.")
     project = arguments.locate(args)
     if not project.identity.startswith("remote#"):

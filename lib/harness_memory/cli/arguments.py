@@ -40,10 +40,15 @@ def parser(
 
 
 def _with_common(
-    made: argparse.ArgumentParser, has_json: bool = True, has_all: bool = False, has_preview: bool = False
+    made: argparse.ArgumentParser,
+    has_json: bool = True,
+    has_all: bool = False,
+    has_preview: bool = False,
+    is_import: bool = False,
 ) -> argparse.ArgumentParser:
     which = made.add_mutually_exclusive_group()
-    which.add_argument("--project", metavar="DIR", help="the project in this directory (default: the current one)")
+    default = "that of an export, else the current one" if is_import else "the current one"
+    which.add_argument("--project", metavar="DIR", help="the project in this directory (default: %s)" % default)
     if has_all:
         which.add_argument("--all-projects", action="store_true", help="every project in the store")
     if has_preview:

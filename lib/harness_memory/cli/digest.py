@@ -41,13 +41,13 @@ def _midnight(days: int) -> float:
 def _sessions(project_dir: str, begin: float, end: float) -> list[dict[str, Any]]:
     rows = []
     for record in records.load_all(project_dir):
-        if (clock.parse(record.started) or 0.0) >= end or record.seen < begin or record.seen >= end:
-            continue
+        if (clock.parse(record.started) or 0.0) >= end or not begin <= record.seen < end or not record.headline:
+            continue  # of another time, or nothing was asked
         value = record.episode or {}
         row = {key: value.get(key) or [] for key in ("decisions", "files_changed", "commits")}
         row.update(id=record.id, project=arguments.project_name(project_dir), headline=record.headline)
         row.update(day=local(clock.iso(record.seen))[:10], started=record.started, branch=record.branch)
-        row.update(minutes=value.get("duration_minutes") or 0, outcome=record.end.lower())
+        row.update(minutes=value.get("duration_minutes") or 0, outcome=record.end)
         rows.append(row)
     return rows
 
@@ -76,9 +76,10 @@ def _page(value: dict[str, Any]) -> list[str]:
         if (row["day"], row["project"]) != place:
             lines += ["", "**%s**" % line(row["project"]), ""]
         place = row["day"], row["project"]
-        end = "" if row["outcome"] == "completed" else row["outcome"]
+        end = "" if row["outcome"] == settings.COMPLETED else row["outcome"]
         facts = [end, "%d min" % row["minutes"] if row["minutes"] else "", line(row["branch"])]
-        facts += ["commits %s" % ", ".join(_text(each)[:60] for each in row["commits"][:3])] if row["commits"] else []
+        commits = [_text(each)[:60] for each in row["commits"][:3] if _text(each) != line(row["headline"])]
+        facts += ["commits %s" % ", ".join(commits)] if commits else []
         lines.append("- %s (%s)" % (line(row["headline"]), ", ".join(filter(None, facts))))
         lines += ["  - decided: %s" % _text(each) for each in row["decisions"]]
     lines += ["", "## Still open", ""] if left else []

@@ -5,17 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import shlex
 import sys
 import time
 from typing import Any
 
 from ..audit import trail
 from ..base import invocation, settings
-from ..guard import allowance, decision, expand, judge, policy, programs, tools
+from ..guard import allowance, decision, expand, judge, match, policy, programs, tools
 from ..guard import rules as tiers
 from ..guard.policy import Policy
 from ..guard.question import Environment, Question, Quiet, findings, repository
 from ..guard.shell import Unreadable, plain
+from ..notes import binding
 from ..project import identity
 from ..setup import selftest
 from . import arguments, installs
@@ -93,7 +95,10 @@ def _question(parser: argparse.ArgumentParser, argv: list[str]) -> tuple[argpars
     add("--cwd", metavar="DIR", help="where it is run (default: the current directory, or that of --project)")
     add("--tool", metavar="NAME", help="another tool: Read, Write, Grep, mcp__...")
     add("--input", metavar="JSON", help="with --tool: its arguments, as a JSON object")
-    args = parser.parse_args(argv)
+    args, more = parser.parse_known_args(argv)
+    if more:
+        whole = shlex.quote(" ".join([args.command or "", *more]).strip())
+        parser.error("unrecognized: %s. A command is one argument, in quotes: %s" % (" ".join(more), whole))
     project = start = os.path.realpath(arguments.directory(args))
     cwd = os.path.realpath(os.path.join(start, os.path.expanduser(args.cwd or "")))
     if not os.path.isdir(cwd):
@@ -120,6 +125,7 @@ def _facts(question: Question) -> dict[str, Any]:
     """The verdict with its rule, and each step of how the call was understood."""
     here, quick = policy.load(question.root, question.project), question.policy()
     against = findings(question, quick if isinstance(quick, Quiet) else here)
+    against += here.bind(match.met(question, binding.near))
     best = decision.verdict(against, here)
     facts = dict.fromkeys(("verdict", "unattended", "rule", "tier", "about", "reason", "remedy", "told"))
     facts["verdict"] = "silent"
@@ -212,6 +218,10 @@ def rules(argv: list[str]) -> int:
         here.take(path, only_tighten=only_tighten)
         whose = "project" if only_tighten else "yours"
         origins.update((name, (whose, path)) for name, tier in here.tiers.items() if before.get(name) != tier)
+    place = arguments.locate(args)
+    noted = [rule for rule in binding.load(arguments.root(), place.dir, place.root) if rule["when"]]
+    bound = {"note." + rule["note"].partition("/")[2]: rule for rule in reversed(noted)}
+    origins.update((name, ("note", bound[name]["note"])) for name, _, _ in here.bind(noted))
     listed = []
     for name in (*tiers.RULES, *here.texts):
         (reason, remedy), (whose, path) = here.text(name), origins.get(name, ("default", ""))
@@ -220,6 +230,7 @@ def rules(argv: list[str]) -> int:
         rule.update({"default": default, "whose": whose, "from": path or None})
         own = [each["match"] for each in here.custom if each["id"] == name]
         matches = [dict(zip(("program", "words"), row)) for row in programs.rows_for(name)]
+        matches += [dict([pattern.split(": ", 1)]) for pattern in bound[name]["when"]] if whose == "note" else []
         listed.append({**rule, "match": own[0]} if own else {**rule, "matches": matches})
     paths = {key: here.lists.get(key, []) for key in ("zero_access", "confirm_write", "no_delete")}
     values = {"protected_branches": list(here.protected), **paths, "unattended": here.unattended}
@@ -245,8 +256,8 @@ def _rule_lines(rule: dict[str, Any]) -> list[str]:
     rows = [["Rule", rule["id"]], ["Tier", "%s (default: %s)" % (rule["tier"], rule["default"] or "none")]]
     rows.append(["From", short(rule["from"]) if rule["from"] else "default"])
     rows += [["Reason", rule["reason"]], ["Instead", rule["remedy"] or "-"]]
-    for match in rule.get("matches") or [rule.get("match") or {}]:
-        parts = ["%s: %s" % (key, value) for key, value in match.items() if value]
+    for each in rule.get("matches") or [rule.get("match") or {}]:
+        parts = ["%s: %s" % (key, value) for key, value in each.items() if value]
         rows += [["Matches", "; ".join(parts)]] if parts else []
     return table([[name, line(text)] for name, text in rows])
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from .. import __version__
 from ..base import files, invocation, settings
+from ..base.pinned import PIN
 from ..guard import policy
 from ..setup import installation, jsonedit, settingsfile
 from .output import Refusal
@@ -24,8 +25,8 @@ class Install:
 
     is_plugin = False
 
-    def __init__(self, path: str, record: dict[str, Any], *, is_read_here: bool) -> None:
-        self.path, self.record, self.is_read_here = path, record, is_read_here
+    def __init__(self, path: str, record: dict[str, Any], store: str = "", *, is_read_here: bool) -> None:
+        self.path, self.record, self.store, self.is_read_here = path, record, store, is_read_here
         self.hooks: list[settingsfile.Hook] = []
         self.is_disabled = False
         self.problems: list[str] = []
@@ -47,6 +48,10 @@ class Install:
         self.problems += ["no hook for %s" % ", ".join(missing)] if missing else []
         paths = dict.fromkeys(path for hook in self.hooks for path in _paths_in(hook.command))
         self.problems += ["%s is gone" % path for path in paths if not os.path.isfile(path)]
+        words = {word for hook in self.hooks for word in _words(hook.command) if word.startswith(("m=", PIN))}
+        for store in {word.partition("=")[2] for word in words} - {"$m"}:
+            if os.path.realpath(store) != os.path.realpath(self.store):
+                self.problems.append("hooks keep the memory in %s, commands read %s" % (store, self.store))
         if settingsfile.disables_hooks(text):
             self.is_disabled = True
             self.problems.append('"disableAllHooks" is set in this file')
@@ -109,7 +114,7 @@ def find(root: str, directory: str, project_root: str) -> list[Install]:
     places = [(scope, cwd) for scope in settingsfile.SCOPES for cwd in (directory, project_root)]
     here = [settingsfile.locate(scope, os.environ, home, cwd) for scope, cwd in places]
     paths = dict.fromkeys((*records, *here))
-    installs = [Install(path, records.get(path, {}), is_read_here=path in here) for path in paths]
+    installs = [Install(path, records.get(path, {}), root, is_read_here=path in here) for path in paths]
     installs = [install for install in installs if install.record or install.hooks or install.problems]
     return [*installs, *_plugins([*dict.fromkeys(here)])]
 
@@ -168,11 +173,14 @@ def have_run_lately(root: str) -> bool:
     return time.time() - max(last_runs(root).values()) < RECENT_SECONDS
 
 
-def _paths_in(command: str) -> list[str]:
-    """The interpreter and the script that a command of ours names."""
+def _words(command: str) -> list[str]:
     try:
-        words = [word.rstrip(";") for word in shlex.split(command, comments=True)]
+        return [word.rstrip(";") for word in shlex.split(command, comments=True)]
     except ValueError:
         return []
-    words = [word[2:] if word[:2] in ("p=", "s=") else word for word in words]
+
+
+def _paths_in(command: str) -> list[str]:
+    """The interpreter and the script that a command of ours names."""
+    words = [word[2:] if word[:2] in ("p=", "s=") else word for word in _words(command)]
     return [word for word in words if os.path.isabs(word)]

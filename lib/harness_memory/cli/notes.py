@@ -67,9 +67,8 @@ def add_content(parser: argparse.ArgumentParser) -> None:
 
 def add_binding(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add(
-        "--when", "--trigger", metavar="P", action="append", help='"command: npm install*", "path: src/**" (repeatable)'
-    )
+    patterns = '"command: npm install*", "path: src/**" (repeatable)'
+    add("--when", "--trigger", metavar="P", action="append", help=patterns)
     add("--enforce", choices=(*settings.ENFORCE, "off"), help="what happens then (default: remind)")
     add("--after", metavar="P", action="append", help="a change that calls for a step, such as path: ui/**")
     add("--require", metavar="P", action="append", help="the step, such as command: make build")
@@ -185,16 +184,37 @@ def _saved(scopes: Scopes, shelf: Shelf, made: Note, done: str) -> tuple[dict[st
         raise Refusal(problems[0] + "; nothing was written")
     about = brief(made.description, settings.NOTE_DESCRIPTION_CHARS) or cut(made.name, settings.NOTE_NAME_CHARS)
     made.fields.update(name=made.name, description=about, type=made.type)
+    if not shelf.may_loosen:
+        _restrain(made, shelf.note(made.slug))
     shelf.put(made, scopes.now)
     saved = shelf.note(made.slug) or made
     findings = [*lint.check_note(saved, scopes.project.root)]
     pairs = lint.check_pairs(read_all(scopes.shelves), last=saved.ref)
     findings += [finding for finding in pairs if finding.file == saved.path]
     value = {**described(saved), "findings": [finding._asdict() for finding in findings]}
-    rows = ["%s in %s (%s)" % (done, short(saved.path), count(len(saved.facts), "fact"))]
+    rows = ["%s in %s (%s)%s" % (done, short(saved.path), count(len(saved.facts), "fact"), _effect(saved))]
     rows += ["Secrets in it were redacted."] if MARK in notes.render(saved) else []
     rows += ["  line %d %s; %s" % (each.line, each.what, each.remedy) for each in findings]
     return value, rows
+
+
+def _effect(note: Note) -> str:
+    """How a note binds, for the person who wrote it."""
+    verb = binding.VERBS.get(binding.firmness(note), "")
+    when, after, step = (", ".join([each.partition(": ")[2] for each in note.patterns(key)]) for key in notes.PATTERNS)
+    said = ". %s: %s" % (verb.capitalize(), when) if verb and when else ""
+    return said + (". After %s: %s" % (after, step) if verb and after and step else "")
+
+
+def _restrain(made: Note, former: Note | None) -> None:
+    """What the model may not do: drop the words of a note that binds, or have a step of its own block a session."""
+    kept = {fact.text for fact in made.facts}
+    if former and binding.firmness(former) in settings.ENFORCE[1:] and not {fact.text for fact in former.facts} <= kept:
+        raise Refusal("%s: %s. Nothing was changed." % (former.ref, binding.PERSON))
+    is_step = made.patterns("after") and made.patterns("require")
+    keys = ("enforce", *notes.PATTERNS)
+    if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in keys)):
+        made.fields["enforce"] = settings.ENFORCE[0]
 
 
 def _edit(scopes: Scopes, args: argparse.Namespace) -> int:
@@ -249,6 +269,7 @@ def _promote(scopes: Scopes, args: argparse.Namespace) -> int:
     target = "project" if note.scope == "local" else "user"
     with scopes.writing(note.scope) as leaving, scopes.writing(target) as shelf:
         note = scopes.find(note.ref, is_readable=True)  # as it is under the lock
+        leaving.check(note.slug, None)
         made = shelf.note(note.slug) or note
         _add_facts(made, [fact.text for fact in note.facts])
         made.fields["verified"] = max(str(each.fields.get("verified") or "") for each in (made, note))

@@ -66,7 +66,8 @@ def run(work: Callable[[], int], program: str, *, refused: str, failed: str, sto
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):  # the reader, such as `head`, has closed the pipe
             return _CLOSED_PIPE
-        complain("%s: %s. %s" % (error.filename or "cannot write output", error.strerror or error, failed), program)
+        hint = getattr(error, "remedy", failed)
+        complain("%s: %s. %s" % (error.filename or "cannot write output", error.strerror or error, hint), program)
     return code
 
 

@@ -176,7 +176,7 @@ def backfill(argv: list[str]) -> int:
         lines = ["Would read %s." % count(len(wanted), "transcript")]
     skipped = ["%d %s" % (number, kind) for kind, number in sorted(kinds.items())]
     lines += ["Skipped: %s." % ", ".join(skipped)] if skipped else []
-    lines += ["Some may not have ended: run harness memory backfill later."] if backfills.LIVE in kinds else []
+    lines += ["What changed just now may go on: a later run takes it."] if backfills.FRESH in kinds else []
     answer(args.json, report, lines)
     return 1 if backfills.UNREADABLE in kinds else 0
 

@@ -97,9 +97,8 @@ def rules(argv: list[str]) -> int:
     scopes = Scopes(args)
     held = standing(scopes)
     weeks = recurrences(held, scopes.now)
-    after = (
-        ["", "Said again, week by week, newest last: " + sparkline([*weeks], 0, max(1, *weeks))] if any(weeks) else []
-    )
+    again = "Said again, week by week, newest last: " + sparkline([*weeks], 0, max(1, *weeks))
+    after = ["", again] if any(weeks) else []
     waits = count(len(review.stated(scopes.project.dir)), "rule")
     after += ["", "Stated in prompts and not reviewed: %s. See: harness memory review" % waits]
     head = "NOTE BINDS LAST #FOLLOWED #STOPPED #OVERRIDDEN #RECURRED RULE"

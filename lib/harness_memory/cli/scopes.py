@@ -43,9 +43,7 @@ class Scopes:
 
     def writing(self, scope: str) -> Shelf:
         if scope == settings.TEAM_SCOPE:
-            raise Refusal(
-                "notes of the team change through the repository. Edit the file, or: harness memory share NAME"
-            )
+            raise Refusal("notes of the team change in the repository. Edit the file, or: harness memory share NAME")
         arguments.private_root(self.project if scope != "user" else None)
         shelf = self.shelf(scope)
         shelf.may_loosen = arguments.is_person()

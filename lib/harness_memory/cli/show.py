@@ -84,7 +84,7 @@ def show(argv: list[str]) -> int:
         page = episode.summary_page(record.episode)
     elif "episode" in record.paths:
         page += "\n\nIts episode is damaged. See: harness memory verify"
-    value = {"id": record.id, "meta": record.meta or None, "episode": record.episode}
+    value = {"id": record.id, "status": record.state, "meta": record.meta or None, "episode": record.episode}
     paths = {"paths": record.paths, "artifacts": record.artifacts}
     return answer(args.json, {**value, **paths}, [page.rstrip(), "", *table(_fact_rows(record))])
 

@@ -75,7 +75,7 @@ def _page(facts: dict[str, Any], state_of_last: str) -> list[str]:
     live = []
     for one in facts["live"]:
         state = "working" if one["is_at_work"] else "waiting for a prompt"
-        state = "died; the next session start archives it" if one["is_alive"] is False else state
+        state = settings.DIED + "; the next session start archives it" if one["is_alive"] is False else state
         where = " on %s" % one["branch"] if one["branch"] else ""
         live.append(line("%s since %s%s: %s" % (one["id"], local(one["started"]), where, state)))
     shown = some(live, _SHOWN) or ["no session is running here"]
@@ -109,4 +109,4 @@ def _hook_state(root: str, registered: list[installs.Install]) -> str:
         return "on: " + paths if here else "not on here, only in " + paths
     if installs.have_run_lately(root):
         return "not in any settings file of this machine, but they have run: probably as a plugin"
-    return "no install on record: python3 install.py (or see: harness memory doctor)"
+    return "no install on record; %s (or see: harness memory doctor)" % installs.INSTALL

@@ -31,10 +31,10 @@ def export(argv: list[str]) -> int:
 def import_(argv: list[str]) -> int:
     about = (
         "Take over an export, merged as `sync` does it; a folder of Claude Code's own notes; or a claude-mem database."
-        " With --project, an export of one project goes to the project in that directory."
+        " An export goes to the project that it is of; with --project, that of one project goes to the one named."
     )
     examples = "import shop.tgz\nimport ~/.claude/projects/-home-me-shop/memory\nimport ~/.claude-mem/claude-mem.db"
-    parser = arguments.parser("import", about, examples)
+    parser = arguments.parser("import", about, examples, is_import=True)
     parser.add_argument("source", metavar="FILE", help="an export, a folder of notes, or a database")
     parser.add_argument("--name", metavar="NAME", help="the project's name in claude-mem (default: that of its folder)")
     args = parser.parse_args(argv)
@@ -45,12 +45,14 @@ def import_(argv: list[str]) -> int:
         found = transfer.load(source)
         ids = {path.split("/")[0] for path in found if "/" in path} - {settings.ARCHIVE_DIR}
         if args.project is not None and len(ids) == 1 and ids != {settings.USER_DIR}:
-            found = transfer.moved(found, ids.pop(), project.id)
+            found, ids = transfer.moved(found, ids.pop(), project.id), {project.id}
             arguments.private_root(project)
         changed = transfer.take(arguments.private_root(), found, now)
-        return answer(
-            args.json, {"changed": changed}, ["Took over %s from %s." % (count(len(changed), "file"), short(source))]
-        )
+        lines = ["Took over %s from %s into " % (count(len(changed), "file"), short(source))]
+        lines[0] += ", ".join(map(line, sorted(ids))) + "."
+        is_other = len(ids) == 1 and ids.isdisjoint((project.id, settings.USER_DIR))
+        lines += ["That is another project. Into this one: the same with --project ."] if is_other else []
+        return answer(args.json, {"changed": changed, "projects": sorted(ids)}, lines)
     arguments.private_root(project)
     episodes: list[str] = []
     with Shelf("project", project.dir) as shelf:

@@ -72,9 +72,8 @@ def stats(argv: list[str]) -> int:
     held = [] if args.all_projects else review.standing(scopes.Scopes(args))
     sums = {key: sum(rule[key] for rule in held) for key in ("followed", "stopped", "overridden", "recurred")}
     value["rules"] = {"held": len(held), **sums}
-    lines += (
-        ["", "%s: %s" % (count(len(held), "rule"), ", ".join("%s %d" % each for each in sums.items()))] if held else []
-    )
+    kept = ", ".join("%s %d" % each for each in sums.items())
+    lines += ["", "%s: %s" % (count(len(held), "rule"), kept)] if held else []
     return answer(args.json, {**value, "tokens_mean": average}, lines)
 
 

@@ -21,7 +21,7 @@ from ..audit import trail
 from ..base import clock, files, settings
 from ..inject.injection import load_receipt
 from ..memory import records, tasks, threads, views
-from ..notes import lint
+from ..notes import binding, lint
 from ..notes import shelf as notebook
 from ..project import identity
 from . import arguments
@@ -47,6 +47,8 @@ def view(argv: list[str]) -> int:
     path = os.path.abspath(os.path.expanduser(args.out)) if args.out else path
     if os.path.isdir(path) or not os.path.isdir(os.path.dirname(path)):
         raise Refusal("cannot write %s: not a file in a folder that exists. Choose another --out." % short(path))
+    if files.exists(path) and b"<title>Harness Memory</title>" not in files.read_part(path, 1000):
+        raise Refusal("%s is no page of ours: nothing was written. Choose another --out." % short(path))
     data: dict[str, Any] = {"version": __version__, "at": clock.iso(time.time())}
     data["projects"] = [_project(path) for path in arguments.project_dirs(args)]
     data["notes"] = _notes(notebook.user_shelf(arguments.root()), "")
@@ -109,6 +111,7 @@ def _notes(shelf: notebook.Shelf, root: str) -> list[dict[str, Any]]:
         state = note.fate or ("; ".join(stale)) or ("unused" if lint.is_unused(shelf, note, now) else "")
         row: dict[str, Any] = {key: getattr(note, key) for key in ("name", "type", "scope", "day", "slug", "files")}
         row.update(about=note.description, state=state, facts=[fact.text for fact in note.facts])
-        row.update({key: note.fields.get(key) for key in ("enforce", "require", "triggers", "supersedes")})
+        row.update({key: note.fields.get(key) for key in ("triggers", "after", "require", "supersedes")})
+        row["enforce"] = binding.firmness(note)
         rows.append({key: each for key, each in row.items() if each})
     return rows

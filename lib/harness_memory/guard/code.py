@@ -40,6 +40,7 @@ _HOME_NAMES = ("['home']", '["home"]', "('home')", '("home")')
 _TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
 _SENDS = ("requests.post", "requests.put", "urlopen", "http.client", "fetch(", "axios", "net::http", "httpx.post")
 _FETCHED = ("urlopen(", "requests.get(", "fetch(", "urlretrieve(", "downloadstring")
+_TERMINALS = ("pty.spawn", "pty.fork", "openpty", "forkpty", "from pty", "pexpect", "node-pty")
 _DECODES = ("b64decode", "decode_base64", "base64_decode", "'base64')", '"base64")', "fromhex(", "zlib.decompress")
 
 
@@ -183,6 +184,8 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -
         yield "db.destroy", "all rows are deleted"
     if "socket" in lower and any(each in lower for each in ("/bin/sh", "/bin/bash", "pty.spawn", "cmd.exe")):
         yield "remote.shell", "a socket and a shell"
+    if any(each in lower for each in _TERMINALS) and "harness" in lower and "memory" in lower:
+        yield "self.person", "a terminal of its own"
     runs_text = "exec(" in lower or "eval(" in lower
     if runs_text and any(each in lower for each in _FETCHED):
         yield "remote.pipe-to-shell", "what was fetched is run"

@@ -103,16 +103,18 @@ def sentence(best: Verdict, policy: Policy) -> str:
         start = max(0, min(at - most // 3, len(detail) - most)) if at > most // 2 else 0
         detail = ("…" if start else "") + detail[start : start + most] + "…" * (start + most < len(detail))
     text = "Harness guard [%s]: `%s` %s." % (best.rule, detail.replace("`", "'"), reason)
-    return text + (" Instead: " + remedy if remedy else "")
+    return text + (" Instead: " + remedy + "." * (remedy[-1] not in ".!?…") if remedy else "")
 
 
 def advice(question: Question) -> str:
     command = question.given.get("command")
-    call = command if isinstance(command, str) else ""
-    call = "'%s'" % call.replace("'", "'\\''") if 0 < len(call) < 200 and "\n" not in call else "'…'"
-    if not isinstance(command, str):
-        call = "--tool %s --input '…'" % question.tool
-    return " Do not work around this. The user can let it pass once: harness guard allow-once " + call
+    is_shell = question.tool == "Bash" and isinstance(command, str)
+    call = str(command) if is_shell else jsontext.compact(question.given)
+    if not 0 < len(call) < (200 if is_shell else 800) or "\n" in call:  # too long to copy
+        return " Do not work around this. The user can let it pass once (harness guard allow-once), or do it."
+    quoted = "'%s'" % call.replace("'", "'\\''")
+    option = "" if is_shell else "--tool %s --input " % question.tool
+    return " Do not work around this. The user can let it pass once: harness guard allow-once " + option + quoted
 
 
 def reply(tier: str, text: str) -> bytes:

@@ -24,7 +24,7 @@ MAX_SHOWN_WORDS = 60
 SHELLS = frozenset("sh bash zsh dash ksh ash fish rbash mksh csh tcsh".split())
 CONTAINER, REMOTE = "container", "remote"
 NEVER_SENT = ("SECRET_ACCESS_KEY", "PRIVATE_KEY", "SIGNING_KEY", "ENCRYPTION_KEY")  # unlike tokens
-SCRIPT = "script"  # in `via`: read from a file on disk, where not every line need run
+SCRIPT = "a script"  # in `via`: read from a file on disk, where not every line need run
 
 _REREAD = {code: char for code, char in shell.PLAIN.items() if chr(code) != UNKNOWN}  # markers as first written
 
@@ -235,7 +235,7 @@ class Shell:
         for assignment in assignments:
             name, value = assignment[0], assignment[1]
             values = self.words(value, kept=True) if len(assignment) == 3 else self.quoted(value)
-            if for_child and name == "HARNESS_MEMORY":
+            if for_child and name.startswith(("HARNESS_MEMORY", "CLAUDE")):
                 self.record("export", [name + "=" + values[0]])
             if not for_child or (name not in self.variables and name != "HOME"):
                 self.variables[name] = values  # seen by the `sh -c '...$NAME'` that may follow

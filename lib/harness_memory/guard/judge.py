@@ -325,6 +325,8 @@ class _Judge:
         kinds = list(call.accesses())
         if not (self.hinted or self.is_near or any(kind in _CHANGES for kind, _ in kinds)):
             kinds = [each for each in kinds[:20] if each[0] == "r" and self.is_link(each[1], call)]
+        if self.is_near and call.program in ("grep", "rg", "ag") and not any(kind == "r" for kind, _ in kinds):
+            kinds.append(("r", "."))
         is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
         is_search = call.given.has("--hidden,-r,-R,--recursive") and call.program in ("grep", "rg", "ag")
         for number, (kind, word) in enumerate(kinds):
@@ -431,6 +433,7 @@ class _Judge:
         if words:
             args = call.args[call.args.index(words[0]) + 1 :] if words[0] in call.args else []
             inner = expand.Call(words[0], args, call.cwd)
+            inner.via = call.via
             if inner.program in _SPECIAL:
                 yield from _SPECIAL[inner.program](self, inner)
             elif inner.row is not None and inner.row.effects:
@@ -443,11 +446,12 @@ class _Judge:
             yield from self.one("r", word, call)
 
     def ourselves(self, call: Call) -> Found:
-        from .ours import rule_for
+        from . import ours
 
-        rule = rule_for(call.program, call.args)
-        if rule:
+        disguise = ours.disguise(call, self.found.calls) if call.args[:1] == ["memory"] else ""
+        for rule in filter(None, (ours.rule_for(call.program, call.args), disguise)):
             yield rule, call.line()
+        yield from self.one("w", ours.written(call.args), call)
 
 
 _SPECIAL: dict[str, Any] = {

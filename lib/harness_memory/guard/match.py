@@ -13,6 +13,9 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
     from .expand import Call
     from .question import Question
 
@@ -84,6 +87,17 @@ def facts(question: Question) -> Facts:
             places += [(access, word, call.cwd) for access, word in touched(call)]
     found.paths = [(access, plain(joined(cwd, word)).replace("~", question.home, 1)) for access, word, cwd in places]
     return found
+
+
+def met(question: Question, near: Callable[..., list[dict[str, Any]]]) -> list[dict[str, Any]]:
+    """The rules of notes (see `notes.binding.near`) whose triggers a call meets, each with what `met` it."""
+    found, hits = facts(question), []
+    text = str([found.commands, found.paths]).lower()
+    session = str(question.payload.get("session_id") or "")
+    for rule in near(question.root, question.project, question.cwd, session, text):
+        hit = next(filter(None, (matches(found, pattern) for pattern in rule["when"])), "")
+        hits += [{**rule, "met": hit}] if hit else []
+    return hits
 
 
 def touched(call: Call) -> list[tuple[str, str]]:

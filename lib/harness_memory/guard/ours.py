@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import sys
+
 from . import shell
-from .words import name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from .expand import Call
     from .question import Question
 
 # Verbs that only read, or record what this session says, each with those of its own verbs ("" for none) that do.
@@ -25,7 +27,25 @@ _FREE = {
     "task": "start checkpoint done list",
     "review": "list show",
 }
-_RISKY = frozenset("--project --all-projects --yes --force --delete --remove --enforce --output -o --fix".split())
+_FREE_OPTIONS = frozenset(
+    """
+    --json --limit -n -k --branch --since --until --notes --sessions --archived --unused --grep --event --session --all
+    --topic --description --type --scope --file --done --learned --remains --tag --skill --outcome --rating --note
+    --next --blocked
+    """.split()
+)
+# Not allowed by itself, but nothing to ask about either: it can be undone, and stays in this project.
+_QUIET = {
+    **dict.fromkeys("forget prune archive restore compact backfill rebuild view digest help".split(), ""),
+    "note": "edit promote supersede",
+    "thread": "close reopen rename",
+    "review": "accept edit reject",
+    "sync": "run status",
+}
+_ORDERS = ("--require", "--after")  # steps that later sessions would be told to take
+_TERMINALS = frozenset("script unbuffer expect tmux screen socat ssh".split())  # in which a person seems to type
+_SETTERS = frozenset("env export declare typeset readonly unset".split())
+_PLACES = ("CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "HARNESS_MEMORY_HOME=")
 
 
 def rule_for(name: str, args: list[str]) -> str:
@@ -35,17 +55,61 @@ def rule_for(name: str, args: list[str]) -> str:
         return "self.allow"
     if name == "install.py":
         return "self.uninstall" if {"--uninstall", "--purge", "--no-guard"} & set(args) else ""
-    verb, rest = args[1:2], args[2:]
-    if args[:1] != ["memory"] or is_help:
+    if args[:1] == ["upgrade"] and not is_help:
+        return "self.decide"
+    if args[:1] != ["memory"] or is_help or not args[1:]:
         return ""
-    if verb in (["forget"], ["sync"]) and {"--yes", shell.UNKNOWN} & set(rest):
+    verb, rest = args[1], args[2:]
+    if verb in ("forget", "sync") and {"--yes", shell.UNKNOWN} & set(rest):
         return "self.forget"
-    if verb in (["prune"], ["archive"]) and "--dry-run" not in rest:
+    if verb in ("prune", "archive") and "--dry-run" not in rest:
         return "self.forget"
-    if verb == ["note"] and rest[:1] not in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"]):
-        return "self.forget" if {"remove", shell.UNKNOWN} & set(rest) else ""
-    is_beyond = verb in (["import"], ["export"]) or (verb == ["sync"] and "init" in rest)
-    return "self.other-memory" if is_beyond or _has(rest, ("--project", "--all-projects")) else ""
+    is_named = rest[:1] in (["add"], ["edit"], ["show"], ["list"], ["promote"], ["supersede"])
+    if verb == "note" and not is_named and {"remove", shell.UNKNOWN} & set(rest):
+        return "self.forget"
+    is_beyond = verb in ("import", "export") or (verb, *rest[:1]) == ("sync", "init")
+    if is_beyond or _has(rest, ("--project", "--all-projects")) or (verb == "backfill" and "--all" in rest):
+        return "self.other-memory"
+    return "" if _is_quiet(verb, rest) else "self.decide"
+
+
+def _is_quiet(verb: str, rest: list[str]) -> bool:
+    if verb[:1] == "-" or (verb not in _FREE and verb not in _QUIET):
+        return verb == "--version"
+    verbs = (_FREE.get(verb, "") + " " + _QUIET.get(verb, "")).split()
+    is_named = not verbs or not rest or rest[0] in verbs or rest[0][:1] == "-"
+    is_all = verb == "review" and rest[:1] != ["list"] and rest[:1] and "--all" in rest
+    is_loose = any(_value(rest, "--enforce", at) in ("off", shell.UNKNOWN) for at in range(len(rest)))
+    return is_named and not (is_all or is_loose or _has(rest, _ORDERS) or _has(rest, ("--auto",)))
+
+
+def _value(args: list[str], option: str, at: int) -> str:
+    """The value that an option has at this place: as the next word, or behind `=`."""
+    name, equals, value = args[at].partition("=")
+    return "" if name != option else value if equals else "".join(args[at + 1 : at + 2])
+
+
+def written(args: list[str]) -> str:
+    """The file that a call of ours writes."""
+    return next(filter(None, (_value(args, "--out", at) for at in range(len(args)))), "")
+
+
+def disguise(call: Call, calls: list[Call]) -> str:
+    """The rule against a call of ours in a terminal or an environment that is made for it."""
+    setters = [each for each in calls if each.program in _SETTERS]
+    words = [word for each in setters for word in each.args]
+    is_bare = any(_is_emptied(each) for each in setters)
+    if not _TERMINALS.isdisjoint(call.via) or is_bare or any("CLAUDE" in word and "=" not in word for word in words):
+        return "self.person"
+    if any(word.startswith(_PLACES) for word in words):
+        return "self.other-memory"
+    return "self.person" if any(word.startswith("CLAUDE") for word in words) else ""
+
+
+def _is_emptied(call: Call) -> bool:
+    flags = [word for word in call.args if word[:1] == "-"]
+    is_short = any(flag[1:2] != "-" and "i" in flag.partition("u")[0] for flag in flags)
+    return call.program == "env" and (is_short or "-" in flags or "--ignore-environment" in flags)
 
 
 def _has(args: list[str], options: Iterable[str]) -> bool:
@@ -68,14 +132,20 @@ def is_free(question: Question) -> bool:
     plain = [word for word in words if isinstance(word, str) and not any(mark in word for mark in shell.MARKERS)]
     if not words or plain != words:
         return False
-    is_installed = words[0][:1] == "/" and not words[0].startswith(question.project.rstrip("/") + "/")
-    if name_of(words[0]).rstrip("0123456789.") == "python" and ("/" not in words[0] or is_installed) and len(words) > 1:
+    if words[0] in ("python3", sys.executable, sys.executable.replace("\\", "/")):  # no other interpreter is known
         words = words[1:]
-        if words[0] != question.tree + "/harness":
+        if words[:1] != [question.tree + "/harness"]:
             return False
     elif words[0] not in ("harness", question.tree + "/harness", question.tree + "/bin/harness"):
         return False
     if words[1:2] != ["memory"] or len(words) < 3 or words[2] not in _FREE:
         return False
-    verbs = _FREE[words[2]].split()
-    return (not verbs or (len(words) > 3 and words[3] in verbs)) and not _has(words[3:], _RISKY)
+    verbs, rest = _FREE[words[2]].split(), words[3:]
+    return (not verbs or "".join(rest[:1]) in verbs) and _is_plain(words[2], rest)
+
+
+def _is_plain(verb: str, rest: list[str]) -> bool:
+    """Whether every option is a free one; what is written must not follow the user into other projects."""
+    flags = [word.partition("=")[0] for word in rest if word[:1] == "-"]
+    is_wide = any(_value(rest, option, at) == "user" for option in ("--type", "--scope") for at in range(len(rest)))
+    return _FREE_OPTIONS.issuperset(flags) and not (is_wide and verb in ("remember", "note") and rest[:1] != ["list"])

@@ -94,6 +94,17 @@ class Policy:
             if any(match.fits_path(each, pattern, scope.places[1]) for each in forms):
                 yield rule["id"]
 
+    def bind(self, noted: list[dict[str, Any]]) -> list[tuple[str, str, str]]:
+        """Take over rules of notes that ask or deny, the firmest first: findings against a call that met them."""
+        findings = []
+        for rule in [rule for rule in noted if rule["enforce"] in (rules.ASK, rules.DENY)]:
+            name = "note." + rule["note"].partition("/")[2]
+            if name not in self.texts:  # the firmest of two notes of one name came first
+                self.texts[name] = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
+                self.tiers[name] = max(self.tiers.get(name, rules.OFF), rule["enforce"], key=rules.TIERS.index)
+                findings.append((name, rule.get("met", ""), ""))
+        return findings
+
     def take(self, path: str, *, only_tighten: bool) -> None:
         """Take over a rule file, if there is one."""
         try:

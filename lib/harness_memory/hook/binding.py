@@ -1,58 +1,22 @@
-"""Notes that bind: the rules that a tool call meets, and steps that a session left out."""
+"""Notes that bind: steps that a session left out."""
 
 from __future__ import annotations
 
-from ..base import config, files, settings
+from ..base import config, settings
 from ..base.process import system
 from ..base.text import cut
 from ..guard import match
-from ..guard.policy import Policy
-from ..guard.policy import load as load_policy
 from ..guard.question import Environment, Question
-from ..guard.rules import TIERS
 from ..notes import binding
-from ..project import identity
-from ..session import capture, sessions
+from ..session import capture
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from ..session.capture import Capture
     from ..session.sessions import Session
     from .runner import Run
 
 REMIND = settings.ENFORCE[0]
-
-
-def met(question: Question) -> list[dict[str, Any]]:
-    """The rules whose triggers a call meets, the firmest first, each with what `met` it."""
-    files.confine(question.root)
-    project_dir, marker = sessions.find_marker(question.root, str(question.payload.get("session_id") or ""))
-    checkout = str(marker.get("root") or "")
-    if not checkout:
-        project = identity.locate(question.root, question.project, question.cwd)
-        project_dir, checkout = project.dir, project.root
-    facts, hits = match.facts(question), []
-    text = str([facts.commands, facts.paths]).lower()
-    for rule in binding.load(question.root, project_dir, checkout):
-        near = [pattern for pattern in rule["when"] if binding.may_fit(pattern, text)]
-        hit = next(filter(None, (match.matches(facts, pattern) for pattern in near)), "")
-        hits += [{**rule, "met": hit}] if hit else []
-    return hits
-
-
-def judge(question: Question, policy: Any, hits: list[dict[str, Any]]) -> tuple[Policy, list[tuple[str, str, str]]]:
-    """The rules that ask or deny as findings of the guard; the policy knows their words, and how firm they are."""
-    policy = policy if isinstance(policy, Policy) else load_policy(question.root, question.project)
-    findings = []
-    for rule in [rule for rule in hits if rule["enforce"] != REMIND]:
-        name = "note." + rule["note"].partition("/")[2]
-        if name not in policy.texts:  # the firmest of two notes of one name came first
-            policy.texts[name] = ('is against the rule "%s"' % rule["text"].rstrip("."), rule["remedy"])
-            policy.tiers[name] = max(policy.tiers.get(name, ""), rule["enforce"], key=("", *TIERS).index)
-            findings.append((name, rule["met"], ""))
-    return policy, findings
 
 
 def check_steps(run: Run, session: Session, state: Capture) -> str:

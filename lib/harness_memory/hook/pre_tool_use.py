@@ -61,11 +61,13 @@ def _answer(env: Environment, tree: str, verdict: list[bytes]) -> bytes:
         policy = question.policy()
         against = findings(question, policy)
         if _may_bind(question):
-            from . import binding
+            from ..guard import match
+            from ..guard.policy import load
+            from ..notes.binding import near
 
-            rules = binding.met(question)
-            policy, bound = binding.judge(question, policy, rules)
-            against += bound
+            rules = match.met(question, near)
+            policy = load(question.root, question.project)
+            against += policy.bind(rules)
         if against:
             from ..guard.decision import decide
 

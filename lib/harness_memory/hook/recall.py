@@ -7,7 +7,7 @@ import time
 
 from ..base import config, files, neutral, settings
 from ..base.text import cut
-from ..inject.injection import Injection, Part, load_receipt, nonce, units
+from ..inject.injection import Injection, Part, load_receipt, units
 from ..recall import cache, passages, ranking
 from ..recall.documents import lines, of_session
 from ..recall.index import ARCHIVED, NOTE, SESSION
@@ -82,7 +82,7 @@ def begin(run: Run, session: Session, state: Capture) -> dict[str, Any] | None:
         return None
     if not entries:
         return None
-    tag = nonce(run.event.session_id)
+    tag = injected.nonce
     head, tail = _HEAD % (tag, run.project.name, "" if injected.recalled else _PREAMBLE), _TAIL % tag
     part = Part("recall", "", [])
     fill(part, entries, near, settings.RECALL_UNITS - units(head + tail))

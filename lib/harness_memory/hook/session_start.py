@@ -130,7 +130,7 @@ def _inject(run: Run, session: Session, is_fork: bool, problems: list[str], cap:
         return ""
     most = settings.INJECTION_MAX_UNITS
     room = most if cap == settings.DEFAULTS["injection_units"] else 0
-    injection = compose(parts, min(cap, most), project.name, event.session_id, room)
+    injection = compose(parts, min(cap, most), project.name, injected.nonce, room)
     injected.offer(parts)
     injected.record(session.dir, injection, event.name, event.source or "start", run.now)
     return injection.text

@@ -54,12 +54,6 @@ def handle(run: Run) -> str | dict[str, Any] | None:
             from ..memory import views
 
             views.refresh(run.project_dir, run.patience(), session.episode_name, updated.episode)
-            if updated.state.files or updated.state.fixed:
-                from ..base import known
-
-                about = [run.root.replace("\\", "/") + "/" + path for path in updated.state.files]
-                about += ["$ " + " ".join(failed.split()) for failed, _ in updated.state.fixed]
-                known.add(run.store_root, [known.key_of(each) for each in about])
         if updated.state.notes_read:
             from ..notes import shelf
 

@@ -20,11 +20,11 @@ def handle(run: Run) -> dict[str, Any] | None:
         sections.rules(run.project),
         sections.notes(run.project, run.store_root, event.transcript_path, [], run.now),
     ]
-    injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name, run.event.session_id)
-    if not injection.text:
+    if not any(part.lines for part in parts):
         return None
     with run as session:
+        injected = load_receipt(session.dir)
+        injection = compose(parts, settings.SUBAGENT_UNITS, run.project.name, injected.nonce)
         if not session.is_new:
-            why = "subagent " + event.agent_type
-            load_receipt(session.dir).record(session.dir, injection, event.name, why, run.now)
+            injected.record(session.dir, injection, event.name, "subagent " + event.agent_type, run.now)
     return run.reply(injection.text)

@@ -39,7 +39,7 @@ def begin_skill(run: Run, session: Session, skill: str) -> dict[str, Any] | None
         return None
     problems: list[str] = []
     part = sections.profile(run.project, name, problems)
-    injection = compose([sections.health(problems), part], 4000, run.project.name, run.event.session_id)
+    injection = compose([sections.health(problems), part], 4000, run.project.name, injected.nonce)
     if not injection.text:
         return None
     injected.profiles.append(key)
@@ -57,7 +57,7 @@ def _notes(run: Run, session: Session) -> dict[str, Any] | None:
         scope, _, slug = each["note"].partition("/")
         part.add(neutral.line("- [%s] %s" % (scope, each["text"])), each["note"], "note")
         part.add_command("show", slug)
-    injection = compose([part], settings.RECALL_UNITS, run.project.name, run.event.session_id)
+    injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
     injected.recalled += [each["note"] + mark for each in news]
     injected.record(session.dir, injection, run.event.name, "trigger " + news[0]["when"][0], run.now)
     return run.reply(injection.text)

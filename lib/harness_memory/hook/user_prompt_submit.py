@@ -47,6 +47,7 @@ def _remind(run: Run, session: Session, owed: list[str]) -> dict[str, Any] | Non
     from ..inject.injection import Part, compose, load_receipt
 
     part = Part("rules", "Steps that were not done", [neutral.line("- " + step) for step in owed])
-    injection = compose([part], settings.RECALL_UNITS, run.project.name, run.event.session_id)
-    load_receipt(session.dir).record(session.dir, injection, run.event.name, "required step", run.now)
+    injected = load_receipt(session.dir)
+    injection = compose([part], settings.RECALL_UNITS, run.project.name, injected.nonce)
+    injected.record(session.dir, injection, run.event.name, "required step", run.now)
     return run.reply(injection.text)

@@ -4,7 +4,7 @@ The client replaces a text of more than 10,000 UTF-16 units by a file preview, s
 those units. Each part has a share; what one part does not need goes to the others in their order. A part that does
 not fit is cut at a line end and says what is left out.
 
-    injected.json               {schema, own: [sessions a fork comes from], seen: [hash of each item offered],
+    injected.json               {schema, nonce, own: [sessions a fork comes from], seen: [hash of each item offered],
                                  wholes: {part: hash}, profiles: [skill], recalled: [id],
                                  items: [{item, kind, at, files, before, used}] to see which were of use,
                                  log: [{at, event, why, units, tokens, parts: [{name, file, lines, left_out}]}],
@@ -39,6 +39,7 @@ _ENTRY = {"at?": "text", "event?": "text", "why?": "text", "units?": "count", "t
 SPEC = {
     **dict.fromkeys(("own?", "seen?", "profiles?", "recalled?"), _TEXTS),
     "wholes?": {"*": "text"},
+    "nonce?": "text",
     "items?": [_ITEM],
     "log?": [_ENTRY],
 }
@@ -95,15 +96,10 @@ def units(text: str) -> int:
     return len(text) + sum([data.count(lead) for lead in range(0xF0, 0xF5)])
 
 
-def nonce(session_id: str) -> str:
-    """What the tag of a block carries: no record knows the session that it will be given to."""
-    return hexdigest("frame " + session_id)[:8]
-
-
-def compose(parts: list[Part], cap: int, project: str, session_id: str, most: int = 0) -> Injection:
+def compose(parts: list[Part], cap: int, project: str, nonce: str, most: int = 0) -> Injection:
     """`cap` bounds the whole text, frame included; for the sake of a whole briefing, `most` does."""
     parts = [part for part in parts if part.lines]
-    head, tail = _HEAD % (nonce(session_id), project), _TAIL % nonce(session_id)
+    head, tail = _HEAD % (nonce, project), _TAIL % nonce
     frame = units(head + tail)
     needs = [units(part.text(len(part.lines))) for part in parts]
     whole = sum(need for part, need in zip(parts, needs) if part.is_whole)
@@ -129,9 +125,10 @@ def compose(parts: list[Part], cap: int, project: str, session_id: str, most: in
 class Receipt:
     """Each attribute is a field of `injected.json`."""
 
-    __slots__ = ("items", "log", "own", "profiles", "recalled", "seen", "wholes")
+    __slots__ = ("items", "log", "nonce", "own", "profiles", "recalled", "seen", "wholes")
 
     def __init__(self, value: dict[str, Any]) -> None:
+        self.nonce: str = value.get("nonce") or os.urandom(4).hex()  # in the tags of blocks: no record can know it
         self.own: list[str] = value.get("own") or []
         self.seen: list[str] = value.get("seen") or []
         self.wholes: dict[str, str] = value.get("wholes") or {}

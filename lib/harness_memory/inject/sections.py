@@ -65,7 +65,6 @@ def notes(
     for scope, page in indexes:
         page_part = _page_part("notes", "", page, 200, problems)
         part.missing += page_part.missing
-        label = " ".join(filter(None, ("" if scope == "project" else scope, page.day if page.path else "")))
         names: set[str] = set()
         for text in page_part.lines:
             slug, replaced = index.read_line(text)
@@ -75,9 +74,11 @@ def notes(
             replaced = replaced if scope != settings.TEAM_SCOPE else []  # a repository hides nothing of one's own
             names.update(filter(None, (slug, *replaced)))
             if _normal(text) not in in_client:
-                home = os.path.dirname(page.path)
+                home, day = os.path.dirname(page.path), index.day_of(text) if page.path else ""
+                said = text.lstrip("-* ").replace(" · " + day, "") if day else text.lstrip("-* ")
+                label = ("" if scope == "project" else scope, day or (page.day if page.path else ""))
                 doubt = _doubt(text, slug, scope, home, project.root, now) if slug and home else ""
-                part.add("- [%s] %s%s" % (label, text.lstrip("-* "), doubt), slug, "index")
+                part.add("- [%s] %s%s" % (" ".join(filter(None, label)), said, doubt), slug, "index")
         hidden |= names
     return part
 
@@ -100,7 +101,7 @@ def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -
     """A mark for a note that may no longer hold; only those that look like it are read."""
     from ..notes import index
 
-    day = next((part for part in reversed(line.split(" · ")) if part[:2] == "20" and len(part) == 10), "")
+    day = index.day_of(line)
     since = (clock.parse(day + "T23:59:59Z") or 0.0) if day else 0.0
     times = [files.modified(os.path.join(root, path)) for path in index.files_of(line)]
     if since > now - settings.NOTE_UNUSED_DAYS * settings.DAY_SECONDS and all(0 < time < since for time in times):

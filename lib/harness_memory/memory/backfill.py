@@ -22,8 +22,9 @@ PROJECTS_DIR = "projects"
 REASON = "recorded from its transcript afterwards"
 
 # What became of a transcript.
-MADE, KNOWN, LIVE, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
-    "made", "known", "running", "forgotten", "without substance", "too old", "of other projects", "unreadable",
+MADE, KNOWN, LIVE, FRESH, FORGOTTEN, EMPTY, OLD, ELSEWHERE, UNREADABLE = (
+    "made", "known", "running", "changed just now", "forgotten",
+    "without substance", "too old", "of other projects", "unreadable",
 )  # fmt: skip
 
 
@@ -105,7 +106,7 @@ class Backfill:
             return LIVE
         session = sessions.open_session(project.dir, source.session_id, source.started, project.name)
         if source.modified > self.now - settings.BACKFILL_QUIET_SECONDS:
-            return LIVE if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
+            return FRESH if session.is_new or session.meta["status"] == settings.ACTIVE else KNOWN
         if max(source.started, source.modified) < self.oldest:
             return OLD
         # A directory without a record is a killed run's; an episode without a directory is a pruned session's.
@@ -119,7 +120,7 @@ class Backfill:
         lock = sessions.lock(source.project.dir, source.session_id, settings.SIBLING_LOCK_WAIT_SECONDS)
         with lock as held:
             kind = (self.verdict(source) or self._record(source)) if held else LIVE
-            if kind != LIVE:
+            if kind not in (LIVE, FRESH):
                 lock.discard()
         return kind
 

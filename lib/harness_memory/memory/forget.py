@@ -54,6 +54,7 @@ def forget_sessions(project_dir: str, selected: list[Record], archived: list[arc
     for value in filter(None, (each.episode for each in every)):
         phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
         phrases += [rule.partition(": ")[2] for rule in value.get("rules") or ()]
+        phrases += [text for key in ("decisions", "learnings") for text in value.get(key) or ()]
         phrases += [str(each) for task in value["tasks"] for each in (task["title"], *(task.get("remaining") or ()))]
     state = os.path.join(project_dir, settings.STATE_DIR)
     logs = [os.path.join(project_dir, *path) for path in (settings.RATINGS_PATH, settings.RULES_LOG_PATH)]
@@ -166,7 +167,8 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
 
 def _without_mentions(names: set[str], phrases: list[str]) -> Change:
     """Drop the lines of a page that hold a phrase, and the JSON lines and items of a list that carry a name."""
-    marks = [*filter(None, phrases), *(mark % name for name in names for mark in ("/%s.md)", "] %s: "))]
+    marks = [*filter(None, (*phrases, *map(neutral.line, phrases)))]
+    marks += [mark % name for name in names for mark in ("/%s.md)", "] %s: ", " %s] ", "show %s")]
     quoted = ['"%s"' % name for name in names]
 
     def without(value: Any) -> Any:

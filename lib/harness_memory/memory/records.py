@@ -66,6 +66,8 @@ class Record:
 
     @property
     def state(self) -> str:
+        if self.status == settings.ACTIVE and not sessions.read_marker(self.project_dir, self.claude_id):
+            return "elsewhere"  # the machine that sent it
         is_dead = self.status == settings.ACTIVE and self.is_alive is False
         return settings.DIED if is_dead else self.status
 
@@ -98,7 +100,8 @@ class Record:
         value = self.episode or {}
         listed = value.get("files_changed") or self.meta.get("artifacts")
         return {
-            **{key: getattr(self, key) for key in ("id", "started", "status", "branch", "headline")},
+            **{key: getattr(self, key) for key in ("id", "started", "branch", "headline")},
+            "status": self.state,
             "session_id": self.claude_id,
             "project": os.path.basename(self.project_dir),
             "ended": self.meta.get("ended") or value.get("ended"),

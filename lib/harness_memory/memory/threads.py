@@ -158,7 +158,7 @@ def load_rows(
     project_dir: str, cached: dict[str, Row], changed: str = "", written: dict[str, Any] | None = None
 ) -> list[Row]:
     """The row of each readable episode, oldest first; see `views.refresh` for `changed` and `written`."""
-    rows = []
+    rows, paths, failed = [], [], []
     for name in episode.names(project_dir):
         row = cached.get(name)
         if row is None or changed in ("", name):
@@ -170,8 +170,18 @@ def load_rows(
             if row is None or row.stamp != stamp.encode():
                 value = (written if name == changed else None) or episode.load(project_dir, name)
                 row = _row(name, stamp, value) if value else None
+                if value:
+                    paths += value["files_changed"]
+                    failed += [fix["failed"] for fix in value["commands_failed_then_fixed"]]
         if row:
             rows.append(row)
+    if paths or failed:
+        from ..base import known
+
+        try:
+            known.learn(os.path.dirname(project_dir), paths, failed)
+        except OSError:
+            pass  # nothing can be written here
     return rows
 
 

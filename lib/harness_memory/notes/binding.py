@@ -15,6 +15,8 @@ import os
 from ..base import files, settings
 from ..base.lock import Lock
 from ..base.text import cut, hexdigest
+from ..project import identity
+from ..session import sessions
 from .note import PATTERNS
 
 TYPE_CHECKING = False
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
     from .note import Note
 
+VERBS = dict(zip(settings.ENFORCE, ("reminds", "asks", "denies")))
 PERSON = "it binds, and only a person may loosen it: in a terminal, without Claude Code"
 _TEXTS = ["text"]
 _RULE = {
@@ -38,6 +41,8 @@ _ABBREVIATED = ("npm", "pnpm", "bun", "cargo", "git commit", "git checkout")  # 
 
 class Bound(OSError):
     """A note that binds would bind less."""
+
+    remedy = "Nothing was changed."
 
 
 def firmness(note: Note) -> str:
@@ -96,7 +101,20 @@ def load(root: str, project_dir: str, checkout: str) -> list[dict[str, Any]]:
     return sorted(rules, key=lambda rule: -settings.ENFORCE.index(rule["enforce"]))
 
 
-def may_fit(pattern: str, text: str) -> bool:
+def near(root: str, project: str, cwd: str, session_id: str, text: str) -> list[dict[str, Any]]:
+    """The rules at a place whose triggers may fit a text, with those of their triggers."""
+    files.confine(root)
+    project_dir, marker = sessions.find_marker(root, session_id) if session_id else ("", {})
+    checkout = str(marker.get("root") or "")
+    if not checkout:
+        place = identity.locate(root, project, cwd)
+        project_dir, checkout = place.dir, place.root
+    rules = load(root, project_dir, checkout)
+    fitting = [[each for each in rule["when"] if _may_fit(each, text)] for rule in rules]
+    return [{**rule, "when": when} for rule, when in zip(rules, fitting) if when]
+
+
+def _may_fit(pattern: str, text: str) -> bool:
     return all(word in text for word in _words(pattern).split(" "))
 
 

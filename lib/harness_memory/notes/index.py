@@ -3,6 +3,7 @@
     # Notes
 
     - [Parser](LEARNING/topics/parser.md): How errors read · project · 2026-11-16 · about src/parser.py
+    - [No npm](LEARNING/topics/no-npm.md): We use pnpm · feedback · 2026-11-16 · denies
     - [Editor](LEARNING/topics/editor.md): Use tabs · user · 2026-11-16 · instead of user/tabs
     - (12 more notes are not listed; all of them: harness memory list --notes)
 
@@ -38,10 +39,13 @@ def render(notes: list[Note]) -> tuple[str, int]:
 
 
 def render_line(note: Note) -> str:
+    from .binding import VERBS, firmness  # reading an index does not need it
+
     name = one_line(note.name).replace("[", "(").replace("]", ")")
     folder = FOLDERS.get(note.scope, TOPICS)
     about = "- [%s](%s/%s.md): %s" % (name, folder, note.slug, one_line(note.description))
     facts = [cut(about, settings.CURATED_LINE_CHARS - 100), note.type, *([note.day] if note.day else [])]
+    facts += filter(None, [VERBS.get(firmness(note))])
     facts += [_ABOUT + ", ".join(map(one_line, note.files))] if note.files else []
     elsewhere = [one_line(ref) for ref in note.items("supersedes") if "/" in ref]
     return " · ".join(facts) + (_INSTEAD + ", ".join(elsewhere) if elsewhere else "")
@@ -54,6 +58,11 @@ def read_line(line: str) -> tuple[str, list[str]]:
     if not slash or folder not in (TOPICS, *FOLDERS.values()):
         return "", []
     return slug, line.rpartition(_INSTEAD)[2].split(", ") if _INSTEAD in rest else []
+
+
+def day_of(line: str) -> str:
+    """The day on which the note of a line was last known to be true, or ""."""
+    return next((part for part in reversed(line.split(" · ")) if part[:2] == "20" and len(part) == 10), "")
 
 
 def files_of(line: str) -> list[str]:

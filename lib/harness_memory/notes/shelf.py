@@ -106,7 +106,7 @@ class Shelf:
 
     def put(self, note: Note, now: float) -> str:
         """Write a note, without secrets; the path of its former version in the archive, or ""."""
-        self._check(note.slug, note)
+        self.check(note.slug, note)
         data = redact(notes.render(note)).encode("utf-8", "replace")
         former = (files.read(self.path(note.slug)) or b"") if self.home else b""
         archived = self.archived(note.slug, now) if former not in (b"", data) else ""
@@ -117,7 +117,7 @@ class Shelf:
 
     def remove(self, slug: str, now: float) -> str:
         """Move a note into the archive and name its path there; delete a local one."""
-        self._check(slug, None)
+        self.check(slug, None)
         if not self.home:
             files.erase(self.path(slug))
             return ""
@@ -126,7 +126,8 @@ class Shelf:
         files.remove(self.used(slug))
         return path
 
-    def _check(self, slug: str, after: Note | None) -> None:
+    def check(self, slug: str, after: Note | None) -> None:
+        """Bound where a note that binds would bind less."""
         before = self.note(slug)
         if before and not self.may_loosen and binding.is_looser(before, after):
             raise binding.Bound(errno.EPERM, binding.PERSON, before.path)

@@ -98,8 +98,11 @@ def find_python() -> str:
 
 def _install(target: Installation, wanted: settingsfile.Entries, python: str, args: argparse.Namespace) -> int:
     if args.dry_run:
-        missing = [path for path in target.skills(python) if not os.path.lexists(path)]
-        return _rehearse(target, target.installed(wanted), ["Would add the skill %s" % path for path in missing])
+        lines = ["Would add the skill %s" % path for path in target.skills(python) if not os.path.lexists(path)]
+        link, after = installation.put_on_path(ROOT, os.environ, is_trial=True), target.installed(wanted)
+        lines += ["Would link %s" % link] if link and not os.path.lexists(link) else []
+        past = "Would read the transcripts of %s" % output.count(_transcripts(), "earlier session")
+        return _rehearse(target, after, [*lines, *[past] * bool(args.backfill)])
     is_changed = target.installed(wanted) != target.before
     edited = target.install(wanted, python)
     text = settingsfile.load(target.path)[1]
@@ -176,7 +179,8 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
     paths, summary = installation.memory(target.store) if args.purge else ([], "")
     what = "%s in %s" % (summary, target.store)
     if args.dry_run:
-        return _rehearse(target, target.without(wanted)[0], ["Would delete %s" % what] if paths else [])
+        lines = ["Would remove %s" % path for path in target.removable()]
+        return _rehearse(target, target.without(wanted)[0], [*lines, *["Would delete %s" % what] * bool(paths)])
     # A mistyped HARNESS_MEMORY_HOME must not cost more than a memory: /home may hold a folder `user`.
     for precious in (os.path.expanduser("~"), ROOT, os.getcwd(), os.path.dirname(target.path)):
         for path in map(os.path.realpath, paths):
@@ -184,9 +188,11 @@ def _uninstall(target: Installation, wanted: settingsfile.Entries, args: argpars
                 raise Refusal("%s: contains %s and will not be deleted." % (path, precious))
     if paths and not args.yes and not output.confirm("Delete %s for good? Type yes: " % what):
         raise Refusal("not confirmed. Leave out --purge to keep the memory.")
-    is_changed = target.without(wanted)[0] != target.before
+    is_changed, removable = target.without(wanted)[0] != target.before, target.removable()
     edited = target.uninstall(wanted, paths)
     _say("Removed from %s" if is_changed else "Nothing of ours in %s", target.path)
+    if removable:
+        _say("Removed with it: %s", ", ".join(map(output.short, removable)))
     for path in edited:
         _say("A skill with your changes stays: %s", path)
     is_deleted = not any(map(os.path.lexists, paths))

@@ -106,15 +106,22 @@ class Installation:
         edited = _remove_skills(self.record.get("skills") or {})
         for path in memory:  # before the record of the install, by which a second attempt knows the memory
             files.remove_tree(path, last=settings.PROJECT_FILE)  # by which it knows a project
+        for link in self.removable():  # the skills are gone
+            files.remove(link)
         if not self._put():  # what ran later runs as a plugin
-            link = os.path.expanduser(os.path.join("~", *_BIN, invocation.SCRIPT))
-            files.remove(link) if _is_link(link, self.root) else None
             files.remove_tree(os.path.join(self.store, settings.HEALTH_DIR, settings.LAST_RUN_DIR))
         if files.names(self.store) == [settings.GITIGNORE_FILE]:
             files.remove(os.path.join(self.store, settings.GITIGNORE_FILE))
         for path in (self.store, *self.record.get("folders", ())):
             files.remove_if_empty(path)
         return edited
+
+    def removable(self) -> list[str]:
+        """What goes beside the entries: skills that the user has not changed, and with the last install the link."""
+        recorded = (self.record.get("skills") or {}).items()
+        paths = [path for path, digest in recorded if os.path.lexists(path) and not _is_edited(path, digest)]
+        link = os.path.expanduser(os.path.join("~", *_BIN, invocation.SCRIPT))
+        return paths + [link] * (not self._others() and _is_link(link, self.root))
 
     def skills(self, interpreter: str) -> dict[str, bytes]:
         """Path and content of each copy of a skill."""
@@ -127,14 +134,17 @@ class Installation:
 
     def _put(self, *record: dict[str, Any]) -> list[dict[str, Any]]:
         """Replace our record, by none if there is none; those whose settings file is gone go too."""
-        others = [item for item in records(self.store) if item["settings"] != self.path]
-        installs = [*(item for item in others if os.path.exists(item["settings"])), *record]
+        installs = [*self._others(), *record]
         path = os.path.join(self.store, settings.INSTALLS_FILE)
         files.write_json(path, {"schema": settings.SCHEMA, "installs": installs}) if installs else files.remove(path)
         return installs
 
+    def _others(self) -> list[dict[str, Any]]:
+        others = [item for item in records(self.store) if item["settings"] != self.path]
+        return [item for item in others if os.path.exists(item["settings"])]
 
-def put_on_path(root: str, env: Mapping[str, str]) -> str:
+
+def put_on_path(root: str, env: Mapping[str, str], *, is_trial: bool = False) -> str:
     """Link `harness` into ~/.local/bin if that is on the PATH and the name is free; the link, or ""."""
     folder = os.path.expanduser(os.path.join("~", *_BIN))
     link, target = os.path.join(folder, invocation.SCRIPT), os.path.join(root, invocation.SCRIPT)
@@ -142,6 +152,8 @@ def put_on_path(root: str, env: Mapping[str, str]) -> str:
         return ""
     try:
         if not shutil.which(invocation.SCRIPT, path=env["PATH"]) and not os.path.lexists(link):
+            if is_trial:
+                return link
             os.symlink(target, link)
     except OSError:
         return ""

@@ -96,7 +96,8 @@ def entries(
             command = hook_command(interpreter, path, stores[0], "memory sync --background", windows=windows)
             groups[event] = {"hooks": [{**hook, "command": command, "async": True}, hook]}
     command = invocation.command(root, interpreter, windows=windows)
-    rules = [*(read_rule(path, home) for path in stores), "Bash(%s *)" % command]
+    # It lets every verb pass: the guard asks about those that are the user's to decide.
+    rules = [*(read_rule(path, home) for path in stores), *["Bash(%s *)" % command] * guard]
     words = [invocation.slashes(word) if windows else word for word in (interpreter, root + "/" + invocation.SCRIPT)]
     shown = "%s -I %s statusline" % tuple(map(invocation.quote, words))
     return Entries(groups, rules, guard, shown if status_line else "")
