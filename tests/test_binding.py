@@ -214,7 +214,8 @@ def test_a_step_is_not_asked_for_where_it_is_done_or_switched_off(world: World, 
 
 
 def test_a_reminding_step_waits_for_the_next_prompt(world: World, life: Life) -> None:
-    remember(world, *BUILD, "--enforce", "ask")  # of the model, which may remind and not block
+    model = {"CLAUDECODE": "1"}  # may remind, and not block
+    assert world.memory("remember", *BUILD, "--enforce", "ask", env=model).code == 0
     change(life, "ui/a.ts").transcript.text("Done.")
     assert reason(life.stop("Done.")) == ""
     texts = [life.prompt(text).context for text in ("go on", "and on")]

@@ -68,14 +68,14 @@ PACKAGES = {
     "base": 2460,
     "project": 691,
     "audit": 226,
-    "session": 2373,
+    "session": 2377,
     "notes": 1018,
     "memory": 2930,
     "recall": 1256,
     "inject": 533,
     "guard": 5439,
     "hook": 1050,
-    "cli": 4172,
+    "cli": 4176,
     "setup": 935,
 }
 FOLDERS = {"hooks": 176, "tests": 16230, "bench": 2500}

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 import support
-from commandline import Terminal, World, run_here
+from commandline import World
 from life import Life
 
-from harness_memory import cli
 from harness_memory.project import identity as project
 
 NOW = "2026-11-16T06:00:00Z"
@@ -212,9 +211,8 @@ def test_a_person_joins_a_folder_with_one_command(world: World, tmp_path: Path) 
     life.turn("Weigh the parcels", "The parcels are weighed twice, on two scales.", "p.py")
     life.end()
     assert "systemMessage" not in Life(world.home, other.repo).start().json
-    assert other.memory("adopt").code == 2  # no terminal
-    env = support.clean_environment(other.home)
-    assert run_here(cli.main, ["memory", "adopt"], b"", env, str(other.repo), stream=Terminal)[0] == 0
+    assert other.memory("adopt", env={"CLAUDECODE": "1"}).code == 2  # not for the model
+    assert other.memory("adopt").code == 0
     assert "rounded once" in other.memory("list").stdout
     assert "weighed twice" in other.memory("search", "weighed", "--all-projects").stdout
     assert other.memory("adopt").code == 2

@@ -13,7 +13,7 @@ from .output import Refusal, answer, line, short
 
 def adopt(argv: list[str]) -> int:
     args = arguments.parser("adopt", examples="adopt").parse_args(argv)
-    if not arguments.is_person():  # a repository may have told Claude to
+    if arguments.is_in_session():  # a repository may have told Claude to
         raise Refusal("this is for a person: run it in a terminal of your own. Nothing was changed.")
     project = arguments.locate(args)
     if not project.identity.startswith("remote#"):

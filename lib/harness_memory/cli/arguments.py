@@ -77,8 +77,12 @@ class Actions:
 
 def is_person() -> bool:
     """Whether a person runs this in a terminal, and not the model through a tool."""
-    is_typed = all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout))
-    return is_typed and not any(os.environ.get(name) for name in settings.ENV_CLIENT)
+    return all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)) and not is_in_session()
+
+
+def is_in_session() -> bool:
+    """Whether Claude Code runs this."""
+    return any(os.environ.get(name) for name in settings.ENV_CLIENT)
 
 
 def root() -> str:

@@ -211,7 +211,7 @@ def _restrain(made: Note, former: Note | None) -> None:
     kept = {fact.text for fact in made.facts}
     if former and binding.firmness(former) in settings.ENFORCE[1:] and not {fact.text for fact in former.facts} <= kept:
         raise Refusal("%s: %s. Nothing was changed." % (former.ref, binding.PERSON))
-    is_step = made.patterns("after") and made.patterns("require")
+    is_step = arguments.is_in_session() and made.patterns("after") and made.patterns("require")
     keys = ("enforce", *notes.PATTERNS)
     if is_step and not (former and all(former.fields.get(key) == made.fields.get(key) for key in keys)):
         made.fields["enforce"] = settings.ENFORCE[0]

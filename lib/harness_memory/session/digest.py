@@ -165,6 +165,10 @@ def features(found: list[units.Unit], about: set[str]) -> list[list[str]]:
         own = words_of(title)  # a long heading is a statement, not a title
         is_title = len(own) <= 7 and len(title) < 60 and title[-1:] not in "?？"
         above[title] = _classes(own, title) if is_title else set()
+        if is_title and (
+            {"still", "yet"}.intersection(own) or {"to", "do"}.issubset(own)
+        ):  # "Still to do", "Not done yet"
+            above[title].add("later")
     # A question closes the answer when nothing but a list follows it.
     last_text = max([at for at, unit in enumerate(found) if unit.kind == units.TEXT], default=0)
     if found and found[-1].kind == units.TEXT:
