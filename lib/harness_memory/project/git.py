@@ -113,7 +113,7 @@ def tips(repo: Repository) -> list[str]:
 def _commit(repo: Repository, directory: str, name: str) -> str:
     for _ in range(5):
         text = _read(os.path.join(directory, *name.split("/")), 512).strip()
-        if not text.startswith("ref: refs/") or ".." in text:
+        if not text.startswith("ref: refs/") or ".." in text or "\0" in text:
             break
         directory, name = repo.common_dir, text[5:]
     if not text:
