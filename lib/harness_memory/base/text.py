@@ -28,6 +28,11 @@ def one_line(value: str) -> str:
     return " ".join((value if value.isprintable() else value.translate(_CONTROLS)).split())
 
 
+def long_words(text: str) -> set[str]:
+    """Words of four letters and more, to see what two texts share."""
+    return {word for word in "".join([c if c.isalnum() else " " for c in text.lower()]).split() if len(word) > 3}
+
+
 def block(value: str) -> str:
     """Text with its lines, without control characters and trailing spaces."""
     lines = [line.rstrip() for line in _visible(value).replace("\r\n", "\n").translate(_BLOCK_CONTROLS).split("\n")]

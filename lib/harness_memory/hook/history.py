@@ -7,7 +7,7 @@ import time
 
 from ..base import known, neutral
 from ..base.text import cut
-from ..inject.injection import Injection, Part, load_receipt
+from ..inject.injection import Injection, Part, load_receipt, tags
 from ..project import relative_path
 from ..recall import cache, ranking
 from ..recall.documents import of_session
@@ -48,9 +48,8 @@ def tell(run: Run, session: Session) -> dict[str, Any] | None:
         if told:
             part = Part("recall", "", [])
             part.add(neutral.line("- [%s %s] %s" % (record.day, name, told)), record.id, record.kind, record.files)
-            tag = injected.nonce
-            frame = '<harness-memory-%s project="%s">\n%s\n</harness-memory-%s>'
-            text = frame % (tag, run.project.name, part.lines[0], tag)
+            head, tail = tags(injected.nonce, run.project.name)
+            text = "%s%s\n%s" % (head, part.lines[0], tail)
             injected.record(session.dir, Injection(text, [(part, 1)]), event.name, "history", run.now)
             return run.reply(text)
     return None

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, files, invocation, neutral, settings
-from ..base.text import cut, passage
+from ..base.text import cut, long_words, passage
 from ..memory import briefing as pages
 from ..session import episode
 from ..session.sessions import at_marker, day_and_id, live_markers
@@ -116,8 +116,8 @@ def _doubt(line: str, slug: str, scope: str, home: str, root: str, now: float) -
 def by_relevance(part: Part, context: list[str]) -> Part:
     """Lines that share words with what is going on come first; else the order stays."""
     if len(part.lines) > 1:
-        subject = _words(" ".join(context))
-        part.lines.sort(key=lambda line: -len(subject & _words(line)))
+        subject = long_words(" ".join(context))
+        part.lines.sort(key=lambda line: -len(subject & long_words(line)))
     return part
 
 
@@ -248,10 +248,6 @@ def _shown(text: str) -> str:
     words = text.lstrip(" ")
     indent = text[: len(text) - len(words)]
     return cut(neutral.line(indent + passage(words, settings.CURATED_LINE_CHARS)), settings.CURATED_LINE_CHARS)
-
-
-def _words(text: str) -> set[str]:
-    return {word for word in "".join([c if c.isalnum() else " " for c in text.lower()]).split() if len(word) > 3}
 
 
 def _normal(text: str) -> str:

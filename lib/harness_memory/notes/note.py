@@ -25,7 +25,7 @@ from __future__ import annotations
 import os
 
 from ..base import clock, settings, shape, yaml
-from ..base.text import brief, cut, hexdigest, one_line
+from ..base.text import brief, cut, hexdigest, long_words, one_line
 from ..session.sessions import DEVICE_NAMES
 
 TYPE_CHECKING = False
@@ -122,8 +122,8 @@ class Note:
         """As a bullet at the end of the section that shares most words with it, else of the note."""
         starts = [0, *[at for at, line in enumerate(self.body) if _is_heading(line)]]
         sections = [(begin, end) for begin, end in zip(starts, [*starts[1:], len(self.body)]) if begin < end]
-        subject = _long_words(text)
-        shared = [len(subject & _long_words(" ".join(self.body[begin:end]))) for begin, end in sections]
+        subject = long_words(text)
+        shared = [len(subject & long_words(" ".join(self.body[begin:end]))) for begin, end in sections]
         best = max(shared, default=0)
         begin, end = sections[shared.index(best)] if best else (0, len(self.body))
         facts = [fact for fact in self.facts if begin <= fact.first < end]
@@ -216,7 +216,3 @@ def is_fence(line: str) -> bool:
 
 def _is_heading(line: str) -> bool:
     return line[:1] == "#" and line.lstrip("#")[:1] in ("", " ")
-
-
-def _long_words(text: str) -> set[str]:
-    return {word for word in "".join([c if c.isalnum() else " " for c in text.lower()]).split() if len(word) > 3}
