@@ -40,11 +40,10 @@ _HOME_NAMES = ("['home']", '["home"]', "('home')", '("home")')
 _TEMPORARY = ("tempfile", "mkdtemp", "mktemp", "tmpdir", "tmp_path", "temp_dir", "tempdir")
 _SENDS = ("requests.post", "requests.put", "urlopen", "http.client", "fetch(", "axios", "net::http", "httpx.post")
 _FETCHED = ("urlopen(", "requests.get(", "fetch(", "urlretrieve(", "downloadstring")
-_TERMINALS = ("pty.spawn", "pty.fork", "openpty", "forkpty", "from pty", "pexpect", "node-pty")
 _DECODES = ("b64decode", "decode_base64", "base64_decode", "'base64')", '"base64")', "fromhex(", "zlib.decompress")
 
 
-def body_of(call: Call) -> str:
+def body_of(call: Call, found: Trace) -> str:
     """The code that a call runs: from an option, an operand, standard input, or a file just written."""
     given, kinds = call.given, call.row.operands if call.row else []
     texts = [value for _, kind, value in given.values if kind == "c"]
@@ -52,7 +51,7 @@ def body_of(call: Call) -> str:
         texts = given.operands[:1]
     if not texts and not {"f", "f?"}.isdisjoint(kinds):
         scripts = [word for word in given.operands if word != "-"]
-        written = call.texts.get(joined(call.cwd, scripts[0]), "") if scripts else call.stdin
+        written = found.files.get(joined(call.cwd, scripts[0]), "") if scripts else call.stdin
         texts = [written] if isinstance(written, str) else []
     return "\n".join(texts)[:MAX_CHARS]
 
@@ -184,8 +183,6 @@ def check(body: str, call: Call, scope: Scope, made: list[Made], found: Trace) -
         yield "db.destroy", "all rows are deleted"
     if "socket" in lower and any(each in lower for each in ("/bin/sh", "/bin/bash", "pty.spawn", "cmd.exe")):
         yield "remote.shell", "a socket and a shell"
-    if any(each in lower for each in _TERMINALS) and "harness" in lower and "memory" in lower:
-        yield "self.person", "a terminal of its own"
     runs_text = "exec(" in lower or "eval(" in lower
     if runs_text and any(each in lower for each in _FETCHED):
         yield "remote.pipe-to-shell", "what was fetched is run"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from . import paths
 from .expand import CONTAINER
-from .outputs import find_parts, narrows
+from .outputs import find_parts
 from .shell import GLOBS, STAR, UNKNOWN, plain
-from .words import joined
+from .words import joined, narrows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,46 +52,51 @@ _MAIN_FOLDERS = frozenset(
 _WORK_FOLDERS = ("/workspace/", "/workspaces/", "/testbed/", "/app/", "/repo/", "/code/", "/project/")  # of containers
 _GRAVE = ("delete.project", "delete.home", "delete.system")
 _FREE_SYSTEM = ("/var/lib/apt/lists", "/var/cache", "/opt/homebrew/var/cache")
-_GIT_PARTS = frozenset("head packed-refs config logs modules worktrees info".split())
+_GIT_PARTS = frozenset("head packed-refs config logs modules worktrees info objects refs".split())
 
 
 def check(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """The findings against a call that deletes."""
-    name, given, args = call.program, call.given, call.args
-    words = given.operands
-    lower = [arg.lower() for arg in args]
-    is_deep = True
+    name, given = call.program, call.given
+    lower = [arg.lower() for arg in call.args]
+    words, is_deep = given.operands, True
     if "--help" in lower or "-whatif" in lower:
         return
     if name in ("find", "fd", "fdfind"):
         yield from _found(call, scope, found)
         return
     if name in ("rsync", "tar", "zip", "7z", "mv"):
-        takes = name == "mv" or given.has("--remove-files,--remove-source-files,--move,-sdel" + ",-m" * (name == "zip"))
-        is_packed = name in ("tar", "zip", "7z")  # nothing stays behind of what is packed, but all of what is moved
-        is_mirror = name == "rsync" and any(flag.startswith("--del") for flag in given.flags)
-        words = words[name in ("zip", "7z") : -1 if name == "mv" else None] if takes else []
-        words = [word for word in words if is_packed or _is_place(word, call, scope)]
-        words += given.operands[-1:] if is_mirror and not given.has("-n,--dry-run,--list-only") else []
-        words = given.operands[:-1] if name == "mv" and given.operands[-1:] == ["/dev/null"] else words
+        words = _moved(call, scope)
     else:
-        if name in _WINDOWS:
+        if name in ("rd", "rmdir", "del", "erase", "deltree"):
             words = [arg for arg in words if len(arg) != 2 or arg[:1] != "/"]
-        for each in call.sources() if not words and name in ("remove-item", "ri") else ():
-            words += each.given.operands  # gci ~ | Remove-Item -Recurse
+        if not words and name in ("remove-item", "ri"):  # gci ~ | Remove-Item -Recurse
+            words = [word for each in call.sources() for word in each.given.operands]
         is_deep = name in ("rimraf", "del-cli") or given.has("-r,-R,--recursive,--no-preserve-root")
         is_deep = is_deep or any(arg in ("/s", "/q") or arg.startswith(("-re", "--re")) for arg in lower)
-    distinct = list(dict.fromkeys(words))
-    if len(distinct) > MAX_TARGETS and is_deep:
-        yield "delete.unknown", "%d targets" % len(distinct)
-    for number, word in enumerate(distinct):
-        if number < MAX_TARGETS or (not is_deep and (STAR in word or ".git" in word or word[:1] == "/")):
+    targets = list(dict.fromkeys(words))
+    if len(targets) > MAX_TARGETS and is_deep:
+        yield "delete.unknown", "%d targets" % len(targets)
+    for number, word in enumerate(targets):
+        if number < MAX_TARGETS or STAR in word or ".git" in word or word[:1] == "/":
             rule = target_rule(word, call, scope, found) if is_deep else _file_rule(word, call, scope, found)
             if rule:
                 yield rule, plain(word)
 
 
-_WINDOWS = ("rd", "rmdir", "del", "erase", "deltree")
+def _moved(call: Call, scope: Scope) -> list[str]:
+    """What a copy takes away from its source, or a mirror from its target."""
+    name, given = call.program, call.given
+    words = given.operands
+    if name == "mv":
+        is_lost = words[-1:] == ["/dev/null"]
+        return [word for word in words[:-1] if is_lost or _is_place(word, call, scope)]
+    if name == "rsync":
+        takes = [word for word in words if given.has("--remove-source-files") and _is_place(word, call, scope)]
+        is_mirror = any(flag.startswith("--del") for flag in given.flags) and not given.has("-n,--dry-run,--list-only")
+        return takes + words[-1:] * is_mirror
+    takes_all = given.has("--remove-files,--move,-sdel" + ",-m" * (name == "zip"))
+    return words[name != "tar" :] if takes_all else []
 
 
 def _is_place(word: str, call: Call, scope: Scope) -> bool:
@@ -102,16 +107,16 @@ def _is_place(word: str, call: Call, scope: Scope) -> bool:
 
 def _found(call: Call, scope: Scope, found: Trace) -> Iterator[tuple[str, str]]:
     """`find … -delete`, or with `rm`; without names the target is all below the start."""
-    runs_rm = any(
-        flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(call.args, call.args[1:])
-    )
-    starts, names, narrowed = find_parts(call)
-    is_some = bool(names or narrowed)
-    for start in starts if "-delete" in call.args or (runs_rm and is_some) else ():
-        place = paths.absolute(start, call.cwd, scope)
-        rule = target_rule(start.rstrip("/") + "/" + STAR, call, scope, found) if not is_some else ""
-        if is_some and _worth(place, scope, call) in ("delete.system", "delete.home"):
-            rule = "delete.outside"  # some files below the start: the place must be wrong
+    args = call.args
+    starts, names, is_narrowed = find_parts(call)
+    is_some = bool(names) or is_narrowed
+    runs_rm = any(flag in ("-exec", "-execdir", "-x", "-X") and word == "rm" for flag, word in zip(args, args[1:]))
+    for start in starts if "-delete" in args or (runs_rm and is_some) else ():
+        worth = _worth(paths.absolute(start, call.cwd, scope), scope, call)
+        if not is_some:
+            rule = target_rule(start.rstrip("/") + "/" + STAR, call, scope, found)
+        else:  # some files below the start: where that is so wide, the place must be wrong
+            rule = "delete.outside" if worth in ("delete.system", "delete.home") else ""
         if rule:
             yield rule, plain(start)
 
@@ -128,26 +133,21 @@ def _file_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
 
 def _is_made(word: str, call: Call, found: Trace) -> bool:
     """Whether the script itself has made the target, or a folder above it."""
-    path = joined(call.cwd, word.rstrip("/" + STAR) if word.endswith(STAR) else word.rstrip("/"))
-    return any(path == made or path.startswith(made.rstrip("/") + "/") for made in found.made)
+    path = joined(call.cwd, word.rstrip("/" + STAR))
+    return any(paths.is_within(path, made) for made in found.made)
 
 
 def target_rule(word: str, call: Call, scope: Scope, found: Trace) -> str:
     """What speaks against the recursive deletion of a target; "" for nothing at all."""
-    link, slash, below = word.rpartition("/")
-    word = found.links[joined(call.cwd, link)] + slash + below if joined(call.cwd, link) in found.links else word
     if not word or len(word) > paths.MAX_PATH_CHARS or _is_made(word, call, found):
         return ""
     if ":" in word[2:] and call.program == "rsync":
         return "delete.outside"
-    rules = []
-    for cwd in (call.cwd, call.elsewhere) if call.elsewhere else (call.cwd,):
-        key = (word, call.where + str(call.mounts[:1]), cwd)
-        if key not in scope.judged:
-            scope.judged[key] = _tree_rule(word, call, cwd, scope)
-        rules.append(scope.judged[key])
-    is_worse = rules[0] in ("", "delete.inside", "delete.outside") and rules[-1] in (*_GRAVE, "delete.git")
-    return "delete.unknown" if is_worse else rules[0]
+    rule = _tree_rule(word, call, call.cwd, scope)
+    if call.elsewhere and rule in ("", "delete.inside", "delete.outside"):
+        is_worse = _tree_rule(word, call, call.elsewhere, scope) in (*_GRAVE, "delete.git")
+        return "delete.unknown" if is_worse else rule
+    return rule
 
 
 def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
@@ -156,28 +156,21 @@ def _tree_rule(word: str, call: Call, cwd: str, scope: Scope) -> str:
     while _is_any(base.rpartition("/")[2]):
         head, slash, _ = base.rpartition("/")
         base, is_all = (head or ("/" if slash else ".")), True
-    if base in (".*",) or base.endswith("/.*"):
-        base, is_all = base[:-2] or ".", True
     path = paths.absolute(base, cwd, scope)
-    for inside, outside in call.mounts:
-        if paths.is_within(path, inside):
-            path = paths.absolute(outside.rstrip("/") + path[len(inside.rstrip("/")) :] or "/", scope.cwd, scope)
-            rule = _worth(path, scope, None)
-            return rule if rule in _GRAVE or rule == "delete.git" else ""
     if UNKNOWN in path:
         return _unknown(path, scope, call)
     if is_all and path in scope.temps:
         return ""
-    rule = _worth(path, scope, call)
     folder, _, name = path.rpartition("/")
     if folder in _projects(scope) and not GLOBS.isdisjoint(name) and paths.matches(name, ".git"):
         return "delete.git"
-    real = next((each for each in paths.variants(base, cwd, scope) if each != path and not GLOBS & set(each)), "")
-    return rule or (_worth(real, scope, call) if real else "") or _mild(path, scope)
+    rules = [_worth(each, scope, call) for each in paths.variants(base, cwd, scope, paths.DELETE)]
+    is_mild = paths.is_within(path, scope.places[1]) and not paths.is_temporary(path, scope) and not is_disposable(name)
+    return next(filter(None, rules), "delete.inside" if is_mild else "")
 
 
 def _is_any(name: str) -> bool:
-    return name == "*" or (not GLOBS.isdisjoint(name) and not narrows(plain(name)))
+    return name in ("*", ".*") or (not GLOBS.isdisjoint(name) and not narrows(plain(name)))
 
 
 def _unknown(path: str, scope: Scope, call: Call) -> str:
@@ -199,9 +192,9 @@ def is_grave(word: str, call: Call, scope: Scope) -> bool:
     return UNKNOWN not in path and _worth(path, scope, call) in _GRAVE
 
 
-def _git_rule(path: str, call: Call | None, scope: Scope) -> str:
+def _git_rule(path: str, call: Call, scope: Scope) -> str:
     """A repository's whole history, or a part of git's own files."""
-    if call is not None and (call.where == CONTAINER or paths.is_temporary(path, scope)):
+    if call.where == CONTAINER or paths.is_temporary(path, scope):
         return ""
     if path.endswith("/.git"):
         is_ours = path[:-5] in _projects(scope) or any(paths.is_within(place, path[:-5]) for place in scope.places)
@@ -209,46 +202,39 @@ def _git_rule(path: str, call: Call | None, scope: Scope) -> str:
     inner = path.partition("/.git/")[2].split("/")
     if inner in (["objects"], ["refs"], ["refs", "heads"]):
         return "delete.git"
-    return "delete.git-part" if inner[0] in _GIT_PARTS or inner[0] in ("objects", "refs") else ""
+    return "delete.git-part" if inner[0] in _GIT_PARTS else ""
 
 
-def _worth(path: str, scope: Scope, call: Call | None) -> str:
+def _worth(path: str, scope: Scope, call: Call) -> str:
     """The rule for the places that must not go, and those outside that should not."""
     local = paths.home_relative(path, scope)
     project = scope.places[1]
-    if call is not None and call.where == CONTAINER:
+    if call.where == CONTAINER:
         is_data = path.startswith(("/var/lib/", "/data", "/var/www/", "/srv/")) and not path.startswith(_FREE_SYSTEM)
         return "delete.outside" if path in ROOTS or is_data else ""
-    if local in ("~", "~/"):
+    if local == "~":
         return "delete.home"
     if path in ROOTS or path in ("", "//"):
         return "delete.system"
     if any(paths.is_within(place, path) for place in _projects(scope)):
         return "delete.project"
-    if any(home.startswith(path.rstrip("/") + "/") for home in scope.homes):
-        return "delete.home"
     if path in scope.temps:
         return "delete.outside"
     rule = _git_rule(path, call, scope)
-    if rule:
-        return rule
-    if local[:2] == "~/" and local[2:] in _MAIN_FOLDERS:
-        return "delete.home"
+    if rule or (local[:2] == "~/" and local[2:] in _MAIN_FOLDERS) or any(paths.is_within(h, path) for h in scope.homes):
+        return rule or "delete.home"
     # A session in `/` does not make the system part of the project.
     is_project = project not in ROOTS or project in scope.homes
-    if (is_project and paths.is_within(path, project)) or paths.is_temporary(path, scope):
-        return ""
-    if path.startswith(_FREE_SYSTEM):
+    is_free = path.startswith(_FREE_SYSTEM) or paths.is_temporary(path, scope)
+    if is_free or (is_project and paths.is_within(path, project)):
         return ""
     if paths.is_system(path):
-        return (
-            "delete.system" if path.count("/") < 4 or path.startswith(("/bin", "/lib", "/boot")) else "delete.outside"
-        )
-    if local.startswith(_HOME_CACHES) or path.startswith(_WORK_FOLDERS):
-        return ""
+        is_core = path.count("/") < 4 or path.startswith(("/bin", "/lib", "/boot"))
+        return "delete.system" if is_core else "delete.outside"
     if path.startswith("/dev/") and not path.startswith("/dev/shm/"):
         return "disk.overwrite"
-    return "" if is_disposable(path.rpartition("/")[2]) and path.count("/") > 2 else "delete.outside"
+    is_rebuilt = is_disposable(path.rpartition("/")[2]) and path.count("/") > 2
+    return "" if is_rebuilt or local.startswith(_HOME_CACHES) or path.startswith(_WORK_FOLDERS) else "delete.outside"
 
 
 def _projects(scope: Scope) -> tuple[str, ...]:
@@ -261,17 +247,7 @@ def _projects(scope: Scope) -> tuple[str, ...]:
     return (project, here) if is_own and not paths.is_temporary(here, scope) else (project,)
 
 
-def _mild(path: str, scope: Scope) -> str:
-    name = path.rpartition("/")[2]
-    if paths.is_temporary(path, scope) or is_disposable(name) or not paths.is_within(path, scope.places[1]):
-        return ""
-    return "delete.inside"
-
-
 def is_disposable(name: str) -> bool:
     """Build output, caches and environments, which a command brings back."""
-    return (
-        name in _DISPOSABLE
-        or name.endswith(_DISPOSABLE_ENDINGS)
-        or name.startswith(("cmake-build", "tmp.", "tmp-", "temp-", ".tmp"))
-    )
+    starts = ("cmake-build", "tmp.", "tmp-", "temp-", ".tmp")
+    return name in _DISPOSABLE or name.endswith(_DISPOSABLE_ENDINGS) or name.startswith(starts)

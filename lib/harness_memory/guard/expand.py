@@ -5,9 +5,10 @@ Nothing is run. What cannot be known is `shell.UNKNOWN` in a word. Bounded in ev
 
 from __future__ import annotations
 
+from ..base.process import system
 from . import outputs, programs, shell
 from .shell import DECLARERS, OPEN, TILDE, UNKNOWN, TooMuch, Unreadable
-from .words import MAX_LISTED, MAX_PRODUCT, SPLIT, distinct, has_blank, joined, name_of, quoted, split, unbraced
+from .words import MAX_LISTED, MAX_PRODUCT, SPLIT, distinct, joined, name_of, split, unbraced
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,6 @@ class Call:
     stdin: Any = None
     is_kept = False
     via: tuple[str, ...] = ()
-    mounts: tuple[tuple[str, str], ...] = ()  # of its container: (inside, outside)
     _given: programs.Arguments | None = None
 
     def __init__(self, program: str, args: list[str], cwd: str) -> None:
@@ -50,7 +50,6 @@ class Call:
         self.args = args
         self.cwd = cwd
         self.redirections: list[tuple[str, str]] = []
-        self.texts: dict[str, str] = {}  # files that this script itself wrote before
 
     @property
     def given(self) -> programs.Arguments:
@@ -66,6 +65,11 @@ class Call:
         """The first operand, as of `git`, and all arguments after it."""
         words = self.given.operands
         return (words[0], self.args[self.given.places[0] + 1 :]) if words else ("", [])
+
+    def rest(self, skipped: int) -> list[str]:
+        """The arguments from an operand on, options included."""
+        places = self.given.places
+        return self.args[places[skipped] :] if skipped < len(places) else []
 
     def line(self) -> str:
         return " ".join([shell.plain(word) or "''" for word in (self.program, *self.args[:MAX_SHOWN_WORDS])])
@@ -86,17 +90,23 @@ class Trace:
         self.calls: list[Call] = []
         self.unread: list[str] = []
         self.made: set[str] = set()  # paths that the script itself creates
-        self.links: dict[str, str] = {}  # that it makes, with where they lead
-        self.fetched: set[str] = set()  # files that come from the network or a decoder
+        self.files: dict[str, str | list[Call]] = {}  # that it writes: the text, or the calls that make it
         self.pipes: list[list[Call]] = []  # who writes /dev/fd/<n>
-        self.written: dict[str, list[Call]] = {}  # who writes a file
-        self.secrets: set[str] = set()  # values of NEVER_SENT variables that are used
 
     def made_by(self, word: str) -> list[Call]:
         """The calls whose output a word stands for: `/dev/fd/<n>`."""
         number = word.partition("/dev/fd/")[2].split()[:1]
         is_number = bool(number) and number[0].isdecimal() and len(number[0]) < 6
         return self.pipes[int(number[0])] if is_number and int(number[0]) < len(self.pipes) else []
+
+    def writers(self, cwd: str, word: str) -> list[Call]:
+        """The calls that made a file whose text is not known."""
+        calls = self.files.get(joined(cwd, word))
+        return calls if isinstance(calls, list) else []
+
+    def piped(self, calls: list[Call]) -> str:
+        self.pipes.append(calls)
+        return "/dev/fd/%d" % (len(self.pipes) - 1)
 
 
 def trace(text: str, cwd: str, home: str, project: str, env: Environment, within: Trace | None = None) -> Trace:
@@ -121,7 +131,6 @@ class Shell:
     is_kept = is_strict = False  # strict: a failure ends it, or is noticed
     active: tuple[str, ...] = ()
     via: tuple[str, ...] = ()
-    mounts: tuple[tuple[str, str], ...] = ()
     stdin: Any = None
 
     def __init__(self, found: Trace, cwd: str) -> None:
@@ -132,7 +141,6 @@ class Shell:
         self.functions: dict[str, Any] = {}
         self.aliases: dict[str, str] = {}  # of git
         self.local_names: set[str] = set()
-        self.files: dict[str, str] = {}
 
     def copy(self, *, deeper: int = 0) -> Shell:
         other = Shell(self.trace, self.cwd)
@@ -162,10 +170,8 @@ class Shell:
             self.is_strict = before
         elif kind == "pipe":
             self.pipe(tree[1])
-        elif kind == "sub":
-            self.copy().compound(tree[1], tree[2])
-        elif kind == "group":
-            self.compound(tree[1], tree[2])
+        elif kind in ("sub", "group"):
+            (self.copy() if kind == "sub" else self).compound(tree[1], tree[2])
         elif kind == "for":
             self.iterate(tree[1], tree[2], tree[3])
         else:
@@ -199,11 +205,9 @@ class Shell:
 
     def iterate(self, name: str, words: list[Any] | None, body: Any) -> None:
         values = distinct(self.variables.get("@", []) if words is None else self.words(words)) or [UNKNOWN]
-        for value in values[:MAX_ROUNDS]:
-            self.variables[name] = [value]
-            self.run(body)
-        if values[MAX_ROUNDS:]:
-            self.variables[name] = values[MAX_ROUNDS:]
+        rounds = [[value] for value in values[:MAX_ROUNDS]] + [values[MAX_ROUNDS:]]
+        for each in [each for each in rounds if each]:
+            self.variables[name] = each
             self.run(body)
 
     # Simple commands -----------------------------------------------------------------------------
@@ -213,21 +217,18 @@ class Shell:
         self.assign(assignments, for_child=bool(words) and not declares)
         expanded = self.words(words, kept=declares)
         call = self.record(expanded[0] if expanded else "", expanded[1:])
-        if redirections:
-            self.redirect(call, redirections)
+        self.redirect(call, redirections)
         if expanded:
             outer, self.stdin = self.stdin, call.stdin
             self.perform(call)
             self.stdin = outer
-        if redirections:
-            self.remember_file(call)
+        self.keep_output(call)
 
     def record(self, program: str, args: list[str]) -> Call:
         self.trace.budget.take(CALL + len(args))
         call = Call(program, args, self.cwd)
-        for name in ("via", "where", "stdin", "is_kept", "mounts", "branch", "elsewhere"):
+        for name in ("via", "where", "stdin", "is_kept", "branch", "elsewhere"):
             setattr(call, name, getattr(self, name))
-        call.texts = self.files
         self.trace.calls.append(call)
         return call
 
@@ -243,35 +244,30 @@ class Shell:
     def redirect(self, call: Call, redirections: list[Any]) -> None:
         for descriptor, operator, target in redirections:
             if operator in ("<<", "<<<"):
-                call.stdin = self.text_of(target[2] if operator == "<<" else target)
+                word = target[2] if operator == "<<" else target
+                call.stdin = " ".join(self.words([word]) if isinstance(word, str) else self.quoted(word))
                 continue
             for word in self.words([target]):
                 if operator in (">&", "<&") and (word.isdigit() or word == "-"):
                     continue
                 call.redirections.append((operator, word))
                 if operator == "<" and descriptor in ("", "0"):
-                    path = joined(self.cwd, word)
-                    call.stdin = self.files.get(path) or self.trace.made_by(word) or self.trace.written.get(path)
+                    call.stdin = self.trace.files.get(joined(self.cwd, word)) or self.trace.made_by(word) or None
 
-    def text_of(self, word: Any) -> str:
-        return " ".join(self.words([word] if not isinstance(word, list) else [quoted(word)]))
-
-    def remember_file(self, call: Call) -> None:
+    def keep_output(self, call: Call) -> None:
         """A script that the script writes itself can be followed when it is run."""
-        targets = [word for operator, word in call.redirections if operator in (">", ">>", ">|")]
-        text = outputs.said(call, self.trace) if targets else None
-        for target in targets:
-            self.trace.made.add(joined(self.cwd, target))
-            self.trace.written[joined(self.cwd, target)] = [*call.sources(), call]
-            if any(outputs.fetches(each) or outputs.decodes(each) for each in (call, *call.sources())):
-                self.trace.fetched.add(joined(self.cwd, target))
-            if text is not None:
-                self.write(target, text, adds=any(operator == ">>" for operator, _ in call.redirections))
+        for operator, target in call.redirections:
+            if operator in (">", ">>", ">|"):
+                text = outputs.said(call, self.trace)
+                self.trace.made.add(joined(self.cwd, target))
+                self.write(target, [*call.sources(), call] if text is None else text, adds=operator == ">>")
 
-    def write(self, name: str, text: str, *, adds: bool = False) -> None:
+    def write(self, name: str, content: str | list[Call], *, adds: bool = False) -> None:
         path = joined(self.cwd, name)
-        before = self.files.get(path, "") if adds else ""
-        self.files[path] = before + text if len(before) < MAX_INNER_CHARS else before
+        before = self.trace.files.get(path, "") if adds else ""
+        if isinstance(before, str) and isinstance(content, str):
+            content = (before + content)[:MAX_INNER_CHARS]
+        self.trace.files[path] = content
 
     def perform(self, call: Call) -> None:
         name, args = call.program, call.args
@@ -282,14 +278,14 @@ class Shell:
         elif name in ("cd", "pushd", "chdir", "set-location", "popd"):
             self.change_directory(name, args)
         elif name in DECLARERS:
-            for arg in args:
-                key, equals, value = arg.partition("=")
+            for key, equals, value in [arg.partition("=") for arg in args]:
                 if equals:
                     self.variables[key] = [value]
                 if name in ("local", "declare", "typeset"):
                     self.local_names.add(key)
         elif name in ("read", "mapfile", "readarray"):
-            self.read_names(args)
+            values = outputs.fed_words(self.stdin, lines=True) or [UNKNOWN]
+            self.variables.update({arg: values for arg in args if arg[:1] != "-"})
         elif name == "set":
             self.set_options(args)
         elif name == "shift":
@@ -318,17 +314,13 @@ class Shell:
         self.variables.update((key, value) for key, value in inner.variables.items() if key not in inner.local_names)
 
     def positional(self, args: list[str]) -> None:
-        self.variables["@"] = list(args)
-        self.variables["*"] = list(args)
-        for number, arg in enumerate(args[:9], 1):
-            self.variables[str(number)] = [arg]
+        self.variables["@"] = self.variables["*"] = list(args)
+        self.variables.update({str(number): [arg] for number, arg in enumerate(args[:9], 1)})
 
     def set_options(self, args: list[str]) -> None:
         at = 0
         while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
-            self.is_strict = (
-                self.is_strict or (args[at][:1] == "-" and "e" in args[at]) or args[at + 1 :] == ["errexit"]
-            )
+            self.is_strict = self.is_strict or (args[at][0] == "-" and "e" in args[at]) or "errexit" in args
             at += 2 if args[at][-1:] == "o" else 1
         if at < len(args):
             self.positional(args[at + 1 :] if args[at] in ("-", "--") else args[at:])
@@ -346,20 +338,21 @@ class Shell:
             self.cwd = self.variables.get("OLDPWD", [UNKNOWN])[0]
         else:
             self.cwd = joined(self.cwd, operands[0])
-            is_sure = self.is_strict or not outputs.is_missing(self.cwd, self.trace)
-            self.elsewhere = "" if is_sure else before
+            self.elsewhere = before if not self.is_strict and self.is_missing(self.cwd) else ""
         self.variables["OLDPWD"] = [before]
         self.stack += [before] if name == "pushd" else []
 
-    def read_names(self, args: list[str]) -> None:
-        values = [UNKNOWN]
-        names = [arg for arg in args if not arg.startswith("-")]
-        if isinstance(self.stdin, str):
-            values = distinct(self.stdin.rstrip("\n").split("\n"))
-        elif self.stdin:
-            values = outputs.fed_words(self.stdin, lines=True)
-        for name in names:
-            self.variables[name] = values
+    def is_missing(self, path: str) -> bool:
+        """Whether a folder that can be seen lacks this one, which nothing here makes either."""
+        full = self.trace.home + path[1:] if path[:1] == TILDE else path
+        if UNKNOWN in full or not full.startswith("/") or any(full.startswith(made) for made in self.trace.made):
+            return False
+        for place, is_seen in ((full.rpartition("/")[0] or "/", False), (full, True)):
+            try:
+                system.lstat(place)
+            except (OSError, ValueError):
+                return is_seen
+        return False
 
     # Scripts within the script ------------------------------------------------------------------
 
@@ -372,13 +365,10 @@ class Shell:
         inner.cwd = joined(self.cwd, directory) if directory else inner.cwd
         return inner
 
-    def follow(
-        self, words: list[str], *, via: str = "", where: str = "", directory: str = "", mounts: Any = ()
-    ) -> None:
+    def follow(self, words: list[str], *, via: str = "", where: str = "", directory: str = "") -> None:
         if not words:
             return
         inner = self.inside(via, where, directory)
-        inner.mounts = mounts or self.mounts
         inner.perform(inner.record(words[0], words[1:]))
         if via in ("", "command", "builtin"):
             self.cwd = inner.cwd
@@ -409,50 +399,42 @@ class Shell:
     def words(self, words: list[Any], *, kept: bool = False) -> list[str]:
         found: list[str] = []
         for word in words:
-            if isinstance(word, str):
-                found.extend(self.unbraced(word) if OPEN in word else [word])
-            else:
-                found.extend(self.expanded(word, kept))
-                if len(found) > 4 * MAX_LISTED:
-                    raise TooMuch("too long")
+            found += self.expanded([word] if isinstance(word, str) else word, kept)
+            if len(found) > 4 * MAX_LISTED:
+                raise TooMuch("too long")
         if "HOME" in self.variables:
             home = self.variables["HOME"][0]
             found = [home + word[1:] if word[:2] in (TILDE, TILDE + "/") else word for word in found]
         return found
 
+    def quoted(self, word: Any) -> list[str]:
+        """The values of an assignment: no splitting into words."""
+        if isinstance(word, str):
+            return [word]
+        parts = [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in word]
+        return self.expanded(parts, True) or [""]
+
+    def expanded(self, parts: list[Any], kept: bool) -> list[str]:
+        results = [""]
+        for part in parts:
+            values = [part] if isinstance(part, str) else self.part(part, kept)
+            if not isinstance(part, str) and not part[-1]:  # each value may be several words, or none
+                values = [SPLIT.join(split(value)) or SPLIT * bool(value) for value in values]
+            if not values:
+                continue
+            if len(results) > 1 and (len(results) * len(values) > MAX_PRODUCT or not self.can_afford(values)):
+                values = [UNKNOWN]
+            results = [result + value for result in results for value in values]
+        found = []
+        for word in [word for result in results for word in result.split(SPLIT)]:
+            found.extend(self.unbraced(word) if OPEN in word else [word])
+        is_bare = len(parts) == 1 and not isinstance(parts[0], str) and not parts[0][-1]
+        return [word for word in found if word] if is_bare else found
+
     def unbraced(self, word: str) -> list[str]:
         words = unbraced(word)
         self.trace.budget.take(TREE * len(words))
         return words
-
-    def quoted(self, word: Any) -> list[str]:
-        """The values of an assignment: no splitting into words."""
-        return [word] if isinstance(word, str) else self.expanded(quoted(word), True) or [""]
-
-    def expanded(self, parts: list[Any], kept: bool) -> list[str]:
-        if len(parts) == 1 and not isinstance(parts[0], str):
-            values = self.part(parts[0], kept)
-            # Unquoted, each value may be several words, or none.
-            return values if parts[0][-1] else [each for value in values for each in split(value)]
-        results: list[list[str]] = [[]]
-        for part in parts:
-            values = [part] if isinstance(part, str) else self.part(part, kept)
-            if not values:
-                continue
-            if len(results) * len(values) > MAX_PRODUCT or not self.can_afford(values):
-                values = [UNKNOWN]
-            if not isinstance(part, str) and not part[-1] and has_blank(values):
-                values = [SPLIT.join(value.split()) if value.strip() else SPLIT for value in values]
-            if len(values) == 1:
-                for result in results:
-                    result.append(values[0])
-            else:
-                results = [[*result, value] for result in results for value in values]
-        found = []
-        for result in results:
-            for word in "".join(result).split(SPLIT):
-                found.extend(self.unbraced(word) if OPEN in word else [word])
-        return found
 
     def can_afford(self, values: list[str]) -> bool:
         """Whether so much more text may be made: `x=$x$x`, thirty times over, would be all there is."""
@@ -462,9 +444,10 @@ class Shell:
     def part(self, part: Any, kept: bool) -> list[str]:
         kind = part[0]
         if kind == "var":
-            return self.value(part[1], part[2], part[3])
+            values = self.value(part[1], part[2], part[3])
+            return values if self.can_afford(values) else [UNKNOWN]
         if kind == "aside":
-            self.words([quoted(part[1])])
+            self.quoted(part[1])
             return []
         before = len(self.trace.calls)
         inner = self.copy(deeper=1)
@@ -472,18 +455,14 @@ class Shell:
         inner.run(part[1])
         made = self.trace.calls[before:]
         if kind == "file":
-            self.trace.pipes.append(made)
-            return ["/dev/fd/%d" % (len(self.trace.pipes) - 1)]
+            return [self.trace.piped(made)]
         output = self.output(made, part[1])
         if isinstance(output, str):
             return [output.rstrip("\n")] if self.can_afford([output]) else [UNKNOWN]
         words = outputs.fed_words(output, lines=True)
-        if words != [UNKNOWN]:
-            return words
-        if any(outputs.is_telling(call) for call in made):
-            self.trace.pipes.append(made)
-            return [UNKNOWN + "/dev/fd/%d" % (len(self.trace.pipes) - 1)]
-        return [UNKNOWN]
+        if words == [UNKNOWN] and any(outputs.is_telling(call) for call in made):
+            return [UNKNOWN + self.trace.piped(made)]
+        return words
 
     def value(self, name: str, operator: str, argument: Any) -> list[str]:
         known = self.variables.get(name)
@@ -503,15 +482,15 @@ class Shell:
             return self.words([argument]) if known is not None else [""]
         if known is None or not isinstance(argument, str):
             return [UNKNOWN]
-        if operator in ("%", "%%") and not (set(argument) & set("*?[")):
+        if (operator, argument) in (("%", "/*"), ("##", "*/")):
+            return [value.rpartition("/")[0 if operator == "%" else 2] for value in known]
+        if not set(argument).isdisjoint("*?["):
+            return [UNKNOWN]
+        if operator in ("%", "%%"):
             return [value[: -len(argument)] if argument and value.endswith(argument) else value for value in known]
-        if operator == "%" and argument == "/*":
-            return [value.rpartition("/")[0] for value in known]
-        if operator in ("/", "//") and not (set(argument) & set("*?[")):
+        if operator in ("/", "//"):
             old, _, new = (piece.replace("\0", "/") for piece in argument.replace("\\/", "\0").partition("/"))
             return [value.replace(old, new, 1 if operator == "/" else -1) if old else value for value in known]
-        if operator == "##" and argument == "*/":
-            return [value.rpartition("/")[2] for value in known]
         return [UNKNOWN]
 
     def inherited(self, name: str) -> list[str] | None:
@@ -523,7 +502,7 @@ class Shell:
             return [" "]
         if name in ("TMPDIR", "TMP", "TEMP"):
             return [self.trace.env.get(name) or "/tmp"]
-        value = self.trace.env.get(name).translate(shell.PLAIN)
         if name.endswith(NEVER_SENT):
-            self.trace.secrets.add(value or UNKNOWN)
+            return [UNKNOWN + self.trace.piped([Call("printenv", [name], self.cwd)])]
+        value = self.trace.env.get(name).translate(shell.PLAIN)
         return [value] if value else None  # unset here may be set there

@@ -6,7 +6,7 @@ from ..base.process import system
 from . import outputs, programs
 from .expand import CONTAINER, REMOTE, SCRIPT, SHELLS
 from .shell import TILDE, UNKNOWN
-from .words import applied, joined, name_of
+from .words import joined, name_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,56 +14,50 @@ if TYPE_CHECKING:
 
 MAX_SCRIPT_BYTES = 64 * 1024
 MAX_SCRIPTS_DEEP = 3
-_PACKAGE_RUNNERS = ("npm", "pnpm", "yarn", "bun")
-_XARGS_VALUES = frozenset(
-    "-I -J -n -P -L -d -a -E -s --max-args --max-procs --max-lines --delimiter --arg-file -j".split()
-)
-_MAKEFILES = {"just": ("justfile", "Justfile"), "make": ("Makefile", "makefile", "GNUmakefile")}
 _FIND_RUNS = frozenset("-exec -execdir -ok -okdir -x -X --exec --exec-batch".split())
+_MAKEFILES = {"just": ("justfile", "Justfile"), "make": ("Makefile", "makefile", "GNUmakefile")}
 
 
 def follow(shell: Shell, call: Call) -> None:
-    name, args = call.program, call.args
+    name = call.program
     _creates(shell, call)
-    if name in SHELLS:
-        _shell(shell, call)
+    if name in ("find", "fd", "fdfind"):
+        _found(shell, call)
     elif name in ("xargs", "parallel"):
         _fed(shell, call)
-    elif name in ("find", "fd", "fdfind"):
-        _found(shell, call)
     elif name == "git":
         _git(shell, call)
     elif name in ("source", "."):
-        _script(shell, args, call)
+        _script(shell, call.args, call)
     elif name in _MAKEFILES:
         _recipes(shell, call)
     elif call.row is not None:
         _by_row(shell, call)
-    if "/" in call.word and (call.row is None or joined(shell.cwd, call.word) in shell.files):
-        _script(shell, [call.word, *args], call, needs_mark=True)
+    if "/" in call.word and (call.row is None or joined(shell.cwd, call.word) in shell.trace.files):
+        _script(shell, [call.word, *call.args], call, needs_mark=True)
 
 
 def _by_row(shell: Shell, call: Call) -> None:
     row, given, name = call.row, call.given, call.program
     assert row is not None
     words, kinds, directory = given.operands, row.operands, given.value("D")
-    for _, kind, value in given.values:
-        if kind == "s" or (kind == "v" and value.lstrip(":")[:1] == "!"):
-            shell.text(value[5:] if value.startswith("exec=") else value.lstrip(":!"), via=name, directory=directory)
-        elif kind == "S":  # with all that follows
-            at = next((at for at, arg in enumerate(call.args) if arg.endswith(value)), len(call.args))
-            shell.text(" ".join([value, *call.args[at + 1 :]]), via=name)
-            return
-    if kinds[-1:] == ["x"] and "N" not in [row.changes.get(flag) for flag in given.flags]:
+    texts = [value for _, kind, value in given.values if kind in ("s", "S")]
+    texts += [value.lstrip(":!") for _, kind, value in given.values if kind == "v" and value.lstrip(":")[:1] == "!"]
+    for text in texts:
+        shell.text(text[5:] if text.startswith("exec=") else text, via=name, args=words[1:], directory=directory)
+    if texts:
+        return
+    if kinds[-1:] == ["F"]:
+        _shell(shell, call)
+    elif kinds[-1:] == ["x"] and "N" not in [row.changes.get(flag) for flag in given.flags]:
         skipped = len(kinds) - 1 - kinds.count("=")
         while "=" in kinds and skipped < len(words) and "=" in words[skipped]:
             key, _, value = words[skipped].partition("=")
             shell.variables.setdefault(key, [value])
             skipped += 1
-        shell.follow(_rest(call, skipped), via=name, directory=directory)
+        shell.follow(call.rest(skipped), via=name, directory=directory)
     elif kinds[-1:] in (["S"], ["S@"]):
-        rest = _rest(call, len(kinds) - 1)
-        rest = rest or ([call.stdin] if isinstance(call.stdin, str) and name == "ssh" else [])
+        rest = call.rest(len(kinds) - 1) or [call.stdin if isinstance(call.stdin, str) and name == "ssh" else ""]
         shell.text(" ".join(rest), via="" if name == "eval" else name, where=REMOTE if kinds[-1] == "S@" else "")
     elif kinds == ["s*"]:
         for word in words:
@@ -71,53 +65,26 @@ def _by_row(shell: Shell, call: Call) -> None:
     for effect in row.effects:
         at = programs.command_at(given, effect)
         if at >= 0 and effect[0] == "run":
-            rest = _rest(call, at)
-            runner = ["python"] if "".join(rest[:1]).endswith(".py") else []
-            shell.follow(runner + rest, via=name, directory=directory)
+            rest = call.rest(at)
+            shell.follow([*["python"][: "".join(rest[:1]).endswith(".py")], *rest], via=name, directory=directory)
             return
-        if at >= 0 and effect[0] == "in":
+        if at >= 0:
             entry = [value for option, _, value in given.values if option == "--entrypoint"]
-            rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else _rest(call, at)
-            mounts = tuple([mount(value) for _, kind, value in given.values if kind == "B" and mount(value)[0]])
-            shell.follow(entry + rest, via="container", where=CONTAINER, mounts=mounts)
+            rest = call.args[call.args.index("--") + 1 :] if "--" in call.args else call.rest(at)
+            shell.follow(entry + rest, via="container", where=CONTAINER)
             return
-    if name in _PACKAGE_RUNNERS:
+    if name in ("npm", "pnpm", "yarn", "bun"):
         _package(shell, call, directory)
 
 
-def mount(value: str) -> tuple[str, str]:
-    """(inside, outside) of a bind mount: `/src:/app:ro`, `type=bind,src=/src,dst=/app`."""
-    if "=" in value and "," in value:
-        parts = dict([part.partition("=")[::2] for part in value.split(",")])
-        inside = parts.get("target") or parts.get("dst") or parts.get("destination") or ""
-        return (inside, parts.get("source") or parts.get("src") or "") if parts.get("type") == "bind" else ("", "")
-    outside, _, rest = value.partition(":")
-    return (rest.partition(":")[0], outside) if outside[:1] in ("/", ".", TILDE, UNKNOWN) else ("", "")
-
-
-def _rest(call: Call, skipped: int) -> list[str]:
-    """The arguments from an operand on, options included."""
-    places = call.given.places
-    return call.args[places[skipped] :] if skipped < len(places) else []
-
-
 def _shell(shell: Shell, call: Call) -> None:
-    args, at = call.args, 0
-    while at < len(args) and args[at][:1] in ("-", "+") and args[at] not in ("-", "--"):
-        flag = args[at]
-        if flag[:1] == "-" and flag[1:2] != "-" and "c" in flag:
-            rest = args[at + 1 :]
-            rest = rest[1:] if rest[:1] == ["--"] else rest
-            shell.text("".join(rest[:1]), via=call.program, args=rest[2:])
-            return
-        at += 2 if flag in ("--rcfile", "--init-file") or (flag[1:2] != "-" and flag[-1:] in ("o", "O")) else 1
-        at = len(args) if flag == "-s" else at
-    operands = [arg for arg in args[at:] if arg not in ("-", "--", "/dev/stdin")]
-    if operands:
+    """`bash x.sh`, `bash < x.sh`, `cat x.sh | bash`"""
+    operands = [word for word in call.given.operands if word not in ("-", "/dev/stdin") and word[:1] != "+"]
+    if operands and "-s" not in call.given.flags:
         _script(shell, operands, call)
     elif isinstance(call.stdin, str):
         shell.text(call.stdin, via=call.program)
-    else:  # `bash < x.sh`, `cat x.sh | bash`
+    else:
         piped = [word for each in call.sources()[:1] if each.program == "cat" for word in each.given.operands]
         _script(shell, [word for operator, word in call.redirections if operator == "<"] + piped, call)
 
@@ -126,12 +93,12 @@ def _script(shell: Shell, operands: list[str], call: Call, *, needs_mark: bool =
     """A script that this script has written itself, a pipe with a known end, or a file on disk."""
     for name in operands[:1]:
         made = shell.trace.made_by(name)
-        text = outputs.said(made[-1], shell.trace) if made else shell.files.get(joined(shell.cwd, name))
-        text = call.stdin if name in ("/dev/stdin", "-") and isinstance(call.stdin, str) else text
-        if text:
+        text = outputs.said(made[-1], shell.trace) if made else shell.trace.files.get(joined(shell.cwd, name))
+        text = call.stdin if name in ("/dev/stdin", "-") else text
+        if isinstance(text, str):
             shell.text(text, via="" if call.program in ("source", ".") else name_of(name), args=operands[1:])
             return
-        text = from_disk(shell, joined(shell.cwd, name))
+        text = _on_disk(shell, joined(shell.cwd, name))
         first = text.partition("\n")[0]
         if text and (not needs_mark or (first[:2] == "#!" and name_of(first.split()[-1]) in SHELLS)):
             _run_file(shell, text, operands[1:])
@@ -142,7 +109,7 @@ def _run_file(shell: Shell, text: str, args: list[str], directory: str = "") -> 
         shell.text(text, via=SCRIPT, args=args, directory=directory)
 
 
-def from_disk(shell: Shell, path: str) -> str:
+def _on_disk(shell: Shell, path: str) -> str:
     return "" if shell.where else read_small(path, shell.trace)
 
 
@@ -167,18 +134,18 @@ def _package(shell: Shell, call: Call, directory: str) -> None:
     words = [word for word in call.given.operands if word not in ("run", "run-script")]
     name = {"t": "test", "tst": "test"}.get(words[0], words[0]) if words else ""
     path = joined(joined(shell.cwd, directory) if directory else shell.cwd, "package.json")
-    text = (shell.files.get(path) or from_disk(shell, path)) if name else ""
-    if '"%s"' % name not in text:
+    text = (shell.trace.files.get(path) or _on_disk(shell, path)) if name else ""
+    if not isinstance(text, str) or '"%s"' % name not in text:
         return
     from ..base import jsontext
 
     try:
         scripts = jsontext.loads(text)["scripts"]
-        texts = [scripts[each] for each in ("pre" + name, name, "post" + name) if each in scripts]
+        texts = [str(scripts[each]) for each in ("pre" + name, name, "post" + name) if each in scripts]
     except (ValueError, KeyError, TypeError):
         return
     for script in texts:
-        _run_file(shell, str(script), [], directory)
+        _run_file(shell, script, [], directory)
 
 
 def _recipes(shell: Shell, call: Call) -> None:
@@ -187,8 +154,8 @@ def _recipes(shell: Shell, call: Call) -> None:
     directory, named = given.value("D"), given.value("u")
     folder = joined(shell.cwd, directory) if directory else shell.cwd
     for name in [named] if named else _MAKEFILES[call.program]:
-        own = call.stdin if name == "-" and isinstance(call.stdin, str) else shell.files.get(joined(folder, name))
-        text = own or from_disk(shell, joined(folder, name))
+        own = call.stdin if name == "-" else shell.trace.files.get(joined(folder, name))
+        text = own if isinstance(own, str) else _on_disk(shell, joined(folder, name))
         if text and "-n" not in given.flags:
             recipes = "\n".join(_needed(text, [word for word in given.operands if "=" not in word]))
             if own:
@@ -216,28 +183,27 @@ def _needed(text: str, waiting: list[str]) -> list[str]:
 
 def _fed(shell: Shell, call: Call) -> None:
     """xargs and parallel: the command with what standard input, or `:::`, adds to it."""
-    args, at, place = call.args, 0, ""
-    while at < len(args) and args[at][:1] == "-" and args[at] != "--":
-        arg = args[at]
-        if arg[:2] in ("-I", "-J"):
-            place = arg[2:] or "".join(args[at + 1 : at + 2])
-        elif arg == "-i" or arg.startswith("--replace"):
-            place = arg.partition("=")[2] or "{}"
-        at += 2 if arg in _XARGS_VALUES else 1
-    rest = [arg for arg in args[at:] if arg != "--"] or ["echo"]
-    is_file = "-a" in args or any(arg.startswith("--arg-file") for arg in args)
-    operands = outputs.fed_words(None if is_file else call.stdin, lines=bool(place) or call.program == "parallel")
-    if call.program == "parallel":
-        if ":::" in rest:
-            rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]
-        place = "{}" if any("{}" in word for word in rest) else ""
-        if len(rest) < 2 and (not rest or " " in rest[0]):
-            for text in [rest[0].replace("{}", " ".join(operands))] if rest else operands:
-                shell.text(text, via="parallel")
-            return
-    elif rest[-1] == "-c" and name_of(rest[0]) in SHELLS:
+    given, rest, is_parallel = call.given, call.rest(0) or ["echo"], call.program == "parallel"
+    named = [value for option, _, value in given.values if option == "--replace"]
+    place = given.value("I") or "".join(named) or ("{}" if given.has("-i,--replace") or is_parallel else "")
+    operands = outputs.fed_words(None if given.value("A") else call.stdin, lines=bool(place))
+    if ":::" in rest:
+        rest, operands = rest[: rest.index(":::")], rest[rest.index(":::") + 1 :]
+    if is_parallel and len(rest) < 2 and (not rest or " " in rest[0]):
+        for text in [rest[0].replace("{}", " ".join(operands))] if rest else operands:
+            shell.text(text, via="parallel")
+        return
+    if rest[-1] == "-c" and name_of(rest[0]) in SHELLS:
         operands = [" ".join(operands)]
-    shell.follow(applied(rest, operands, place if any(place in word for word in rest) else ""), via=call.program)
+    shell.follow(_applied(rest, operands, place), via=call.program)
+
+
+def _applied(words: list[str], operands: list[str], place: str) -> list[str]:
+    if not place or not any(place in word for word in words):
+        return [*words, *operands]
+    return [
+        each for word in words for each in ([word.replace(place, o) for o in operands] if place in word else [word])
+    ]
 
 
 def _found(shell: Shell, call: Call) -> None:
@@ -247,9 +213,9 @@ def _found(shell: Shell, call: Call) -> None:
             end = at + 1
             while end < len(args) and args[end] not in (";", "+"):
                 end += 1
-            inner = args[at + 1 : end]
-            place = "{}" if call.program == "find" or any("{}" in word for word in inner) else ""
-            shell.follow(applied(inner, outputs.found_by(call), place), via=call.program)
+            place = call.program != "find" or "{}" in args[at:end]
+            operands = outputs.found_by(call) if place else []
+            shell.follow(_applied(args[at + 1 : end], operands, "{}"), via=call.program)
             at = end
         at += 1
 
@@ -260,8 +226,8 @@ def _git(shell: Shell, call: Call) -> None:
     settings = [value for flag, value in zip(call.args, call.args[1:]) if flag == "-c"]
     settings += ["=".join(args[-2:])] if verb == "config" and len(args) > 1 else []
     for name, _, value in [setting[6:].partition("=") for setting in settings if setting.startswith("alias.")]:
-        shell.aliases["git " + name] = value
-    known = shell.aliases.get("git " + verb, verb)
+        shell.aliases[name] = value
+    known = shell.aliases.get(verb, verb)
     if known[:1] == "!":
         shell.text(known[1:], via="git")
     elif known.split()[:1] != [verb]:
@@ -290,22 +256,17 @@ def _creates(shell: Shell, call: Call) -> None:
         made = words[-1:]
     elif name in ("tar", "unzip"):
         made = [call.given.value("D") or call.given.value("t")]
-    elif name == "ln" and len(words) == 2:
-        shell.trace.links[joined(shell.cwd, words[1])] = joined(shell.cwd, words[0])
     elif name in ("cp", "mv", "install") and len(words) > 1:
         made = words[-1:]
-        text = shell.files.get(joined(shell.cwd, words[-2]))
-        if text is not None:
+        text = shell.trace.files.get(joined(shell.cwd, words[-2]))
+        if text:
             shell.write(words[-1], text)
     elif name in ("tee", "dd"):
-        for word in words:
-            word = word[3:] if word.startswith("of=") else word
-            if isinstance(call.stdin, str):
-                shell.write(word, call.stdin, adds="-a" in call.args)
-            elif any(outputs.fetches(each) for each in call.sources()):
-                shell.trace.fetched.add(joined(shell.cwd, word))
+        for word in [word[3:] if word.startswith("of=") else word for word in words]:
+            shell.write(word, call.stdin if isinstance(call.stdin, str) else call.sources(), adds="-a" in call.args)
     elif name in ("curl", "wget", "aria2c"):
-        shell.trace.fetched.update(joined(shell.cwd, word) for word in fetched_files(call))
+        for word in fetched_files(call):
+            shell.write(word, [call])
     shell.trace.made.update(joined(shell.cwd, word) for word in made if word)
 
 

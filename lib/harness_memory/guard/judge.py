@@ -28,20 +28,21 @@ if TYPE_CHECKING:
 MAX_COMMAND_CHARS = 256 * 1024  # twice what Linux hands to a shell
 MAX_TEXTS = 20  # of one body, for a shell
 MAX_OPERANDS = 200
-SENDERS = outputs.FETCHERS | {"netcat", "telnet", "socat"}
-_GIT_VERBS = ("checkout", "restore", "push", "config")  # of which the row does not tell all
 _TALKERS = ("nc", "ncat", "netcat", "telnet", "socat")  # they send what they read
+SENDERS = outputs.FETCHERS | frozenset(_TALKERS)
 _HEADERS = ("-H", "--header", "-u", "--user", "-o", "--output")
 _RUNS = SHELLS | frozenset("python python3 node ruby perl php deno bun pwsh powershell iex eval source .".split())
 _DELETERS = frozenset(
-    "rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri".split()
-) | frozenset("find fd rsync tar zip 7z mv".split())
-_WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
-_DEVICES = frozenset(
-    "/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random /dev/urandom -".split()
+    """
+    rm unlink shred srm rimraf del-cli rd rmdir del erase deltree remove-item ri find fd rsync tar zip 7z mv
+    """.split()
 )
+_WIDE_MODES = frozenset("777 0777 a+rwx ugo+rwx a=rwx 666 0666 +rwx o+w a+w o+rwx 1777 000 0".split())
+_DEVICES = frozenset("/dev/null /dev/stdin /dev/stdout /dev/stderr /dev/tty /dev/zero /dev/random -".split())
+_LOCAL = ("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal")
 _DATA_PORTS = tuple([":%d/" % port for port in (9200, 7700, 8108, 5984, 8086, 6333, 8500, 8200, 2379, 15672, 8001)])
 _DESTROYING_URLS = ("_delete_by_query", "/doDelete", "/purge_cache")
+_METADATA = ("169.254.169.254", "metadata.google.internal")
 _SCRIPT_SUFFIXES = (".py", ".js", ".mjs", ".cjs", ".ts", ".rb", ".pl", ".php")
 # In a script that is only read: too common, or too unsure without its variables, to ask about.
 _MINOR = frozenset(
@@ -51,7 +52,6 @@ _MINOR = frozenset(
     """.split()
 )
 _ACCESS = {"r": paths.READ, "a": paths.READ, "f": paths.READ, "w": paths.WRITE, "t": paths.WRITE, "d": paths.DELETE}
-_CHANGES = frozenset("w d m t o a n".split())
 _TEMPLATES = (".example", ".sample", ".template", ".dist", ".tmpl", ".default", "-example", "_example", ".env.test")
 _COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip")
 
@@ -59,7 +59,7 @@ _COPIERS = ("cp", "mv", "rsync", "install", "ln", "curl", "wget", "tar", "unzip"
 def findings(text: str, scope: Scope, env: Environment, policy: Any) -> list[Finding]:
     """All findings against a command, in its order."""
     text = text.replace("\0", "").replace("\ufeff", "")  # shells drop the one, and editors do not show the other
-    if "(){" in "".join(text[:2000].split()) and _is_bomb("".join(text[:2000].split())):
+    if _is_bomb("".join(text[:2000].split())):
         return [("system.fork-bomb", text[:80], "")]
     if len(text) > MAX_COMMAND_CHARS:
         return [("guard.unreadable", "a command of %d characters" % len(text), "")]
@@ -105,36 +105,26 @@ def _of_script(against: list[tuple[str, str]]) -> list[tuple[str, str]]:
 class _Judge:
     """What all calls of a trace are judged by."""
 
-    __slots__ = ("env", "found", "hinted", "is_near", "policy", "readers", "scope", "sourced")
-
     def __init__(self, found: Trace, scope: Scope, env: Environment, policy: Any) -> None:
         self.found, self.scope, self.env, self.policy = found, scope, env, policy
-        words = [
-            word for call in found.calls for word in (*call.args, call.cwd, *(each for _, each in call.redirections))
-        ]
-        words += dict.fromkeys([call.stdin[:4000] for call in found.calls if isinstance(call.stdin, str)])
-        text = " ".join(words).lower()
-        is_open = any(mark in text for mark in "\ue001\ue002\ue003") or not {TILDE, TILDE + "/", "/"}.isdisjoint(words)
-        self.hinted = is_open or any(hint in text for hint in HINTS)
-        self.is_near = is_open or any(name in text for name in paths.own_names(scope))
-        self.sourced = False  # a file of secrets is in the environment
+        self.is_sourced = False  # a file of secrets is in the environment
         self.readers = {id(each): call for call in found.calls for each in call.sources()}
 
     def of_call(self, call: Call) -> Found:
         name = call.program
-        yield from self.effects(call)
+        rule = self.effect(call)
+        if rule:
+            yield rule, call.line()
         if name in _DELETERS:
             from . import deletes
 
             yield from deletes.check(call, self.scope, self.found)
         elif name in _SPECIAL:
             yield from _SPECIAL[name](self, call)
-        if name in _RUNS or joined(call.cwd, call.word) in self.found.fetched:
-            yield from self.run_from_elsewhere(call)
+        yield from self.runs_foreign(call)
         if name in SENDERS:
             yield from self.sends(call)
-        if call.row is not None:
-            yield from self.bodies(call)
+        yield from self.code(call)
         yield from self.accessed(call)
         if self.policy.custom:
             yield from self.policy.custom_findings(call, self.scope)
@@ -144,47 +134,40 @@ class _Judge:
 
     # Effects -------------------------------------------------------------------------------------
 
-    def effects(self, call: Call) -> Found:
-        row, name = call.row, call.program
-        if row is None:
-            if call.where != CONTAINER and programs.unknown_effect(call.word, call.args):
-                yield "service.delete", call.line()
-            elif name.startswith(UNKNOWN):  # with the flags of `rm`, and a target that must not go
-                flags = "".join([arg[1:] for arg in call.args if arg[:1] == "-"])
-                from . import deletes
+    def effect(self, call: Call) -> str:
+        from . import deletes
 
-                is_rm = "r" in flags.lower() and "f" in flags and not set(flags) - set("rRfvi")
-                if is_rm and any(deletes.is_grave(word, call, self.scope) for word in call.args):
-                    yield "delete.unknown", call.line()
-            return
+        row, name, words = call.row, call.program, call.given.operands
+        if row is None:
+            if name.startswith(UNKNOWN):  # with the flags of `rm`, and a target that must not go
+                flags = {letter for arg in call.args if arg[:1] == "-" for letter in arg[1:]}
+                is_rm = {"r", "f"} <= flags <= set("rRfvi")
+                return "delete.unknown" if is_rm and any(deletes.is_grave(w, call, self.scope) for w in words) else ""
+            is_told = call.where != CONTAINER and programs.unknown_effect(call.word, call.args)
+            return "service.delete" if is_told else ""
         rule = programs.effect_of(name, row, call.given) if row.effects else ""
-        if name == "dropdb" and rule:
+        if name == "dropdb":
             from .code import is_scratch
 
-            rule = "" if any(is_scratch(word) for word in call.given.operands) else rule
-        if rule == "git.clean":
-            from .deletes import is_disposable
-
-            named = [word.rstrip("/").rpartition("/")[2] for word in call.given.operands[1:]]
-            rule = "" if named and all(is_disposable(word) for word in named) else rule
+            return "" if any(is_scratch(word) for word in words) else rule
+        if rule == "git.clean" and words[1:]:
+            names = [word.rstrip("/").rpartition("/")[2] for word in words[1:]]
+            return "" if all(deletes.is_disposable(name) for name in names) else rule
         if rule == "secret.show" and (call.is_kept or id(call) in self.readers):
-            rule = ""  # a value that goes on to where it is needed
-        if rule and rule != "sql" and not (call.where == CONTAINER and rule.startswith(("system.", "disk."))):
-            yield rule, call.line()
+            return ""  # a value that goes on to where it is needed
+        is_inside = call.where == CONTAINER and rule.startswith(("system.", "disk."))
+        return "" if is_inside or rule == "sql" else rule
 
     def git(self, call: Call) -> Found:
-        verb, _ = call.verb()
-        if verb not in _GIT_VERBS and not self.hinted:
-            return
         from . import gitrules
 
         directory, branch = call.given.value("D"), call.branch
-        if verb == "push" and not branch:
+        if call.verb()[0] == "push" and not branch:
             branch = self.policy.branch(joined(call.cwd, directory) if directory else call.cwd)
         rule = gitrules.rule_for(call, self.policy.protected, branch)
         if rule:
             yield rule, call.line()
-        for word in gitrules.shown(call) if self.hinted else ():
+        for word in gitrules.shown(call):
             if self.rule(word, call) in (paths.SECRET, paths.ENV):
                 yield self.rule(word, call), plain(word)
 
@@ -196,23 +179,21 @@ class _Judge:
         has_mode = not any(flag.startswith("--reference") for flag in given.flags)
         mode = given.operands[0] if has_mode and given.operands else ""
         is_wide = call.program == "chmod" and mode in _WIDE_MODES
-        for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000]:
+        for word in list(dict.fromkeys(given.operands[has_mode:]))[:1000] if call.where != CONTAINER else ():
             path = paths.absolute(word.rstrip("*\ue001") or ".", call.cwd, self.scope)
-            if call.where == CONTAINER or paths.is_temporary(path, self.scope):
-                continue
             is_root = path in deletes.ROOTS or paths.home_relative(path, self.scope) == "~"
             is_system = (is_root or paths.is_system(path)) and not paths.is_within(path, self.scope.places[1])
             if is_system and (is_deep or is_wide):
                 yield "system.permissions", call.line()
-            elif is_deep and is_wide and mode.strip("0"):
+            elif is_deep and is_wide and mode.strip("0") and not paths.is_temporary(path, self.scope):
                 yield "system.world-writable", call.line()
 
     def mounts(self, call: Call) -> Found:
-        from .follow import mount
-
-        for _, kind, value in call.given.values:
-            outside = mount(value)[1] if kind == "B" else ""
-            path = paths.absolute(outside, call.cwd, self.scope) if outside else ""
+        for value in [value for _, kind, value in call.given.values if kind == "B"]:
+            parts = dict([part.partition("=")[::2] for part in value.split(",")])
+            outside = parts.get("source") or parts.get("src") or value.partition(":")[0]
+            is_path = outside[:1] in ("/", ".", TILDE, UNKNOWN)
+            path = paths.absolute(outside, call.cwd, self.scope) if is_path else ""
             if path == "/" or (path and paths.home_relative(path, self.scope) == "~"):
                 yield "docker.mount", call.line()
             elif path and self.rule(outside, call) == paths.SECRET:
@@ -220,24 +201,23 @@ class _Judge:
 
     # Code from elsewhere, and data that leaves ------------------------------------------------------
 
-    def run_from_elsewhere(self, call: Call) -> Found:
+    def runs_foreign(self, call: Call) -> Found:
         """What the network sent, or a decoder made, is run."""
-        words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-")]
-        piped = call.sources() if _reads_program(call) else []
-        made = [each for arg in call.args for each in self.found.made_by(arg)]
-        is_fetched = any(joined(call.cwd, word) in self.found.fetched for word in words)
-        if is_fetched or any(outputs.fetches(each) for each in (*made, *piped)):
+        words = [call.word, *(arg for arg in call.args[:3] if arg[:1] != "-" and call.program in _RUNS)]
+        origins = [each for word in words for each in self.found.writers(call.cwd, word)]
+        if call.program in _RUNS:
+            origins += [each for arg in call.args for each in self.found.made_by(arg)]
+            origins += call.sources() if _reads_program(call) else []
+        if any(outputs.fetches(each) for each in origins):
             yield "remote.pipe-to-shell", call.line()
-        elif any(outputs.decodes(each) for each in (*made, *piped)) or (
-            call.program in SHELLS and call.stdin == UNKNOWN and _reads_program(call)
-        ):
+        elif any(outputs.decodes(each) for each in origins):
             yield "code.hidden", call.line()
 
     def sends(self, call: Call) -> Found:
         given, name = call.given, call.program
-        if any("169.254.169.254" in arg or "metadata.google.internal" in arg for arg in call.args):
+        if any(host in arg for arg in call.args for host in _METADATA):
             yield "exfil.metadata", call.line()
-        is_local = any(_is_local(arg.partition("://")[2] or arg) for arg in call.args)
+        is_local = any((arg.partition("://")[2] or arg).lstrip("/").startswith(_LOCAL) for arg in call.args)
         method = (given.value("M") or "".join(given.operands[:1])).upper()
         is_data = any(port in arg + "/" for arg in call.args for port in _DATA_PORTS)
         if method == "DELETE" and not is_local:
@@ -246,35 +226,31 @@ class _Judge:
             yield "db.destroy", call.line()
         if is_local:
             return
-        if given.has("-e,-c,--exec,--sh-exec") and name in _TALKERS[:3]:
-            yield "remote.shell", call.line()
         sent = [value for _, kind, value in given.values if kind in ("b", "r")]
         sources = call.sources() if sent or name in _TALKERS else []
         for value in sent:
-            sources = sources + self.found.written.get(joined(call.cwd, value.rpartition("@")[2]), [])
-        if any(outputs.shows_secret(each) for each in sources):
-            yield "exfil.secret", call.line()
+            sources = sources + self.found.writers(call.cwd, value.rpartition("@")[2])
+        files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
+        files += [(word.rpartition("@")[2], call) for word in given.operands if "@" in word and "://" not in word]
+        files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
+        rules = {self.rule(word, each): plain(word) for word, each in files}
+        if any(outputs.shows_secret(each) for each in sources) or {paths.SECRET, paths.ENV} & set(rules):
+            yield "exfil.secret", rules.get(paths.SECRET) or rules.get(paths.ENV) or call.line()
+        values = [value for option, _, value in given.values if option not in _HEADERS] + given.operands
+        if any(outputs.shows_secret(each) for value in values for each in self.found.made_by(value)):
+            yield "exfil.secret?", call.line()
         sources = sources + [each for value in (*sent, *given.operands) for each in self.found.made_by(value)]
-        if any(each.program in SHELLS for each in sources) and name in _TALKERS:
+        is_shell = given.has("-e,-c,--exec,--sh-exec") or any(each.program in SHELLS for each in sources)
+        if is_shell and name in _TALKERS:
             yield "remote.shell", call.line()
         if any(outputs.shows_environment(each) for each in sources):
             yield "exfil.environment", call.line()
         elif any(each.program in outputs.PACKERS or "archive" in each.args[:1] for each in sources):
             yield "exfil.tree", call.line()
-        for value in [value for option, _, value in given.values if option not in _HEADERS] + given.operands:
-            is_shown = any(outputs.shows_secret(each) for each in self.found.made_by(value))
-            if is_shown or any(secret in value for secret in self.found.secrets):
-                yield "exfil.secret?", call.line()
-        files = [(word, each) for each in sources if each.row for kind, word in each.accesses() if kind == "r"]
-        sent += [word for word in given.operands if "@" in word and "://" not in word]  # http HOST name@file
-        files += [(value.replace("<", "@").rpartition("@")[2].partition(";")[0], call) for value in sent]
-        for word, each in files:
-            if self.rule(word, each) in (paths.SECRET, paths.ENV):
-                yield "exfil.secret", plain(word)
 
     # Code in a command ------------------------------------------------------------------------------
 
-    def bodies(self, call: Call) -> Found:
+    def code(self, call: Call) -> Found:
         is_query = call.row is not None and "q*" in call.row.operands
         if call.row is None or not (is_query or call.row.has_code):
             return
@@ -283,7 +259,7 @@ class _Judge:
         if is_query:
             yield from (("db.destroy", text[:120]) for text in code.database_texts(call) if code.destroys(text))
             return
-        body = code.body_of(call)
+        body = code.body_of(call, self.found)
         text = "" if body else self.script_on_disk(call)
         if not body and not text:
             return
@@ -291,13 +267,13 @@ class _Judge:
         made = code.calls_of(body or text, call.program)
         against = list(code.check(body or text, call, self.scope, made, self.found))
         for command in list(dict.fromkeys(code.shell_texts(body or text, call.program, made)))[:MAX_TEXTS]:
+            scope = self.scope
             try:
-                inner = expand.trace(
-                    command, call.cwd, self.scope.home, self.scope.project, self.env, within=self.found
-                )
-                against += [(rule, about) for rule, about, _ in of_trace(inner, self.scope, self.env, self.policy)]
+                inner = expand.trace(command, call.cwd, scope.home, scope.project, self.env, within=self.found)
+                inner_findings = of_trace(inner, scope, self.env, self.policy)
             except Unreadable:
-                against += [(rule, about) for rule, about, _ in coarse(command, self.scope)]
+                inner_findings = coarse(command, scope)
+            against += [(rule, about) for rule, about, _ in inner_findings]
         if text:  # of a file on disk, the paths that it opens are its own affair
             against = _of_script([each for each in against if each[0][:5] != "path."])
         yield from against
@@ -316,25 +292,24 @@ class _Judge:
     def accessed(self, call: Call) -> Found:
         """What the call reads and writes."""
         for operator, word in call.redirections:
-            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not _is_local(word[9:]):
+            if word.startswith(("/dev/tcp/", "/dev/udp/")) and not word[9:].startswith(_LOCAL):
                 yield "remote.shell", call.line()
             else:
                 yield from self.one("r" if operator == "<" else "w", word, call)
         if "--help" in call.args or "-whatif" in [arg.lower() for arg in call.args[-3:]]:
             return
         kinds = list(call.accesses())
-        if not (self.hinted or self.is_near or any(kind in _CHANGES for kind, _ in kinds)):
-            kinds = [each for each in kinds[:20] if each[0] == "r" and self.is_link(each[1], call)]
-        if self.is_near and call.program in ("grep", "rg", "ag") and not any(kind == "r" for kind, _ in kinds):
+        is_search = call.program in ("grep", "rg", "ag")
+        if is_search and not any(kind == "r" for kind, _ in kinds):
             kinds.append(("r", "."))
         is_template = any(word.lower().endswith(_TEMPLATES) for kind, word in kinds if kind in ("r", "o"))
-        is_search = call.given.has("--hidden,-r,-R,--recursive") and call.program in ("grep", "rg", "ag")
+        is_deep = is_search and call.given.has("--hidden,-r,-R,--recursive")
         for number, (kind, word) in enumerate(kinds):
             if number > MAX_OPERANDS and not any(hint in word.lower() for hint in HINTS):
                 continue
             if kind == "w" and is_template and paths.is_env(word.rpartition("/")[2].lower()):
                 continue  # cp .env.example .env
-            if kind == "r" and is_search and word.rstrip("/") in (TILDE, ""):
+            if kind == "r" and is_deep and word.rstrip("/") in (TILDE, ""):
                 yield paths.SENSITIVE, plain(word)
             yield from self.one(kind, word, call)
         if call.program in _COPIERS and not call.where and not call.given.has("-n,--dry-run"):
@@ -348,16 +323,13 @@ class _Judge:
         if kind == "h" and word[:5].lower() == "file:":
             kind = "r"
         if kind == "u" and call.program in ("source", "."):
-            self.sourced = self.sourced or self.rule(word, call) == paths.ENV
+            self.is_sourced = self.is_sourced or self.rule(word, call) == paths.ENV
         if kind in ("?", "q", "e"):
             yield from self.guess(word, call, is_sent=kind == "e")
         elif kind in ("m", "n", "o"):
             rule = self.rule(word, call, paths.DELETE if kind == "o" else paths.WRITE)
-            if (
-                rule.startswith("self.")
-                or (kind == "m" and rule[:11] == "path.system")
-                or (kind == "o" and rule == paths.SECRET)
-            ):
+            is_moved = (kind == "m" and rule[:11] == "path.system") or (kind == "o" and rule == paths.SECRET)
+            if rule.startswith("self.") or is_moved:
                 yield rule, plain(word)
         elif kind in _ACCESS:
             rule = self.rule(word, call, _ACCESS[kind])
@@ -375,21 +347,20 @@ class _Judge:
             return not any(each.program in SENDERS for each in self.found.calls)
         is_quiet = call.program == "openssl" and call.given.has("-out,-pubout,-noout") and "enc" not in call.args[:1]
         reader = self.readers.get(id(call))
-        return is_quiet or kind == "a" or shows_names(call) or (reader is not None and shows_names(reader))
+        return is_quiet or kind == "a" or _shows_names(call) or (reader is not None and _shows_names(reader))
 
     def guess(self, word: str, call: Call, *, is_sent: bool) -> Found:
         """A word that may be a path: read, and written where that is ours."""
         if set("'\"()<>|;`{}$\n ") & set(word) or "://" in word:
             return
         is_known = call.row is not None and "q*" not in call.row.operands
-        is_cloned = call.program == "git" and "clone" in call.args
+        is_written = not call.where and (call.row is None or (call.program == "git" and "clone" in call.args))
         for piece in [word, *word.replace("@", "=").split("=")[1:]]:
             if ("/" not in piece and piece[:1] not in (".", TILDE)) or len(piece) < 3:
                 continue
             rule = self.rule(piece, call) if not is_known or (is_sent and ":" not in piece[2:]) else ""
             if rule == paths.SECRET or (is_sent and rule == paths.ENV):
                 yield rule, plain(piece)
-            is_written = self.is_near and not call.where and (call.row is None or is_cloned)
             if is_written and self.rule(piece, call, paths.WRITE).startswith("self."):
                 yield "self.touch", plain(piece)
 
@@ -413,16 +384,10 @@ class _Judge:
                 if rule:
                     yield rule, plain(target)
 
-    def is_link(self, word: str, call: Call) -> bool:
-        """Whether a word that says nothing may be a link to something."""
-        if UNKNOWN in call.cwd or call.where or len(word) > 300 or UNKNOWN in word or "\n" in word:
-            return False
-        return paths.has_link(joined(call.cwd, word).replace(TILDE, self.scope.home, 1))
-
     # Ourselves --------------------------------------------------------------------------------------
 
     def environment(self, call: Call) -> Found:
-        if self.sourced and outputs.shows_environment(call) and id(call) not in self.readers:
+        if self.is_sourced and outputs.shows_environment(call) and id(call) not in self.readers:
             yield "secret.show", call.line()
         if any(arg.startswith("HARNESS_MEMORY=") and arg[15:] for arg in call.args):
             yield "self.uninstall", call.line()
@@ -430,14 +395,14 @@ class _Judge:
     def scripts(self, call: Call) -> Found:
         """`python3 harness guard …`, `python -m twine upload`, `php artisan db:wipe`: the script is the program."""
         words = [value for _, kind, value in call.given.values if kind == "P"] or call.given.operands[:1]
-        if words:
-            args = call.args[call.args.index(words[0]) + 1 :] if words[0] in call.args else []
-            inner = expand.Call(words[0], args, call.cwd)
+        if words and words[0] in call.args:
+            inner = expand.Call(words[0], call.args[call.args.index(words[0]) + 1 :], call.cwd)
             inner.via = call.via
-            if inner.program in _SPECIAL:
-                yield from _SPECIAL[inner.program](self, inner)
-            elif inner.row is not None and inner.row.effects:
-                yield from self.effects(inner)
+            rule = self.effect(inner) if inner.row is not None else ""
+            if inner.program in _OURS:
+                yield from self.ourselves(inner)
+            elif rule:
+                yield rule, inner.line()
 
     def uploads(self, call: Call) -> Found:
         """What a script for `sftp` puts elsewhere."""
@@ -448,12 +413,15 @@ class _Judge:
     def ourselves(self, call: Call) -> Found:
         from . import ours
 
-        disguise = ours.disguise(call, self.found.calls) if call.args[:1] == ["memory"] else ""
-        for rule in filter(None, (ours.rule_for(call.program, call.args), disguise)):
+        rule = ours.rule_for(call.program, call.args)
+        if call.args[:1] == ["memory"] and ours.is_displaced(self.found.calls):
+            rule = rule or "self.other-memory"
+        if rule:
             yield rule, call.line()
         yield from self.one("w", ours.written(call.args), call)
 
 
+_OURS = ("harness", "harness.py", "install.py")
 _SPECIAL: dict[str, Any] = {
     "git": _Judge.git,
     "sftp": _Judge.uploads,
@@ -461,11 +429,11 @@ _SPECIAL: dict[str, Any] = {
     **dict.fromkeys(("docker", "podman", "nerdctl", "docker-compose"), _Judge.mounts),
     **dict.fromkeys(("env", "printenv", "export", "declare", "set", "typeset"), _Judge.environment),
     **dict.fromkeys(("python", "python3", "php"), _Judge.scripts),
-    **dict.fromkeys(("harness", "harness.py", "install.py"), _Judge.ourselves),
+    **dict.fromkeys(_OURS, _Judge.ourselves),
 }
 
 
-def shows_names(call: Call) -> bool:
+def _shows_names(call: Call) -> bool:
     """Whether only names of variables, or a count, come out: `cut -d= -f1 .env`."""
     text = " ".join(call.args).replace("'", "").replace("-d =", "-d=").replace("-F =", "-F=").replace("-f 1", "-f1")
     if call.program == "cut":
@@ -474,19 +442,15 @@ def shows_names(call: Call) -> bool:
         return "=.*/" in text and "-n" not in call.args
     if call.program in ("awk", "gawk"):
         return "-F=" in text and "$1" in text and "$2" not in text and "$0" not in text
-    is_part = any(arg in ("-o", "-oE", "-Eo", "-oP", "-Po") for arg in call.args)
-    return call.program in ("wc", "xargs") or (call.program in ("grep", "egrep", "rg") and is_part and "=." not in text)
-
-
-def _is_local(text: str) -> bool:
-    return text.lstrip("/").startswith(("localhost", "127.0.0.1", "[::1]", "0.0.0.0", "host.docker.internal"))
+    is_part = call.given.has("-o") and "=." not in text
+    return call.program in ("wc", "xargs") or (call.program in ("grep", "egrep", "rg") and is_part)
 
 
 def _reads_program(call: Call) -> bool:
     """Whether an interpreter takes its program, not just its data, from standard input."""
-    if call.program in SHELLS and any(arg[:1] == "-" and arg[1:2] != "-" and "c" in arg for arg in call.args):
-        return "xargs" in call.via and any(UNKNOWN in arg for arg in call.args)
-    if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r", "-n"}.isdisjoint(call.args):
+    if "xargs" in call.via and call.program in SHELLS:
+        return any(UNKNOWN in arg for arg in call.args)
+    if not {"-c", "-e", "-m", "-ne", "-pe", "-p", "-r", "-n"}.isdisjoint(call.given.flags):
         return False
     operands = [arg for arg in call.args if arg[:1] not in ("-", "+") or arg == "-"]
     return not operands or operands[0] in ("-", "/dev/stdin") or "-s" in call.args
@@ -510,14 +474,12 @@ def coarse(text: str, scope: Scope) -> list[Finding]:
 
 def _is_loss(words: list[str]) -> bool:
     call = expand.Call(words[0], words[1:60], "/")
-    flags = "".join([word for word in words[1:] if word[:1] == "-"])
     if call.program in ("rm", "chmod", "chown") or "$" in words[0]:
-        return "r" in flags.lower() and (call.program == "rm" or "R" in flags or "f" in flags)
+        return call.given.has("-r,-R,--recursive")
     if call.program in ("dd", "find"):
         return "-delete" in words or "-exec" in words or any(word.startswith("of=") for word in words)
-    is_forced = call.program == "git" and not {"-f", "--force", "--mirror"}.isdisjoint(words)
     rule = programs.effect_of(call.program, call.row, call.given) if call.row else ""
-    return bool(rule) or is_forced or call.program in ("mkfs", "wipefs", "shred")
+    return bool(rule) or (call.program == "git" and call.given.has("-f,--force"))
 
 
 def _reaches(word: str, scope: Scope) -> bool:
@@ -527,7 +489,7 @@ def _reaches(word: str, scope: Scope) -> bool:
     for path in word.replace("<", ">").replace("=", ">").replace("$home", "~").split(">"):
         path = TILDE + path[1:] if path[:1] == "~" else path
         if path and len(scope.judged) < paths.MAX_JUDGED - 2:
-            own = paths.rule_for(path, paths.WRITE, scope.cwd, scope)
-            if own.startswith("self.") or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET:
+            is_ours = paths.rule_for(path, paths.WRITE, scope.cwd, scope).startswith("self.")
+            if is_ours or paths.rule_for(path, paths.READ, scope.cwd, scope) == paths.SECRET:
                 return True
     return False

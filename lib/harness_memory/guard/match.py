@@ -11,6 +11,8 @@ from the project, or from `/` or `~`; `*` stays in a folder, `**` spans folders.
 
 from __future__ import annotations
 
+from .words import fits
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,7 +83,7 @@ def facts(question: Question) -> Facts:
             if call.row is not None and call.row.has_code and trace.budget.left > 0:
                 from . import code
 
-                body = code.body_of(call)
+                body = code.body_of(call, trace)
                 trace.budget.left -= code.BODY_COST
                 texts += code.shell_texts(body, call.program, code.calls_of(body, call.program))
             places += [(access, word, call.cwd) for access, word in touched(call)]
@@ -122,7 +124,7 @@ def matches(found: Facts, pattern: str, access: str = "any") -> str:
 def fits_command(words: list[str], pattern: str) -> bool:
     if "*" not in pattern and "?" not in pattern:
         return words[: len(pattern.split())] == pattern.split()
-    return _fits(" ".join(words), " ".join(pattern.split()), "")
+    return fits(" ".join(words), " ".join(pattern.split()), "")
 
 
 def fits_path(path: str, pattern: str, project: str) -> bool:
@@ -131,33 +133,6 @@ def fits_path(path: str, pattern: str, project: str) -> bool:
             return False
         path = path[len(project.rstrip("/")) + 1 :]
         if "/" not in pattern.rstrip("/"):  # a name, wherever it stands
-            return any(_fits(part, pattern.rstrip("/"), "/") for part in path.split("/"))
+            return any(fits(part, pattern.rstrip("/"), "/") for part in path.split("/"))
     pattern = pattern + "**" if pattern.endswith("/") else pattern
-    return _fits(path, pattern, "/") or (pattern.endswith("/**") and path == pattern[:-3])
-
-
-def _fits(text: str, pattern: str, separator: str) -> bool:
-    """A glob by states, linear in both: `**` spans separators, `*` and `?` do not."""
-    states = {0}
-    for char in [*text, ""]:
-        waiting = list(states)
-        while waiting:  # stars may stand for nothing
-            at = waiting.pop()
-            for step in (
-                (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ()
-            ):
-                if step not in states:
-                    states.add(step)
-                    waiting.append(step)
-        if not char:
-            return len(pattern) in states
-        ahead = set()
-        for at in states:
-            wanted = pattern[at : at + 1]
-            is_open = char != separator or pattern[at : at + 2] == "**" or pattern[at - 1 : at + 1] == "**"
-            if wanted == "*" and is_open:
-                ahead.add(at)
-            elif wanted and (wanted == char or (wanted == "?" and char != separator)):
-                ahead.add(at + 1)
-        states = ahead
-    return False
+    return fits(path, pattern, "/") or (pattern.endswith("/**") and path == pattern[:-3])

@@ -43,8 +43,6 @@ _QUIET = {
     "sync": "run status",
 }
 _ORDERS = ("--require", "--after")  # steps that later sessions would be told to take
-_TERMINALS = frozenset("script unbuffer expect tmux screen socat ssh".split())  # in which a person seems to type
-_SETTERS = frozenset("env export declare typeset readonly unset".split())
 _PLACES = ("CLAUDE_PROJECT_DIR=", "CLAUDE_CONFIG_DIR=", "HARNESS_MEMORY_HOME=")
 
 
@@ -94,22 +92,10 @@ def written(args: list[str]) -> str:
     return next(filter(None, (_value(args, "--out", at) for at in range(len(args)))), "")
 
 
-def disguise(call: Call, calls: list[Call]) -> str:
-    """The rule against a call of ours in a terminal or an environment that is made for it."""
-    setters = [each for each in calls if each.program in _SETTERS]
-    words = [word for each in setters for word in each.args]
-    is_bare = any(_is_emptied(each) for each in setters)
-    if not _TERMINALS.isdisjoint(call.via) or is_bare or any("CLAUDE" in word and "=" not in word for word in words):
-        return "self.person"
-    if any(word.startswith(_PLACES) for word in words):
-        return "self.other-memory"
-    return "self.person" if any(word.startswith("CLAUDE") for word in words) else ""
-
-
-def _is_emptied(call: Call) -> bool:
-    flags = [word for word in call.args if word[:1] == "-"]
-    is_short = any(flag[1:2] != "-" and "i" in flag.partition("u")[0] for flag in flags)
-    return call.program == "env" and (is_short or "-" in flags or "--ignore-environment" in flags)
+def is_displaced(calls: list[Call]) -> bool:
+    """Whether the environment is changed so that our command line sees another project's memory."""
+    words = [word for each in calls if each.program in ("env", "export", "declare") for word in each.args]
+    return any(word.startswith(_PLACES) for word in words)
 
 
 def _has(args: list[str], options: Iterable[str]) -> bool:

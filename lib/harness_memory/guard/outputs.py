@@ -1,11 +1,10 @@
-"""What calls hand on: the text they print where it can be known, the paths they find, where it comes from."""
+"""What calls hand on: the text they print where it can be known, the paths they list, what it may be worth."""
 
 from __future__ import annotations
 
-from ..base.process import system
 from . import programs, shell
-from .shell import QUESTION, STAR, TILDE, UNKNOWN
-from .words import MAX_VALUES, globbed, joined, listed
+from .shell import STAR, UNKNOWN
+from .words import MAX_VALUES, distinct, globbed, joined, narrows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,11 +15,10 @@ if TYPE_CHECKING:
 MAX_SAID_CHARS = 1 << 16
 FETCHERS = frozenset("curl wget fetch aria2c http https xh nc ncat lynx iwr irm invoke-webrequest".split())
 PACKERS = frozenset("tar gtar bsdtar zip 7z cpio pax".split())
-_LISTS_NAMES = ("find", "fd", "fdfind")
 _PASS_ON = frozenset("grep egrep rg sort head tail uniq awk sed cut tr xargs tac".split())
 _NARROW = frozenset("grep egrep rg head tail awk sed".split())
-_NARROWING = ("-mtime", "-atime", "-ctime", "-mmin", "-amin", "-newer", "-empty", "-inum")
-_DECODES = ("-d", "-D", "--decode", "-di")
+_NARROWING = frozenset("-mtime -atime -ctime -mmin -amin -newer -empty -inum -size".split())
+_DECODERS = frozenset("uudecode rev gunzip zcat bzcat xzcat unxz".split())
 
 
 def fetches(call: Call) -> bool:
@@ -29,11 +27,9 @@ def fetches(call: Call) -> bool:
 
 def decodes(call: Call) -> bool:
     """Whether a call turns text that cannot be read into text that can."""
-    if call.program in ("base64", "gbase64", "base32"):
-        return any(arg in _DECODES for arg in call.args)
-    if call.program in ("openssl", "xxd"):
-        return "-d" in call.args or any(arg.startswith("-r") for arg in call.args)
-    return call.program in ("uudecode", "rev", "gunzip", "zcat", "bzcat", "xzcat", "unxz")
+    if call.program in ("base64", "gbase64", "base32", "openssl", "xxd"):
+        return call.given.has("-d,-D,--decode,-di,-r")
+    return call.program in _DECODERS
 
 
 def shows_environment(call: Call) -> bool:
@@ -51,67 +47,42 @@ def is_telling(call: Call) -> bool:
     return fetches(call) or decodes(call) or shows_environment(call) or shows_secret(call) or call.program in PACKERS
 
 
-def is_missing(path: str, found: Trace) -> bool:
-    """Whether a folder that can be seen lacks this one, which nothing here makes either."""
-    full = found.home + path[1:] if path[:1] == TILDE else path
-    if UNKNOWN in full or not full.startswith("/") or any(full.startswith(made) for made in found.made):
-        return False
-    try:
-        system.lstat(full.rpartition("/")[0] or "/")
-    except (OSError, ValueError):
-        return False
-    try:
-        system.lstat(full)
-    except (OSError, ValueError):
-        return True
-    return False
-
-
 def said(call: Call, found: Trace) -> str | None:
     """The text that a call prints, where it can be known."""
     name, args = call.program, call.args
     if name == "echo":
-        escapes = False
-        while args and args[0] in ("-n", "-e", "-ne", "-en", "-E"):
-            escapes = escapes or "e" in args[0]
-            args = args[1:]
-        text = " ".join(args) + "\n"
-        return shell.unescaped(text) if escapes else text
+        flags = [arg for arg in args[:2] if arg in ("-n", "-e", "-ne", "-en", "-E")]
+        text = " ".join(args[len(flags) :]) + "\n"
+        return shell.unescaped(text) if "e" in "".join(flags) else text
     if name == "printf" and args:
-        return printed([arg for arg in args if arg != "--"])
+        return _printed([arg for arg in args if arg != "--"])
     if name in ("cat", "tee") and isinstance(call.stdin, str) and (name == "tee" or all(a[:1] == "-" for a in args)):
         return call.stdin
-    if name == "cat" and len(args) == 1:
-        return call.texts.get(joined(call.cwd, args[0]))
-    if name == "which" and len(args) == 1:
-        return "/usr/bin/" + args[0]
     if name == "pwd":
         return call.cwd
     if name == "mktemp":
-        made = joined(found.env.get("TMPDIR") or "/tmp", "mktemp.made")
-        made = made if not args or "/" not in args[-1] else shell.plain(args[-1])
-        found.made.add(made)
-        return made
-    if name in ("whoami", "logname"):
-        return found.env.get("USER") or found.env.get("LOGNAME") or UNKNOWN
-    if name == "dirname" and len(args) == 1:
-        return args[0].rstrip("/").rpartition("/")[0] or ("/" if args[0].startswith("/") else ".")
-    if name == "basename" and args:
-        return args[0].rstrip("/").rpartition("/")[2]
-    if name in ("realpath", "readlink") and args:
-        return joined(call.cwd, args[-1]) if call.cwd and UNKNOWN not in args[-1] else None
+        made = args[-1] if args and "/" in args[-1] else joined(found.env.get("TMPDIR") or "/tmp", "mktemp.made")
+        found.made.add(shell.plain(made))
+        return shell.plain(made)
     if name == "git" and "rev-parse" in args and "--show-toplevel" in args:
         return found.project or None
-    return None
+    if len(args) != 1:
+        return None
+    if name == "cat":
+        text = found.files.get(joined(call.cwd, args[0]))  # type: ignore[assignment]
+        return text if isinstance(text, str) else None
+    if name == "dirname":
+        return args[0].rstrip("/").rpartition("/")[0] or ("/" if args[0].startswith("/") else ".")
+    if name in ("which", "basename"):
+        return args[0].rstrip("/").rpartition("/")[2]
+    return joined(call.cwd, args[0]) if name in ("realpath", "readlink") else None
 
 
-def printed(args: list[str]) -> str:
+def _printed(args: list[str]) -> str:
     """What `printf` makes of its arguments."""
     if sum([len(arg) for arg in args]) > MAX_SAID_CHARS:
         return UNKNOWN
-    form = shell.unescaped(args[0]) if args else ""
-    text = ""
-    rest = args[1:]
+    form, rest, text = shell.unescaped(args[0]) if args else "", args[1:], ""
     while "%" in form:
         pieces = form.split("%")
         text += pieces[0]
@@ -124,74 +95,61 @@ def printed(args: list[str]) -> str:
 
 def found_by(call: Call) -> list[str]:
     """The paths that `find` or `fd` hands on: each start with the names that were asked for below it."""
-    starts, names, narrowed = find_parts(call)
-    if not names:
-        names = [UNKNOWN if narrowed and call.program == "find" else STAR]
+    starts, names, is_narrowed = find_parts(call)
+    names = names or [UNKNOWN if is_narrowed and call.program == "find" else STAR]
     return [start.rstrip("/") + "/" + name for start in starts for name in names][:MAX_VALUES]
 
 
 def find_parts(call: Call) -> tuple[list[str], list[str], bool]:
     """Where `find` starts, the names it looks for, and whether anything else narrows it."""
     args = call.args
-    operands = [arg for arg in args if not arg.startswith("-")]
     if call.program != "find":
+        operands = [arg for arg in args if not arg.startswith("-")]
         return (operands[1:] or ["."], [globbed(operands[0])] if operands else [], True)
-    first = next(
-        (at for at, arg in enumerate(args) if arg[:1] in ("-", "(", "!") and arg not in ("-L", "-P", "-H")), len(args)
-    )
-    names = []
-    narrowed = False
+    starts, names, is_narrowed = [], [], False
     # `-name x -prune -o …` is about all but x, `-name x -prune -exec …` about x.
     pruned = max([at for at, arg in enumerate(args) if arg == "-prune" and "-o" in args[at + 1 : at + 3]], default=0)
-    pruned = 0 if any(arg in ("-exec", "-delete") for arg in args[:pruned]) else pruned
+    is_start = True
     for at, (before, flag, value) in enumerate(zip(["", *args], args, [*args[1:], ""])):
-        is_left_out = before in ("!", "-not") or at < pruned
+        is_start = is_start and (flag[:1] not in ("-", "(", "!") or flag in ("-L", "-P", "-H"))
+        starts += [flag] if is_start and flag[:1] != "-" else []
+        if before in ("!", "-not") or at < pruned:
+            continue
         if flag in ("-name", "-iname"):
-            names += [globbed(value)] if not is_left_out and narrows(value) else []
-        elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex") and not is_left_out:
+            names += [globbed(value)] if narrows(value) else []
+        elif flag in ("-path", "-ipath", "-wholename", "-regex", "-iregex"):
             last = value.rstrip("/*").rpartition("/")[2]
-            narrowed = narrowed or narrows(value.replace("/", ""))
+            is_narrowed = is_narrowed or narrows(value.replace("/", ""))
             names += [globbed(last)] if last and flag.endswith("path") else []
-        elif flag in _NARROWING or (flag == "-size" and value != "+0"):
-            narrowed = True
-    return [arg for arg in args[:first] if arg[:1] != "-"] or ["."], names, narrowed
-
-
-def narrows(pattern: str) -> bool:
-    """Whether a pattern leaves anything out: `?*`, `*.*` and `[a-z]*` hardly do."""
-    start, end = pattern.find("["), pattern.find("]")
-    if 0 <= start < end and not set("-!^").isdisjoint(pattern[start:end]):
-        pattern = pattern[:start] + pattern[end + 1 :]
-    return pattern.strip("*?." + STAR + QUESTION) != ""
+        is_narrowed = is_narrowed or (flag in _NARROWING and value != "+0")
+    return starts or ["."], names, is_narrowed
 
 
 def fed_words(stdin: Any, *, lines: bool = False) -> list[str]:
     """The arguments that a program reads from its standard input."""
     if isinstance(stdin, str):
-        return listed([word for word in (stdin.split("\n") if lines else stdin.split()) if word])
-    narrowed = False
+        return distinct([word for word in (stdin.split("\n") if lines else stdin.split()) if word])
+    is_narrowed = False
     for call in reversed(stdin or ()):
         words = _listed_by(call)
         if words:
-            return [word.replace(STAR, UNKNOWN) for word in words] if narrowed else words
+            return [word.replace(STAR, UNKNOWN) for word in words] if is_narrowed else words
         if call.program not in _PASS_ON:
             break
-        narrowed = narrowed or (call.program in _NARROW and "-v" not in call.args)
+        is_narrowed = is_narrowed or (call.program in _NARROW and "-v" not in call.args)
     return [UNKNOWN]
 
 
 def _listed_by(call: Call) -> list[str]:
     """The files of a listing: all of the project is `./*`."""
-    if call.program in _LISTS_NAMES:
-        return found_by(call)
     operands = [arg for arg in call.args if arg[:1] != "-"]
+    if call.program in ("find", "fd", "fdfind"):
+        return found_by(call)
     if call.program == "ls":
         patterns = [arg for arg in operands if STAR in arg or "." in arg.rpartition("/")[2][1:]]
         return patterns or [(operands[0].rstrip("/") if operands else ".") + "/" + STAR]
-    if call.program == "git" and operands[:1] in (["ls-files"], ["ls-tree"]):
-        is_other = not {"-o", "--others", "-d", "--deleted", "-i", "--ignored"}.isdisjoint(call.args)
-        narrow = [arg for arg in operands[1:] if arg not in ("HEAD", ".")]
-        return ["./" + (UNKNOWN if is_other or narrow else STAR)]
-    if call.program == "git" and operands[:1] in (["diff"], ["status"]):
-        return ["./" + UNKNOWN]
+    if call.program == "git" and operands[:1] in (["ls-files"], ["ls-tree"], ["diff"], ["status"]):
+        is_some = operands[0] in ("diff", "status") or call.given.has("-o,--others,-d,--deleted,-i,--ignored")
+        is_some = is_some or any(arg not in ("HEAD", ".") for arg in operands[1:])
+        return ["./" + (UNKNOWN if is_some else STAR)]
     return []

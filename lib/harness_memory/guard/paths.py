@@ -6,9 +6,9 @@ directory (anyone's) as `~`. Both the path as written and the place it really le
 
 from __future__ import annotations
 
-from ..base.process import system
+from .quick import HINTS
 from .shell import BRACKET, GLOBS, QUESTION, STAR, TILDE, UNKNOWN, Unreadable
-from .words import folded, joined
+from .words import fits, folded, joined
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from .question import Environment
 
 MAX_PATH_CHARS = 5000  # no system takes longer ones
-MAX_JUDGED = 300  # of one question
+MAX_JUDGED = 300  # of one question; beyond that only what may be a secret, as often again
 READ, WRITE, DELETE = "read", "write", "delete"
 SECRET, ENV, SENSITIVE, STARTUP = "path.secret", "path.env", "path.sensitive", "path.startup"
 
@@ -53,7 +53,8 @@ _SECRET_NAMES = frozenset(
 )
 _SECRET_SYSTEM = tuple(
     """
-    /etc/shadow /etc/gshadow /etc/krb5.keytab /etc/kubernetes/admin.conf /etc/rancher/k3s/k3s.yaml /run/secrets/
+    /etc/shadow /etc/gshadow /etc/ssh/ssh_host_ /etc/krb5.keytab
+    /etc/kubernetes/admin.conf /etc/rancher/k3s/k3s.yaml /run/secrets/
     /var/run/secrets/ /dev/mem /dev/kmem /proc/kcore /etc/ssl/private/ /etc/security/opasswd /library/keychains/
     /system/library/keychains/ /c/windows/system32/config/sam
     """.split()
@@ -107,6 +108,7 @@ _DISKS = tuple(
     """.split()
 )
 _FREE_PREFIXES = ("/usr/local/", "/usr/src/", "/library/caches/", "/proc/self/fd/", "/etc/hosts.d/")
+_PUBLIC = (".pub", ".example", ".sample", ".template", ".dist", ".tmpl")
 _CI_NAMES = frozenset(
     """
     .gitlab-ci.yml .travis.yml jenkinsfile azure-pipelines.yml bitbucket-pipelines.yml .drone.yml .woodpecker.yml
@@ -132,11 +134,10 @@ class Scope:
         self.project = project or cwd
         self.cwd = cwd
         self.user = (env.get("USER") or env.get("LOGNAME") or home.rpartition("/")[2]).lower()
-        self.homes = tuple(dict.fromkeys([form(home), form(_real(home))]))
-        self.root = [form(root), form(_real(root))] if root else []
-        self.tree = [form(tree), form(_real(tree))] if tree else []
-        config = env.get("CLAUDE_CONFIG_DIR") or home + "/.claude"
-        self.config = [form(config), form(_real(config))]
+        self.homes, self.root, self.tree, self.config = (
+            list(dict.fromkeys([form(place), form(real(place))])) if place else []
+            for place in (home, root, tree, env.get("CLAUDE_CONFIG_DIR") or home + "/.claude")
+        )
         temps = ["/tmp", "/var/tmp", "/dev/shm", "/var/folders", "/c/temp", "/c/tmp", "/c/windows/temp"]
         self.temps = temps + [form(env[name]) for name in ("TMPDIR", "TEMP", "TMP") if len(env.get(name, "")) > 2]
         self.places = (form(cwd), form(self.project))
@@ -146,98 +147,52 @@ class Scope:
 
 def absolute(word: str, cwd: str, scope: Scope) -> str:
     """A word as a path in the form described above; relative ones as seen from `cwd`."""
-    path = word
-    if path.startswith("file:"):
-        path = "/" + path[5:].lstrip("/")
+    path = "/" + word[5:].lstrip("/") if word.startswith("file:") else word
     lower = path[:14].lower()
     for variable in ("%userprofile%", "%homepath%", "%home%", UNKNOWN + ":userprofile", UNKNOWN + ":home"):
-        if lower.startswith(variable):
-            path = TILDE + path[len(variable) :]
-            break
+        path = TILDE + path[len(variable) :] if lower.startswith(variable) else path
     if path[:1] == TILDE and path[1:2] not in ("", "/", "\\"):
         name, slash, rest = path[1:].replace("\\", "/").partition("/")
-        own = TILDE if name.lower() == scope.user else "/root" if name == "root" else "/home/" + name
-        path = (scope.cwd if name == "+" else UNKNOWN if name == "-" else own) + slash + rest
+        path = (TILDE if name.lower() == scope.user else "/root" if name == "root" else "/home/" + name) + slash + rest
     return form(joined(form(cwd, scope), form(path, scope)), scope)
 
 
 def form(path: str, scope: Scope | None = None) -> str:
-    if "\\" in path:
-        path = path.replace("\\", "/")
+    path = path.replace("\\", "/")
     if path[1:2] == ":" and path[:1].isalpha():
         path = "/" + path[0] + path[2:]
-    if path.startswith("//?/"):
-        path = path[3:]
     path = folded(path).lower()
-    if path.startswith("/mnt/c/"):
-        path = path[4:]
-    if path.startswith(("/private/tmp", "/private/var", "/private/etc")):
-        path = path[8:]
-    if scope is not None:
-        if path[:1] == TILDE:
-            path = scope.homes[0] + path[1:]
-        while path.startswith(("/proc/self/root", "/proc/1/root")):
-            path = path[path.index("/root") + 5 :] or "/"
-    return path
+    if path.startswith(("/mnt/c/", "/private/tmp", "/private/var", "/private/etc")):
+        path = path[4:] if path[1] == "m" else path[8:]
+    return scope.homes[0] + path[1:] if scope is not None and path[:1] == TILDE else path
 
 
-def _real(path: str) -> str:
-    """Where a path leads, as far as links can be read; without `os`, which costs a hook a millisecond."""
-    done = ""
-    waiting = path.split("/")[1:] if path.startswith("/") else []
-    jumps = 0
-    while waiting:
-        piece = waiting.pop(0)
-        if piece == "..":
-            done = done.rpartition("/")[0]
-            continue
-        if piece in ("", "."):
-            continue
-        here = done + "/" + piece
-        try:
-            target = system.readlink(here) if jumps < 20 else ""
-        except FileNotFoundError:  # nor does anything below it exist
-            if ".." not in waiting:
-                return "/".join([here, *(each for each in waiting if each not in ("", "."))])
-            target = ""
-        except (OSError, ValueError):
-            target = ""
-        if not target:
-            done = here
-            continue
-        jumps += 1
-        if target.startswith("/"):
-            done = ""
-        waiting = target.split("/") + waiting
-    return done or path
+def real(path: str) -> str:
+    """Where a path leads, as far as links can be read."""
+    import os
 
-
-def has_link(path: str) -> bool:
-    """Whether a link stands anywhere on the way."""
-    return _real(path) != folded(path)
+    try:
+        return os.path.realpath(path) if path.startswith("/") else path
+    except (OSError, ValueError):
+        return path
 
 
 def home_relative(path: str, scope: Scope) -> str:
     """`~/...` for a path below anyone's home directory; `~` for one itself; else the path."""
     for home in scope.homes:
-        if path == home or path.startswith(home + "/"):
+        if is_within(path, home):
             return "~" + path[len(home) :]
     pieces = path.split("/")
-    if path.startswith(("/home/", "/users/")) and len(pieces) > 2 and pieces[2] not in ("", "shared"):
-        return "/".join(["~", *pieces[3:]])
-    if path.startswith("/c/users/") and len(pieces) > 3 and pieces[3] not in ("", "public"):
-        return "/".join(["~", *pieces[4:]])
-    if path == "/root" or path.startswith("/root/"):
-        return "~" + path[5:]
+    depth = {"root": 2, "home": 3, "users": 3, "c": 4 if pieces[2:3] == ["users"] else 0}.get("".join(pieces[1:2]), 0)
+    if depth and len(pieces) >= depth and pieces[depth - 1] not in ("", "shared", "public"):
+        return "/".join(["~", *pieces[depth:]])
     return path
 
 
 def is_temporary(path: str, scope: Scope) -> bool:
     """Below a folder for temporary files, unless that holds the home or the project."""
-    for temp in scope.temps:
-        if is_within(path, temp):
-            return not any(is_within(path, place) for place in (*scope.homes, scope.places[1]))
-    return False
+    is_ours = any(is_within(path, place) for place in (*scope.homes, scope.places[1]))
+    return not is_ours and any(is_within(path, temp) for temp in scope.temps)
 
 
 def is_within(path: str, place: str) -> bool:
@@ -257,9 +212,9 @@ def variants(word: str, cwd: str, scope: Scope, access: str = READ) -> Iterator[
     elif UNKNOWN not in path:
         # Links are followed from the words as written: file systems may know upper and lower case.
         exact = joined(joined(scope.cwd, cwd), word.replace(TILDE, scope.home, 1) if word[:1] == TILDE else word)
-        real = _real(exact)
-        if real != exact:
-            yield form(real, scope)
+        goal = real(exact)
+        if goal != exact:
+            yield form(goal, scope)
 
 
 def _samples(piece: str, access: str) -> tuple[str, ...]:
@@ -267,50 +222,19 @@ def _samples(piece: str, access: str) -> tuple[str, ...]:
     if GLOBS.isdisjoint(piece) or access == DELETE:  # what is in the folder goes; that is judged as such
         return ()
     own = _OWN_SAMPLES if access == WRITE else ()
-    if len([char for char in piece if char not in GLOBS and char != "]"]) < 2 and piece[:1] != ".":
-        return own
-    if piece[:1] == STAR:  # `*.yml` does not aim at secrets.yml, `*.pem` aims at keys
-        return (*own, "server.key", "key.pem", "id_rsa") if piece[-4:] in (".key", ".pem", "_rsa") else own
-    return own if piece.startswith(".git") else (*own, *_SAMPLES)
+    if piece[:1] == STAR and piece[-4:] in (".key", ".pem", "_rsa"):  # `*.yml` does not aim at secrets.yml
+        return (*own, "server.key", "key.pem", "id_rsa")
+    is_open = piece[:1] == STAR or piece.startswith(".git") or (piece[:1] != "." and len(piece) < 3)
+    return own if is_open else (*own, *_SAMPLES)
 
 
 def matches(pattern: str, name: str) -> bool:
     """Whether the shell could complete `pattern`, with its markers, to `name`."""
-    if pattern[:1] in GLOBS and name[:1] == ".":
-        return False
-    at = index = mark = 0
-    star = -1
-    while index < len(name):
-        char = pattern[at : at + 1]
-        if char == STAR:
-            star, mark = at, index
-            at += 1
-            continue
-        width = 1
-        is_equal = char == name[index] or char in (QUESTION, UNKNOWN)
-        if char == BRACKET:
-            end = pattern.find("]", at + 1)
-            width = end + 1 - at if end > 0 else 1
-            is_equal = end > 0 and _in_class(pattern[at + 1 : end], name[index])
-        if char and is_equal:
-            at += width
-            index += 1
-        elif star >= 0:
-            mark += 1
-            at, index = star + 1, mark
-        else:
-            return False
-    return not pattern[at:].strip(STAR)
-
-
-def _in_class(text: str, char: str) -> bool:
-    negated = text[:1] in ("!", "^")
-    chars = text[1:] if negated else text
-    found = char in chars
-    for at in range(1, len(chars) - 1):
-        if chars[at] == "-" and chars[at - 1] <= char <= chars[at + 1]:
-            found = True
-    return found != negated
+    while BRACKET in pattern:  # `[a-z]` is any character
+        head, _, rest = pattern.partition(BRACKET)
+        pattern = head + "?" + rest.partition("]")[2]
+    is_hidden = name[:1] == "." and pattern[:1] != "."
+    return not is_hidden and fits(name, pattern.replace(STAR, "*").replace(QUESTION, "?").replace(UNKNOWN, "?"), "")
 
 
 # What a path is ------------------------------------------------------------------------------------
@@ -321,22 +245,21 @@ def rule_for(word: str, access: str, cwd: str, scope: Scope) -> str:
     if len(word) > MAX_PATH_CHARS:
         return ""
     key = (word, access, cwd)
-    rule = scope.judged.get(key)
-    if rule is None:
-        if len(scope.judged) >= MAX_JUDGED:
+    if key not in scope.judged:
+        if len(scope.judged) >= MAX_JUDGED and not any(hint in word.lower() for hint in HINTS):
+            return ""
+        if len(scope.judged) >= 2 * MAX_JUDGED:
             raise Unreadable("more paths than can be judged")
         rules = (_rule(path, access, scope) for path in variants(word, cwd, scope, access))
-        rule = scope.judged[key] = next((each for each in rules if each), "")
-    return rule
+        scope.judged[key] = next((each for each in rules if each), "")
+    return scope.judged[key]
 
 
 def _rule(path: str, access: str, scope: Scope) -> str:
     name = path.rpartition("/")[2]
     local = home_relative(path, scope)
     rule = _secret(path, name, local, scope)
-    if rule == SENSITIVE and access != READ:
-        rule = ""
-    if rule and not (local == path and is_temporary(path, scope)):
+    if rule and (access == READ or rule != SENSITIVE) and not (local == path and is_temporary(path, scope)):
         return rule if access == READ or rule != ENV else "path.env-write"
     if access == READ:
         return _other_memory(path, scope)
@@ -345,29 +268,25 @@ def _rule(path: str, access: str, scope: Scope) -> str:
 
 def _secret(path: str, name: str, local: str, scope: Scope) -> str:
     pieces = path.split("/")
-    if name.endswith((".pub", ".example", ".sample", ".template", ".dist", ".tmpl")):
+    if name.endswith(_PUBLIC):
         return ""
-    secret_dirs = [at for at, piece in enumerate(pieces) if piece in _SECRET_DIRS]
-    if secret_dirs:
-        inner = pieces[secret_dirs[0] + 1 : secret_dirs[0] + 2]
+    inner = next((pieces[at + 1 :] for at, piece in enumerate(pieces) if piece in _SECRET_DIRS), None)
+    if inner is not None:
         return "" if inner and (inner[0] in _NO_KEYS or inner[0].startswith("known_hosts")) else SECRET
-    if name in _SECRET_NAMES or (
-        name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
-    ):
-        return "" if _is_fixture(path, scope) else SECRET
-    if local[:2] == "~/" and (local[2:] + "/").startswith(_SECRET_HOME):
+    below = local[2:] + "/" if local[:2] == "~/" else ""
+    if below.startswith(_SECRET_HOME) or below == ".aws/" or path.startswith(_SECRET_SYSTEM):
         return SECRET
-    if local in ("~/.aws", "~/.kube", "~/.azure", "~/.config/gcloud"):
-        return SECRET
-    if path.startswith(_SECRET_SYSTEM) or (path.startswith("/etc/ssh/ssh_host_") and name.endswith("_key")):
-        return SECRET
-    if pieces[1:2] == ["proc"] and pieces[-1] in ("environ", "mem") and len(pieces) > 3:
-        return SENSITIVE if pieces[2] != "self" else ""
-    if is_env(name):
-        return "" if _is_fixture(path, scope) else ENV
-    if local[:2] == "~/" and local[2:].startswith(_SENSITIVE_HOME):
+    if pieces[1:2] == ["proc"] and name in ("environ", "mem") and len(pieces) > 3 and pieces[2] != "self":
         return SENSITIVE
-    return SENSITIVE if _is_sensitive(path, name) and not _is_fixture(path, scope) else ""
+    if below.startswith(_SENSITIVE_HOME):
+        return SENSITIVE
+    project = scope.places[1]
+    if is_within(path, project) and not _FIXTURES.isdisjoint(path[len(project) :].split("/")[:-1]):
+        return ""  # made for tests, or part of a package
+    is_key = name.startswith(("id_rsa", "id_ed25519", "id_ecdsa")) and "." not in name.replace(".bak", "")
+    if name in _SECRET_NAMES or is_key:
+        return SECRET
+    return ENV if is_env(name) else SENSITIVE if _is_sensitive(path, name) else ""
 
 
 def _is_sensitive(path: str, name: str) -> bool:
@@ -378,12 +297,6 @@ def _is_sensitive(path: str, name: str) -> bool:
         return not (is_public or len(name) < 5 or path.startswith("/etc/ssl/certs/"))
     plain = name.replace("-", "").replace("_", "")
     return name.endswith(".json") and (plain.startswith("clientsecret") or "serviceaccount" in plain)
-
-
-def _is_fixture(path: str, scope: Scope) -> bool:
-    """Made for tests, or part of a package: by the folders below the project, wherever that lies itself."""
-    project = scope.places[1]
-    return is_within(path, project) and not _FIXTURES.isdisjoint(path[len(project) :].split("/")[:-1])
 
 
 def is_env(name: str) -> bool:
@@ -400,17 +313,15 @@ def own_rule(path: str, access: str, scope: Scope) -> str:
             return "self.audit" if "/security" in path[len(root) :] else "self.memory"
         if access == DELETE and is_within(root, path):
             return "self.memory"
-    for config in scope.config:
-        if path in (config + "/settings.json", config + "/settings.local.json"):
-            return "self.guard" if access == DELETE else "self.settings"
+    folder, _, name = path.rpartition("/")
+    if name in ("settings.json", "settings.local.json") and folder in scope.config:
+        return "self.guard" if access == DELETE else "self.settings"
     if path.endswith(("/.claude/settings.json", "/.claude/settings.local.json", "/.claude/guard.json")):
         return "self.project-settings"
-    if path.endswith("/managed-settings.json"):
+    if name == "managed-settings.json":
         return "self.settings"
-    for tree in scope.tree:
-        if is_within(path, tree) and not is_within(scope.places[1], tree):
-            return "self.guard"
-    return ""
+    is_code = any(is_within(path, tree) and not is_within(scope.places[1], tree) for tree in scope.tree)
+    return "self.guard" if is_code else ""
 
 
 def _other_memory(path: str, scope: Scope) -> str:
@@ -421,7 +332,7 @@ def _other_memory(path: str, scope: Scope) -> str:
         name, below, _ = path[len(root) + 1 :].partition("/") if path.startswith(root + "/") else ("", "", "")
         if not (GLOBS | {UNKNOWN}).isdisjoint(name) and (below or matches(name, "any-0123456789ab")):
             return "self.other-memory"
-        if name and name[-13:-12] == "-" and len(name) > 13:
+        if name[-13:-12] == "-" and len(name) > 13:
             if scope.memory is None:
                 from ..project import identity
 
@@ -429,12 +340,6 @@ def _other_memory(path: str, scope: Scope) -> str:
             if name != scope.memory.rpartition("/")[2]:
                 return "self.other-memory"
     return ""
-
-
-def own_names(scope: Scope) -> list[str]:
-    """One of these is a part of every path that is ours."""
-    roots = [root for root in scope.root if not any(is_within(root, config) for config in scope.config)]
-    return [place.rstrip("/").rpartition("/")[2] for place in (*roots, *scope.tree, *scope.config)] + [".claude"]
 
 
 def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str:
@@ -449,8 +354,8 @@ def _guarded(path: str, name: str, local: str, access: str, scope: Scope) -> str
     if is_system(path) and not is_temporary(path, scope):
         return "path.system"
     inner = path.partition("/.git/")[2]
-    if inner and (inner.startswith("hooks/") or inner in ("config", "hooks")):
-        return "" if path.endswith((".sample", ".lock")) else "path.git-hooks"
+    if (inner.startswith("hooks/") or inner in ("config", "hooks")) and not path.endswith((".sample", ".lock")):
+        return "path.git-hooks"
     if name in _CI_NAMES or any(each in path for each in _CI_DIRS):
         return "path.ci"
     return "path.no-delete" if access == DELETE and name in _NO_DELETE else ""
@@ -460,4 +365,4 @@ def is_system(path: str) -> bool:
     if path.startswith(_FREE_PREFIXES):
         return False
     pieces = path.split("/", 2)
-    return (len(pieces) > 1 and pieces[1] in _SYSTEM_DIRS and pieces[0] == "") or path.startswith(_SYSTEM_PREFIXES)
+    return (pieces[0] == "" and pieces[1:2] != [] and pieces[1] in _SYSTEM_DIRS) or path.startswith(_SYSTEM_PREFIXES)

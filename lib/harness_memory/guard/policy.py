@@ -20,7 +20,7 @@ be used changes nothing, and is reported as a problem.
 from __future__ import annotations
 
 from ..base import files as store
-from ..base import jsontext, settings
+from ..base import jsontext, settings, shape
 from . import match, paths, programs, rules
 from .gitrules import PROTECTED
 
@@ -32,14 +32,27 @@ if TYPE_CHECKING:
     from .expand import Call
     from .paths import Scope
 
-_LISTS = ("protected_branches", "zero_access", "confirm_write", "no_delete")
 _LISTS_OF_PATHS = {  # what each list means: rule, accesses
     "zero_access": ("path.secret", "any"),
     "confirm_write": ("path.confirm-write", "write delete"),
     "no_delete": ("path.no-delete", "delete"),
 }
-_KEYS = ("schema", "guard", "tiers", "rules", *_LISTS, "unattended")
 _MATCH_KEYS = ("program", "words", "flags", "unless", "path", "access", "command")
+_SHAPE = {
+    "schema": "any",
+    "guard": frozenset(rules.PROFILES),
+    "tiers": {"*": frozenset(rules.TIERS)},
+    "rules": ["any"],
+    **{key: ["text"] for key in ("protected_branches", *_LISTS_OF_PATHS)},
+    "unattended": frozenset((rules.DENY, rules.ASK)),
+}
+_RULE = {
+    "id": "text",
+    "tier": frozenset(rules.TIERS),
+    "reason": "text",
+    "remedy?": "text",
+    "match": {key + "?": "text" for key in _MATCH_KEYS},
+}
 OF_PROJECT = "rule of this repository"
 
 
@@ -116,71 +129,55 @@ class Policy:
 
     def apply(self, given: Any, where: str, *, only_tighten: bool) -> None:
         """Take over what a file says; what is wrong with it is kept in `problems`."""
-
-        def problem(text: str, *values: object) -> None:
-            self.problems.append(where + ": " + text % values)
-
         if not isinstance(given, dict):
-            problem("expected an object; the default rules hold")
+            self.problems.append(where + ": expected an object; the default rules hold")
             return
-        unknown = len([key for key in given if key not in _KEYS])
-        if unknown:
-            problem("%d unknown key%s (known: %s)", unknown, "s" * (unknown > 1), ", ".join(_KEYS))
-        profile = given.get("guard", self.profile)
-        if profile not in rules.PROFILES:
-            problem('"guard" must be one of %s', ", ".join(rules.PROFILES))
-        elif not only_tighten or profile == "strict":
-            self.profile = profile
-        self._apply_rules(given.get("rules", []), problem, only_tighten)
-        self._apply_tiers(given.get("tiers", {}), problem, only_tighten)
-        for key in _LISTS:
-            values = given.get(key, [])
-            if not isinstance(values, list) or not all(isinstance(item, str) and item for item in values):
-                problem('"%s" must be a list of texts', key)
-            elif key in _LISTS_OF_PATHS:
-                rule, accesses = _LISTS_OF_PATHS[key]
-                self.lists.setdefault(key, []).extend(values)
-                self.custom += [{"id": rule, "match": {"path": path, "access": accesses}} for path in values]
-            elif values:
-                self.protected = (*self.protected, *values) if only_tighten else tuple(values)
-        unattended = given.get("unattended", self.unattended)
-        if unattended not in (rules.DENY, rules.ASK):
-            problem('"unattended" must be "deny" or "ask"')
-        elif not only_tighten:
-            self.unattended = unattended
-
-    def _apply_tiers(self, given: Any, problem: Any, only_tighten: bool) -> None:
-        if not isinstance(given, dict):
-            problem('"tiers" must be an object of rule id and tier')
-            return
-        for rule, tier in given.items():
+        unknown = len([key for key in given if key not in _SHAPE])
+        wrong = ["%d unknown key%s (known: %s)" % (unknown, "s" * (unknown > 1), ", ".join(_SHAPE))] if unknown else []
+        valid = {}
+        for key in [key for key in _SHAPE if key in given]:
+            problem = shape.problem(given[key], _SHAPE[key], key)
+            wrong += [problem] if problem else []
+            valid.update({} if problem else {key: given[key]})
+        if not only_tighten or valid.get("guard") == "strict":
+            self.profile = valid.get("guard", self.profile)
+        wrong += self._apply_rules(valid.get("rules", []), only_tighten)
+        for rule, tier in valid.get("tiers", {}).items():
             if rule not in rules.RULES and rule not in self.texts:
-                problem("a tier for an unknown rule. See: harness guard rules")
-            elif tier not in rules.TIERS:
-                problem('the tier of "%s" must be one of %s', rule, ", ".join(rules.TIERS))
+                wrong.append("a tier for an unknown rule. See: harness guard rules")
             elif only_tighten and rules.TIERS.index(tier) < rules.TIERS.index(self.tier(rule)):
-                problem('a project may not loosen "%s"; that is for your own %s', rule, settings.GUARD_FILE)
+                wrong.append('a project may not loosen "%s"; that is for your own %s' % (rule, settings.GUARD_FILE))
             else:
                 self.tiers[rule] = tier
+        for key, (rule, accesses) in _LISTS_OF_PATHS.items():
+            self.lists.setdefault(key, []).extend(valid.get(key, []))
+            self.custom += [{"id": rule, "match": {"path": path, "access": accesses}} for path in valid.get(key, [])]
+        branches = tuple(valid.get("protected_branches", ()))
+        self.protected = (*self.protected, *branches) if only_tighten else branches or self.protected
+        self.unattended = self.unattended if only_tighten else valid.get("unattended", self.unattended)
+        self.problems += [where + ": " + problem for problem in wrong]
 
-    def _apply_rules(self, given: Any, problem: Any, only_tighten: bool) -> None:
-        if not isinstance(given, list):
-            problem('"rules" must be a list')
-            return
+    def _apply_rules(self, given: list[Any], only_tighten: bool) -> list[str]:
+        """What is wrong with the rules of a file; the others are taken over."""
+        wrong = []
         for number, rule in enumerate(given, 1):
-            wrong = _rule_problem(rule)
-            if not wrong and (rule["id"] in rules.RULES or rule["id"] in self.texts):
-                wrong = 'its id is taken; change that rule under "tiers"'
-            if wrong:
-                problem("rule %d: %s", number, wrong)
+            problem = shape.problem(rule, _RULE)
+            keys = set() if problem else set(rule["match"])
+            if not problem and (keys - set(_MATCH_KEYS) or keys.isdisjoint(("program", "path", "command"))):
+                problem = '"match" needs "program", "command" or "path", and may hold %s' % ", ".join(_MATCH_KEYS)
+            elif not problem and (rule["id"] in rules.RULES or rule["id"] in self.texts):
+                problem = 'its id is taken; change that rule under "tiers"'
+            if problem:
+                wrong.append("rule %d: %s" % (number, problem))
                 continue
             self.custom.append(rule)
             self.tiers[rule["id"]] = rule["tier"]
-            reason, remedy = str(rule["reason"]), str(rule.get("remedy", ""))
+            reason, remedy = rule["reason"], rule.get("remedy", "")
             if only_tighten:  # in the repository's words, not in ours
                 reason = 'is stopped by a %s: "%s"' % (OF_PROJECT, reason[:200])
                 remedy = 'The repository says: "%s"' % remedy[:200] if remedy else ""
             self.texts[rule["id"]] = (reason, remedy)
+        return wrong
 
 
 def branch(cwd: str) -> str:
@@ -202,23 +199,6 @@ def files(root: str, project: str) -> tuple[tuple[str, bool], ...]:
     """The rule files there may be, in the order they count, each with whether it may only make things firmer."""
     folders = ((root, False), (project + "/" + settings.CLAUDE_DIR, True))
     return tuple([(folder + "/" + settings.GUARD_FILE, only_tighten) for folder, only_tighten in folders])
-
-
-def _rule_problem(rule: Any) -> str:
-    if not isinstance(rule, dict):
-        return "must be an object"
-    if not isinstance(rule.get("id"), str) or not rule["id"]:
-        return 'has no "id"'
-    if rule.get("tier") not in rules.TIERS:
-        return '"tier" must be one of %s' % ", ".join(rules.TIERS)
-    if not isinstance(rule.get("reason"), str) or not rule["reason"]:
-        return 'has no "reason"'
-    wanted = rule.get("match")
-    if not isinstance(wanted, dict) or not (wanted.get("program") or wanted.get("path") or wanted.get("command")):
-        return '"match" must be an object with "program", "command" or "path"'
-    if any(key not in _MATCH_KEYS or not isinstance(value, str) for key, value in wanted.items()):
-        return '"match" may hold %s, each a text' % ", ".join(_MATCH_KEYS)
-    return ""
 
 
 def _fits_call(wanted: dict[str, str], call: Call) -> bool:

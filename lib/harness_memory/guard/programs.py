@@ -3,14 +3,14 @@
     names | options and operands | effect | effect …
 
 Options: `-o=K` takes a value of kind K, `-n=` a value that says nothing, `-i:w` makes every operand of kind w; `1dash`:
-words such as `-chdir` are one option; `cut`: may be cut short. Operands: one kind each, `r*` any number. The kinds:
+words such as `-chdir` are one option. Operands: one kind each, `r*` any number. The kinds:
 
     r w d   a path that is read, written, deleted         l   only its name, size or hash is shown
     u       a path that the tool uses and does not show   m   its mode or owner changes
     o a     moved away, linked to                         n   made, if it is missing
     t       a folder that is written into                 D   where the program goes first
     x       the rest is a command                         s S text for a shell, S: with all the rest
-    c f     code, a file of code                          g G text; G: instead of the first operand g?
+    c f F   code, a file of code, of shell text                      g G text; G: instead of the first operand g?
     b e q   data, a likely path that is sent; statements  k=K a key and a value of kind K
 
 Effects: `rule verb verb +flag,flag !excuse,excuse ~program`. The verbs are the first operands, in order, values of
@@ -79,7 +79,8 @@ zip 7z 7za 7zz | -x=X -i= -TT=s -P= -p= w r*
 unzip bsdunzip unrar | -d=t -x=X -P= u -*
 gzip gunzip bzip2 bunzip2 xz unxz zstd pigz | -S= -T= -o=w -c:r -k:r o*
 find fd fdfind | -*
-xargs parallel | -*
+xargs parallel | -I=I -J=I -n= -P= -L= -d= -a=A -E= -s= -j= --max-args= --max-procs= --max-lines=
+  --delimiter= --arg-file=A -0: x
 echo printf : true false exit return break continue shift let expr seq sleep wait jobs disown bg fg logger say
   notify-send tput clear man help info tldr whatis apropos which whereis type command-v basename dirname test [ [[ ((
   case wall umask ulimit getopts date cal uptime uname hostname whoami id groups ps top htop free df lsof ss netstat
@@ -87,6 +88,7 @@ echo printf : true false exit return break continue shift let expr seq sleep wai
 cd chdir set-location popd dirs | g*
 pushd | g*
 source . | u g*
+printenv | | secret.show *secret_access_key,*private_key,*signing_key,*encryption_key
 eval | S
 exec nice nohup time setsid ionice chrt taskset stdbuf builtin busybox toybox unshare pkexec caffeinate rlwrap unbuffer
   winpty noglob nocorrect strace ltrace nsenter systemd-run torsocks proxychains proxychains4 sshpass entr xvfb-run
@@ -107,7 +109,7 @@ nodemon | -x=s --exec=s -w= -e= f -*
 ssh | -i=u -p= -l= -o=O -F=u -L= -R= -D= -J= -b= -c= -E= -m= -S= -W= -w= -B= -e= -I= -Q= -O= - S@
 cmd | /c=S /C=S /k=S /K=S g*
 powershell pwsh | -c=S -command=S -Command=S -C=S -File=f -f=f -ExecutionPolicy= -ep= 1dash g*
-bash sh zsh dash ksh ash fish rbash mksh csh tcsh | -*
+bash sh zsh dash ksh ash fish rbash mksh csh tcsh | -c=s -o= -O= --rcfile= --init-file= F
 npx bunx uvx pnpx pipx corepack | -p= --package= -c=s --call=s --from=- --with= --python= x | run run -
 poetry pipenv hatch pdm rye | -C=D --directory=D -P= --project= | run run | publish publish | secret.show config +--list
 uv | --with= --from= -p= --python= --project=D --directory=D --extra= --group= --env-file=u --index-url= | run run | run
@@ -327,7 +329,7 @@ pass secret-tool bw lpass keyctl cmdkey vaultcmd gopass keepassxc-cli chamber en
   show,get,export,lookup,search,print,read,pipe,list,clip,find | cloud.delete rm,delete,clear,purge,remove
   ~pass,gopass,bw,lpass,secret-tool,chamber | secret.show * ~pass
   !ls,list,git,init,insert,generate,edit,help,version,otp
-git | cut -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e=
+git | -C=D -c= --git-dir= --work-tree= --namespace= --exec-path= -m= --message= -F=u --file=u -b= -B= --orphan= -e=
   -o= --author= --push-option= --receive-pack= --repo= -s= --source= --date= --since= --until= --format= -L= --exclude=
   --branch= --depth= | git.force-push push +--mirror,--prune !-n | git.push-delete push +-d,--delete !-n |
   git.reset-hard reset +--hard,--merge | git.clean clean +-f,--force !-n,--dry-run,-i,--interactive | git.discard
@@ -385,17 +387,18 @@ class Row:
         self.operands: list[str] = []
         self.effects = fields[2:]
         self.is_single = "1dash" in fields[1]
-        flags = ",".join([token[1:] for effect in self.effects for token in effect if token[0] in "+!"]).split(",")
-        self.cut = [flag for flag in dict.fromkeys(flags) if flag[:2] == "--" and "cut" in fields[1]]
         for token in fields[1]:
             name, equals, kind = token.partition("=")
             if equals and name:
                 (self.values if name[0] in "-/" else self.keyed)[name] = kind or "-"
             elif token[0] == "-" and ":" in token:
                 self.changes[token.partition(":")[0]] = token.partition(":")[2]
-            elif token not in ("1dash", "cut"):
+            elif token != "1dash":
                 self.operands.append(token)
         self.has_code = not {"c", "f", "f?"}.isdisjoint([*self.operands, *self.values.values()])
+        # All that follows the operand at this place belongs to the command or script that it names.
+        ends = [at for at, kind in enumerate(self.operands) if kind in ("x", "S", "S@", "f", "f?", "F")]
+        self.end = ends[0] - self.operands.count("=") if ends else MAX_OPERANDS
 
 
 class Arguments:
@@ -437,17 +440,18 @@ def row_of(name: str) -> Row | None:
 
 def parsed(row: Row | None, args: list[str]) -> Arguments:
     found = Arguments()
-    values = row.values if row else {}
+    values, changes = (row.values, row.changes) if row else ({}, {})
     before, at = "", 0
     while at < len(args):
         arg = args[at]
         at += 1
-        if arg == "--":
-            found.flags.append(arg)
-            found.operands += args[at : at + MAX_OPERANDS]
-            found.places += range(at, len(args))
+        if arg == "--" or (row and len(found.operands) > row.end):
+            start = at if arg == "--" else at - 1
+            found.flags += [arg] if arg == "--" else []
+            found.operands += args[start : start + MAX_OPERANDS]
+            found.places += range(start, len(args))
             break
-        if (arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()) and arg not in values:
+        if (arg[:1] != "-" or len(arg) == 1 or arg[1:2].isdigit()) and arg not in values and arg not in changes:
             if len(found.operands) < MAX_OPERANDS:
                 if before and "=" not in before:
                     found.unsure.add(len(found.operands))
@@ -457,8 +461,6 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             continue
         before, (name, equals, value) = arg, arg.partition("=")
         found.flags += [arg, name] if equals else [arg]
-        if row and row.cut and len(arg) > 3 and arg not in row.cut:
-            found.flags += [flag for flag in row.cut if flag.startswith(arg) and "=" not in flag]
         if not equals and arg[1:2] != "-" and arg not in values and not (row and row.is_single):
             # `-xzf a.tgz`: letters up to the first one with a value, which is the rest or the next word
             letters = ["-" + letter for letter in arg[1:]]
@@ -469,7 +471,9 @@ def parsed(row: Row | None, args: list[str]) -> Arguments:
             name, value = letters[valued], arg[valued + 2 :]
             equals = value
         kind = values.get(name, "?")
-        if name in values and not equals:
+        if kind == "S":
+            value, at = " ".join([value, *args[at:]]), len(args)
+        elif name in values and not equals:
             value = args[at] if at < len(args) else ""
             at += 2 if kind == "+" else 1
             while kind == "X" and at < len(args) and args[at][:1] != "-":  # everything up to the next option
@@ -531,20 +535,21 @@ def effect_of(name: str, row: Row, given: Arguments) -> str:
 
 def applies(name: str, effect: list[str], given: Arguments) -> bool:
     verbs = []
+    options = {*given.flags, *[value for _, _, value in given.values]}
     for token in effect[1:]:
-        words = token[1:].split(",")
-        values = [value for _, _, value in given.values]
-        if token[0] == "+":
-            if set(words).isdisjoint([*given.flags, *values]):
-                return False
-        elif token[0] == "!":
-            if not set(words).isdisjoint([*given.flags, *given.operands[:6], *values]):
-                return False
-        elif token == "??" or token[0] == "~":
-            if not (any(UNKNOWN in word for word in given.operands) if token == "??" else name in words):
-                return False
-        else:
+        mark, words = token[0], set(token[1:].split(","))
+        if mark not in "+!~?":
             verbs.append(token)
+            continue
+        is_met = not words.isdisjoint(options)
+        if mark == "!":
+            is_met = not is_met and words.isdisjoint(given.operands[:6])
+        elif mark == "~":
+            is_met = name in words
+        elif mark == "?":
+            is_met = any(UNKNOWN in word for word in given.operands)
+        if not is_met:
+            return False
     return _in_order(verbs, given) >= 0
 
 
@@ -552,31 +557,29 @@ def _in_order(verbs: list[str], given: Arguments) -> int:
     """The place after the verbs, which begin the operands; -1 where they do not."""
     at, words = 0, given.operands
     if verbs and "@" in verbs[0]:
-        return next((place + 1 for place, word in enumerate(words[:4]) if is_one(verbs[0], word)), -1)
+        return next((place + 1 for place, word in enumerate(words[:4]) if _is_one(verbs[0], word)), -1)
     for verb in verbs:
-        while at < len(words) and at in given.unsure and not is_one(verb, words[at]):
+        while at < len(words) and at in given.unsure and not _is_one(verb, words[at]):
             at += 1
-        if at >= len(words) or not is_one(verb, words[at]):
+        if at >= len(words) or not _is_one(verb, words[at]):
             return -1
         at += 1
     return at
 
 
-def is_one(alternatives: str, word: str) -> bool:
+def _is_one(alternatives: str, word: str) -> bool:
     lower = word.lower()
     for each in alternatives.lower().split(","):
         head, star, tail = each.partition("*")
-        if each == lower or (each == "@" and destroys(lower, DESTROYS)):
+        if each == lower or (star and lower.startswith(head) and lower.endswith(tail)):
             return True
-        if star and lower.startswith(head) and lower.endswith(tail):
+        if each == "@" and _destroys(lower, DESTROYS):
             return True
     return False
 
 
-def destroys(word: str, words: frozenset[str]) -> bool:
-    for mark in "_:.":
-        word = word.replace(mark, "-")
-    return not words.isdisjoint(word.split("-"))
+def _destroys(word: str, words: frozenset[str]) -> bool:
+    return not words.isdisjoint(word.replace("_", "-").replace(":", "-").replace(".", "-").split("-"))
 
 
 def unknown_effect(word: str, args: list[str]) -> bool:
@@ -584,4 +587,4 @@ def unknown_effect(word: str, args: list[str]) -> bool:
     if "/" in word or "." in word or not _EXCUSES.isdisjoint(args):
         return False
     operands = [arg for arg in args[:8] if arg[:1] != "-"]
-    return any(destroys(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])
+    return any(_destroys(each.lower(), SEVERE) and len(each) < 30 and "=" not in each for each in operands[:3])

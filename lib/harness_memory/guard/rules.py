@@ -65,7 +65,6 @@ self.touch ask may change the memory, the guard or the client's settings | Use t
 self.allow deny lets the guard be overruled, which is for people alone | Ask the user to run it in a terminal of their own.
 self.uninstall ask+ switches the memory or its guard off | person
 self.decide ask does with the memory what the user decides: share, send, bind, loosen or replace | person
-self.person ask+ acts as if a person typed it in a terminal of their own | Ask the user to run it in a terminal of their own.
 self.forget ask removes what is remembered | Show the preview first (without --yes, or with --dry-run).
 git.reset-hard ask throws away uncommitted work | commit
 git.clean ask deletes untracked or ignored files for good | Look first with git clean -n, then delete what is named.

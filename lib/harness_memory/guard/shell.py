@@ -35,7 +35,6 @@ MAX_COST = 30_000  # of a script and all that it holds, in the units below
 WORD, PIECE, COMMAND, SUBSTITUTION = 4, 2, 12, 20  # piece: of a word, between escapes, quotes and expansions
 MAX_ARITHMETIC_CHARS = 1000
 MAX_BRACKET_CHARS = 5_000
-MAX_INDEX_CHARS = 200  # of an array
 
 _ENDS_WORD = frozenset(" \t\r\n;&|<>()")
 _SPECIAL = _ENDS_WORD | frozenset("\\'\"$`*?[~{},=:")
@@ -52,7 +51,6 @@ _OPERATORS = (":-", ":=", ":?", ":+", "%%", "##", "//")
 DECLARERS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 _LIVE = {"*": STAR, "?": QUESTION, "[": BRACKET}
 _SCRUBBED = dict.fromkeys(PLAIN, "�")
-_NOTHING: frozenset[str] = frozenset()
 
 
 class Unreadable(ValueError):
@@ -80,9 +78,9 @@ def read(text: str, depth: int = 0, budget: Budget | None = None) -> Any:
     if not depth and not text.isascii():
         text = text.translate(_SCRUBBED)  # only the reader may write markers
     reader = _Reader(text, depth, budget or Budget())
-    tree = reader.sequence(_NOTHING)
+    tree = reader.sequence()
     if reader.at < len(reader.text):
-        raise Unreadable("unexpected %r at character %d" % (reader.text[reader.at], reader.at))
+        raise reader.fail("unexpected %r" % reader.next())
     reader.take_bodies()
     return tree
 
@@ -103,6 +101,9 @@ class _Reader:
     def next(self, width: int = 1) -> str:
         return self.text[self.at : self.at + width]
 
+    def fail(self, what: str) -> Unreadable:
+        return Unreadable("%s at character %d" % (what, self.at))
+
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
@@ -110,14 +111,14 @@ class _Reader:
 
     # Commands ------------------------------------------------------------------------------------
 
-    def sequence(self, stops: frozenset[str]) -> Any:
+    def sequence(self, *stops: str) -> Any:
         """Commands up to a closing bracket, `;;` or one of the reserved words `stops`, which is left unread."""
         self.deeper()
         found: list[Any] = []
         while True:
             self.blanks()
-            char, two = self.next(), self.next(2)
-            if not char or char == ")" or two == ";;":
+            char, two, word = self.next(), self.next(2), self.peek()
+            if not char or char == ")" or two == ";;" or (word and word in stops):
                 break
             if char == "\n":
                 self.newline()
@@ -126,10 +127,8 @@ class _Reader:
                     found[-1] = ("and", found[-1])  # its failure is noticed
                     self.at += 1
                 self.at += 1
-            elif stops and self.peek() in stops:
-                break
-            elif stops and self.peek() in _JOINTS:
-                self.at += len(self.peek())
+            elif stops and word in _JOINTS:
+                self.at += len(word)
             else:
                 found.append(self.pipeline())
                 if self.next() == "&" and self.next(2) not in ("&&", "&>"):
@@ -152,27 +151,23 @@ class _Reader:
             self.lines()
 
     def command(self) -> Any:
-        if self.next() == "(":
-            end = self.arithmetic_end(self.at) if self.next(2) == "((" else -1
-            if end > 0:
-                return self.arithmetic(end)
-            self.at += 1
-            tree = self.sequence(_NOTHING)
-            self.expect(")")
-            return ("sub", tree, self.redirections())
         word = self.peek()
+        if self.next() == "(":
+            inner = self.arithmetic()
+            if inner is not None:
+                return ("cmd", [], ["((", inner], self.redirections())
+            return ("sub", self.bracketed(), self.redirections())
         if word not in _RESERVED:
             return self.simple()
         if word not in _CLOSERS:
-            raise Unreadable("unexpected %r at character %d" % (word, self.at))
+            raise self.fail("unexpected %r" % word)
         self.at += len(word)
         self.blanks()
         if word == "function":
             name = self.word()
             self.blanks()
             if self.next() == "(":
-                self.at += 1
-                self.expect(")")
+                self.bracketed()
             return self.definition(name)
         if word == "[[":
             return self.test()
@@ -184,25 +179,30 @@ class _Reader:
             tree = self.block(_CLOSERS[word])
         return ("group", tree, self.redirections())
 
+    def bracketed(self) -> Any:
+        self.at += 1
+        tree = self.sequence()
+        self.expect(")")
+        return tree
+
     def block(self, closer: str) -> Any:
-        tree = self.sequence(frozenset((closer,)))
+        tree = self.sequence(closer)
         self.expect(closer)
         return tree
 
-    def arithmetic(self, end: int) -> Any:
-        inner = self.text[self.at + 2 : end - 2]
-        self.at = end
-        return ("cmd", [], ["((", self.substitutions(inner)], self.redirections())
-
-    def arithmetic_end(self, at: int) -> int:
-        """The position after `((...))`; -1 where these are the brackets of two subshells."""
-        end = self.closing("(", ")", at + 1, MAX_ARITHMETIC_CHARS)
-        return end + 1 if end > 0 and self.text[end : end + 1] == ")" else -1
+    def arithmetic(self) -> Any:
+        """What `((...))` holds, read; None where these are the brackets of two subshells."""
+        end = self.closing("(", ")", self.at + 1, MAX_ARITHMETIC_CHARS) if self.next(2) == "((" else -1
+        if end < 0 or self.text[end : end + 1] != ")":
+            return None
+        inner = self.text[self.at + 2 : end - 1]
+        self.at = end + 1
+        return self.substitutions(inner)
 
     def iteration(self) -> Any:
         if self.next(2) == "((":
-            head = self.arithmetic(max(self.arithmetic_end(self.at), self.at + 2))
-            return ("seq", [head, self.loop()])
+            head = self.arithmetic()
+            return ("seq", [("cmd", [], ["((", head or ""], []), self.loop()])
         name = self.word()
         self.lines()
         words: list[Any] | None = None
@@ -226,7 +226,6 @@ class _Reader:
 
     def cases(self) -> Any:
         found: list[Any] = [("cmd", [], ["case", self.word()], [])]
-        self.lines()
         self.expect("in")
         while True:
             self.lines()
@@ -235,15 +234,13 @@ class _Reader:
                 return ("seq", found)
             if self.next() == "(":
                 self.at += 1
-            while True:
+            while self.next() != ")":
                 self.blanks()
                 found[0][2].extend([part] for part in _aside(self.word()))
                 self.blanks()
-                if self.next() != "|":
-                    break
-                self.at += 1
-            self.expect(")")
-            found.append(self.sequence(frozenset(("esac",))))
+                self.at += self.next() == "|"
+            self.at += 1
+            found.append(self.sequence("esac"))
             while self.next() and self.next() in ";&":
                 self.at += 1
 
@@ -259,7 +256,7 @@ class _Reader:
         while words[-1] != "]]" or len(words) == 1:
             self.lines()
             if not self.next():
-                raise Unreadable("a `[[` without `]]`")
+                raise self.fail("a `[[` without `]]`")
             if self.next() in "<>&|();":
                 self.at += 1
             else:
@@ -274,71 +271,59 @@ class _Reader:
         words: list[Any] = []
         redirections: list[Any] = []
         while True:
-            is_redirected = self.is_redirected()
+            redirections += self.redirections()
             char = self.next()
-            if self.next(2) in ("<(", ">("):
-                words.append(self.word())
-            elif is_redirected:
-                redirections.append(self.redirection())
-            elif not char or char in "\n;&|)":
+            if not char or char in "\n;&|)":
                 break
-            elif char == "(":
+            if char == "(":
                 if len(words) != 1 or assignments or redirections:
-                    raise Unreadable("unexpected '(' at character %d" % self.at)
+                    raise self.fail("unexpected '('")
                 self.at += 1
-                self.blanks()
                 self.expect(")")
                 return self.definition(words[0])
+            word = self.word()
+            is_declared = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
+            name, value, before = _assigned(word) if not words or is_declared else ("", "", [])
+            if name and self.next() == "(" and value == "":
+                assignments.append((name, [*([before] if before else []), *self.elements()], "array"))
+            elif name and not words:
+                assignments.append((name, _joined([*before, value]) if before else value))
             else:
-                self.operand(assignments, words)
+                words.append(word)
         if not words and not assignments and not redirections:
-            raise Unreadable("nothing to run at character %d" % self.at)
+            raise self.fail("nothing to run")
         return ("cmd", assignments, words, redirections)
-
-    def operand(self, assignments: list[Any], words: list[Any]) -> None:
-        start = self.at
-        is_declared = bool(words) and isinstance(words[0], str) and words[0] in DECLARERS
-        name = self.assigned() if not words or is_declared else ""
-        if is_declared and self.next() != "(":
-            self.at = start
-            name = ""
-        # `x+=y` is `x=$x"y"`
-        before = [("var", name, "", "", True)] if name and self.text[self.at - 2] == "+" else []
-        if not name:
-            words.append(self.word())
-        elif self.next() == "(":
-            assignments.append((name, ([before] if before else []) + self.elements(), "array"))
-        else:
-            self.budget.take(WORD)
-            value = "" if not self.next() or self.next() in _ENDS_WORD else self.word()
-            assignments.append((name, _joined([*before, value]) if before else value))
 
     def elements(self) -> list[Any]:
         self.at += 1
         values: list[Any] = []
-        while True:
-            self.lines()
-            if self.next() in ("", ")"):
-                break
+        self.lines()
+        while self.next() not in ("", ")"):
             values.append(self.word())
+            self.lines()
         self.expect(")")
         return values
 
-    def assigned(self) -> str:
-        """The name of the assignment that begins here, read up to its value; else "" and nothing read."""
-        text, at = self.text, self.at
-        end = self.span(at, _NAME)
-        name = text[at:end]
-        if not name or name[0] in _DIGITS:
-            return ""
-        if text[end : end + 1] == "[":
-            end = self.closing("[", "]", end, MAX_INDEX_CHARS)
-        if end > 0 and text[end : end + 2] == "+=":
-            end += 1
-        if end < 0 or text[end : end + 1] != "=":
-            return ""
-        self.at = end + 1
-        return name
+    def redirections(self) -> list[Any]:
+        found: list[Any] = []
+        while True:
+            self.blanks()
+            at = self.span(self.at, _DIGITS)
+            operator = next((each for each in _REDIRECTIONS if self.text.startswith(each, at)), "")
+            if not operator or (operator[0] == "&" and at > self.at) or self.text[at : at + 2] in ("<(", ">("):
+                return found
+            descriptor, self.at = self.text[self.at : at], at + len(operator)
+            self.blanks()
+            if self.next() in ("", "\n"):
+                raise self.fail("a redirection to nothing")
+            start, word = self.at, self.word()
+            if operator in ("<<", "<<-"):
+                raw = self.text[start : self.at]
+                is_quoted = not {"'", '"', "\\"}.isdisjoint(raw)  # then nothing in the body is expanded
+                end = plain(word) if isinstance(word, str) else raw.strip("\"'")
+                word = [(end, is_quoted), operator == "<<-", ""]
+                self.bodies.append(word)
+            found.append((descriptor, operator[:2] if operator == "<<-" else operator, word))
 
     def span(self, at: int, chars: frozenset[str]) -> int:
         """The position after those of these characters that stand at `at`."""
@@ -346,63 +331,31 @@ class _Reader:
             at += 1
         return at
 
-    def redirections(self) -> list[Any]:
-        found: list[Any] = []
-        while self.is_redirected():
-            found.append(self.redirection())
-        return found
-
-    def is_redirected(self) -> bool:
-        """Whether a redirection stands here, after blanks."""
-        self.blanks()
-        end = self.span(self.at, _DIGITS)
-        return self.text[end : end + 1] in ("<", ">") or self.next(2) == "&>"
-
-    def redirection(self) -> Any:
-        at = self.span(self.at, _DIGITS)
-        descriptor = self.text[self.at : at]
-        operator = next(each for each in _REDIRECTIONS if self.text.startswith(each, at))
-        self.at = at + len(operator)
-        self.blanks()
-        if self.next() in ("", "\n"):
-            raise Unreadable("a redirection to nothing")
-        start = self.at
-        word = self.word()
-        if operator not in ("<<", "<<-"):
-            return (descriptor, operator, word)
-        raw = self.text[start : self.at]
-        is_quoted = not {"'", '"', "\\"}.isdisjoint(raw)  # then nothing in the body is expanded
-        end = plain(word) if isinstance(word, str) else raw.strip("\"'")
-        body = [(end, is_quoted), operator == "<<-", ""]
-        self.bodies.append(body)
-        return (descriptor, "<<", body)
-
     # Here-documents ------------------------------------------------------------------------------
 
     def take_bodies(self) -> None:
         """Read the here-documents that were announced; `self.at` is at the start of a line."""
         waiting, self.bodies = self.bodies, []
         for body in waiting:
-            (end, quoted), tabs, _ = body
-            text = self.body_text(end, tabs)
-            body[2] = text if quoted else self.substitutions(text)
+            (end, is_quoted), has_tabs, _ = body
+            text = self.body_text(end, "\t" if has_tabs else "")
+            body[2] = text if is_quoted else self.substitutions(text)
 
-    def body_text(self, end: str, tabs: bool) -> str:
-        text, start = self.text, self.at
-        at = start
+    def body_text(self, end: str, tabs: str) -> str:
+        text, start, at = self.text, self.at, self.at
         if self.depth > 1:  # read again at every depth
             self.budget.take(text.count("\n", at) // 2)
-        while 0 <= at < len(text):
+        while at < len(text):
             found = text.find(end, at)  # most lines are passed over at once
             if found < 0:
                 break
             at = text.rfind("\n", at, found) + 1 or at
             stop = text.find("\n", found)
-            line = text[at:stop] if stop >= 0 else text[at:]
-            if (line.lstrip("\t") if tabs else line).rstrip("\r") == end:
-                self.at = stop + 1 if stop >= 0 else len(text)
+            stop = stop if stop >= 0 else len(text)
+            if text[at:stop].lstrip(tabs or "\n").rstrip("\r") == end:
+                self.at = min(stop + 1, len(text))
                 return text[start:at]
-            at = stop + 1 if stop >= 0 else -1
+            at = stop + 1
         self.at = len(text)
         return text[start:]
 
@@ -426,23 +379,17 @@ class _Reader:
         while end < size and text[end] not in _SPECIAL:
             end += 1
         self.at = end
-        if end > start and (end == size or text[end] in _ENDS_WORD) and text[end : end + 1] != "(":
+        if end > start and (end == size or text[end] in _ENDS_WORD):
             return text[start:end]
         parts: list[Any] = [text[start:end]] if end > start else []
         braces = 0
-        while self.at < size:
-            char = text[self.at]
-            if char not in _ENDS_WORD:
-                braces = self.piece(parts, char, braces)
-                continue
-            if self.next(2) not in ("<(", ">(") or parts:
-                break
-            self.at += 2
-            tree = self.sequence(_NOTHING)
-            self.expect(")")
-            parts.append(("file", tree))
+        if self.next(2) in ("<(", ">("):
+            self.at += 1
+            parts.append(("file", self.bracketed()))
+        while self.at < size and text[self.at] not in _ENDS_WORD:
+            braces = self.piece(parts, text[self.at], braces)
         if self.at == start:
-            raise Unreadable("unexpected %r at character %d" % (text[start : start + 1], start))
+            raise self.fail("unexpected %r" % text[start : start + 1])
         word = _joined(parts)
         return "[" if word == BRACKET else word
 
@@ -453,24 +400,21 @@ class _Reader:
         if char == "'":
             end = text.find("'", self.at)
             if end < 0:
-                raise Unreadable("an open '")
+                raise self.fail("an open '")
             parts.append(text[self.at : end])
             self.at = end + 1
         elif char == '"':
             parts.append("")
             while self.next() != '"':
                 if self.at >= len(text):
-                    raise Unreadable('an open "')
+                    raise self.fail('an open "')
                 self.quoted_piece(parts, quote='"')
             self.at += 1
         elif char == "\\":
-            follows = self.next()
-            parts.append("" if follows == "\n" else follows or "\\")
+            parts.append("" if self.next() == "\n" else self.next() or "\\")
             self.at += 1
-        elif char == "$":
-            self.dollar(parts, quoted=False)
-        elif char == "`":
-            parts.append(("run", self.backquoted(), False))
+        elif char in "$`":
+            self.dollar(parts, quoted=False) if char == "$" else parts.append(("run", self.backquoted(), False))
         elif char == "~":
             last = parts[-1][-1:] if parts and isinstance(parts[-1], str) else ""
             parts.append(TILDE if not parts or last in ("=", ":", OPEN, COMMA) else "~")
@@ -495,15 +439,14 @@ class _Reader:
     def quoted_piece(self, parts: list[Any], quote: str) -> None:
         """One more piece of text between double quotes, or of a here-document (`quote` is "")."""
         self.budget.take(PIECE)
-        text, at = self.text, self.at
-        end = at
+        text, end = self.text, self.at
         while end < len(text) and text[end] not in _IN_QUOTES:
             end += 1
-        if end > at:
-            parts.append(text[at:end])
+        if end > self.at:
+            parts.append(text[self.at : end])
             self.at = end
             return
-        char = text[at]
+        char = text[end]
         self.at += 1
         if char == "\\":
             follows = self.next()
@@ -519,19 +462,15 @@ class _Reader:
 
     def dollar(self, parts: list[Any], *, quoted: bool) -> None:
         self.budget.take(PIECE)
-        text, at = self.text, self.at
-        char = self.next()
+        at, char = self.at, self.next()
         if char == "(":
-            end = self.arithmetic_end(at) if self.next(2) == "((" else -1
-            if end > 0:
-                parts += [UNKNOWN, _aside(self.substitutions(text[at + 2 : end - 2]))]
-                self.at = end
+            inner = self.arithmetic()
+            if inner is not None:
+                parts += [UNKNOWN, _aside(inner)]
                 return
-            self.at += 1
             self.budget.take(SUBSTITUTION)
-            tree = self.sequence(_NOTHING)
+            tree = self.bracketed()
             self.bodies = []  # `$(cat <<EOF ... EOF)`: a body cannot begin after the bracket
-            self.expect(")")
             parts.append(("run", tree, quoted))
         elif char == "{":
             parts.append(self.parameter(quoted))
@@ -540,51 +479,45 @@ class _Reader:
         elif char == '"' and not quoted:
             pass  # a string to be translated: the quote is read next
         elif char and (char in _NAME or char in "@*#?$!-"):
-            end = at + 1 if char not in _NAME or char in _DIGITS else self.span(at, _NAME)
-            self.at = end
-            parts.append(("var", text[at:end], "", "", quoted))
+            self.at = at + 1 if char not in _NAME or char in _DIGITS else self.span(at, _NAME)
+            parts.append(("var", self.text[at : self.at], "", "", quoted))
         else:
             parts.append("$")
 
     def parameter(self, quoted: bool) -> Any:
         """`${...}`"""
         self.budget.take(3 * PIECE)
-        text, opened = self.text, self.at
-        close = self.closing("{", "}", opened)
-        if close < 0:
-            raise Unreadable("an open ${")
-        self.at = close
-        inner = text[opened + 1 : close - 1]
+        opened = self.at
+        self.at = self.closing("{", "}", opened)
+        if self.at < 0:
+            raise Unreadable("an open ${ at character %d" % opened)
+        inner = self.text[opened + 1 : self.at - 1]
         if inner[:1] in ("!", "#") and len(inner) > 1:
             return [UNKNOWN, *_aside(self.substitutions(inner[1:]))]
-        end = max(self.span(opened + 1, _NAME), opened + 2)
-        name = text[opened + 1 : end]
-        if text[end : end + 1] == "[":
-            end = max(self.closing("[", "]", end), end)
-        rest = text[end : close - 1]
+        end = max(self.span(opened + 1, _NAME) - opened - 1, 1)
+        rest = inner[end:].partition("]")[2] if inner[end : end + 1] == "[" else inner[end:]
         operator = rest[:2] if rest[:2] in _OPERATORS else rest[:1]
-        argument = self.substitutions(rest[len(operator) :]) if rest else ""
+        argument = self.substitutions(rest[len(operator) :])
         if isinstance(argument, str) and argument[:1] in ("'", '"') and argument[-1:] == argument[:1]:
             argument = argument[1:-1]
-        return ("var", name, operator, argument, quoted)
+        return ("var", inner[:end], operator, argument, quoted)
 
     def ansi(self) -> str:
         """The text of $'...'."""
-        end = self.at + 1
+        start = end = self.at + 1
         while self.text[end : end + 1] != "'":
             if end >= len(self.text):
-                raise Unreadable("an open $'")
+                raise self.fail("an open $'")
             end += 2 if self.text[end] == "\\" else 1
-        text = self.text[self.at + 1 : end]
         self.at = end + 1
-        return unescaped(text)
+        return unescaped(self.text[start:end])
 
     def backquoted(self) -> Any:
         text, at = self.text, self.at
         found = []
         while text[at : at + 1] != "`":
             if at >= len(text):
-                raise Unreadable("an open `")
+                raise self.fail("an open `")
             at += text[at] == "\\" and text[at + 1 : at + 2] in ("`", "\\", "$")
             found.append(text[at])
             at += 1
@@ -630,35 +563,40 @@ class _Reader:
     def expect(self, token: str) -> None:
         self.lines()
         if not self.text.startswith(token, self.at):
-            raise Unreadable("%r is missing at character %d" % (token, self.at))
+            raise self.fail("%r is missing" % token)
         self.at += len(token)
 
     def closing(self, opener: str, closer: str, at: int, limit: int = MAX_BRACKET_CHARS) -> int:
         """The position after the bracket that closes the one at `at`; -1 when it stays open."""
-        text = self.text
-        depth = 0
+        text, depth, is_quoted = self.text, 0, False
         end = min(len(text), at + limit)
-        is_quoted = False
-        while at < end:
+        while 0 <= at < end:
             char = text[at]
             if char == "\\":
                 at += 1
             elif char == '"':
                 is_quoted = not is_quoted
-            elif is_quoted:
-                pass
-            elif char == "'":
+            elif char == "'" and not is_quoted:
                 at = text.find("'", at + 1)
                 if at < 0:
                     return -1
-            elif char == opener:
-                depth += 1
-            elif char == closer:
-                depth -= 1
+            elif not is_quoted:
+                depth += (char == opener) - (char == closer)
                 if depth == 0:
                     return at + 1
             at += 1
         return -1
+
+
+def _assigned(word: Any) -> tuple[str, Any, list[Any]]:
+    """The name, the value and what stands before that (`x+=y` is `x=$x"y"`) of an assignment; "" for another word."""
+    text = word if isinstance(word, str) else word[0] if isinstance(word[0], str) else ""
+    name, equals, rest = text.partition("=")
+    bare = name.rstrip("+").partition(BRACKET)[0]
+    if not equals or not bare or bare[0] in _DIGITS or not _NAME.issuperset(bare):
+        return "", "", []
+    before: list[Any] = [("var", bare, "", "", True)] if name[-1] == "+" else []
+    return bare, rest if isinstance(word, str) else _joined([rest, *word[1:]]), before
 
 
 def _joined(parts: list[Any]) -> Any:

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from .shell import BRACKET, CLOSE, COMMA, OPEN, QUESTION, STAR, TILDE, UNKNOWN
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 MAX_VALUES = 24  # of paths that a search hands on
 MAX_LISTED = 1000  # of words that a script lists; what is cut off is UNKNOWN
 MAX_PRODUCT = 200  # of the values of a word
 MAX_BRACED_CHARS = 2000
+SPLIT = "\x1f"  # where an unquoted value falls into several words
 
 
 def globbed(pattern: str) -> str:
@@ -22,10 +19,8 @@ def globbed(pattern: str) -> str:
 def joined(cwd: str, path: str) -> str:
     """`path` as seen from `cwd`, with `.` and `..` folded; a path that begins unknown stays so."""
     if path[:1] in ("/", TILDE, UNKNOWN, "\\") or path[1:2] == ":":
-        full = path
-    else:
-        full = cwd.rstrip("/") + "/" + path
-    return folded(full)
+        return folded(path)
+    return folded(cwd.rstrip("/") + "/" + path)
 
 
 def folded(path: str) -> str:
@@ -45,30 +40,8 @@ def folded(path: str) -> str:
 
 def name_of(program: str) -> str:
     """What a program is called, however it was reached."""
-    if ("/" in program or "\\" in program) and program[-1:] not in ("/", "\\"):
-        program = program.replace("\\", "/").rpartition("/")[2]
-    name = program.lower()
+    name = program.replace("\\", "/").rstrip("/").rpartition("/")[2].lower() or program
     return name[:-4] if name.endswith((".exe", ".cmd", ".bat")) else name
-
-
-def applied(words: list[str], operands: list[str], place: str) -> list[str]:
-    if not place:
-        return [*words, *operands]
-    found: list[str] = []
-    for word in words:
-        if word == place:
-            found.extend(operands)
-        elif place in word:
-            found.extend(word.replace(place, operand) for operand in operands[:4])
-        else:
-            found.append(word)
-    return found
-
-
-def quoted(parts: Any) -> Any:
-    if isinstance(parts, str):
-        return parts
-    return [part if isinstance(part, str) or part[0] == "file" else (*part[:-1], True) for part in parts]
 
 
 def split(value: str) -> list[str]:
@@ -76,13 +49,6 @@ def split(value: str) -> list[str]:
     if value[:1] == UNKNOWN:
         return [value]
     return [TILDE + word[1:] if word[:2] in ("~", "~/") else globbed(word) for word in value.split()]
-
-
-SPLIT = "\x1f"  # where an unquoted value falls into several words
-
-
-def has_blank(values: list[str]) -> bool:
-    return any(char in value for value in values for char in " \t\n")
 
 
 def unbraced(word: str) -> list[str]:
@@ -102,18 +68,46 @@ def unbraced(word: str) -> list[str]:
         if len(done) + len(waiting) > MAX_PRODUCT:
             return [*done, UNKNOWN]
         inner = text[start + 1 : close]
-        if COMMA in inner:
-            waiting.extend(text[:start] + choice + text[close + 1 :] for choice in inner.split(COMMA))
-        elif ".." in inner:
-            waiting.append(text[:start] + UNKNOWN + text[close + 1 :])
-        else:
-            waiting.append(text[:start] + "{" + inner + "}" + text[close + 1 :])
+        choices = inner.split(COMMA) if COMMA in inner else [UNKNOWN] if ".." in inner else ["{" + inner + "}"]
+        waiting += [text[:start] + choice + text[close + 1 :] for choice in choices]
     return done
 
 
 def distinct(values: list[str]) -> list[str]:
-    return listed(list(dict.fromkeys(values)))
-
-
-def listed(values: list[str]) -> list[str]:
+    values = list(dict.fromkeys(values))
     return values if len(values) <= MAX_LISTED else [*values[:MAX_LISTED], UNKNOWN]
+
+
+def narrows(pattern: str) -> bool:
+    """Whether a pattern leaves anything out: `?*`, `*.*` and `[a-z]*` hardly do."""
+    start, end = pattern.find("["), pattern.find("]")
+    if 0 <= start < end and not set("-!^").isdisjoint(pattern[start:end]):
+        pattern = pattern[:start] + pattern[end + 1 :]
+    return pattern.strip("*?." + STAR + QUESTION) != ""
+
+
+def fits(text: str, pattern: str, separator: str) -> bool:
+    """A glob by states, linear in both: `**` spans separators, `*` and `?` do not."""
+    states = {0}
+    for char in [*text, ""]:
+        waiting = list(states)
+        while waiting:  # stars may stand for nothing
+            at = waiting.pop()
+            for step in (
+                (at + 1, at + 3 if pattern.startswith("**/", at) else at + 1) if pattern[at : at + 1] == "*" else ()
+            ):
+                if step not in states:
+                    states.add(step)
+                    waiting.append(step)
+        if not char:
+            return len(pattern) in states
+        ahead = set()
+        for at in states:
+            wanted = pattern[at : at + 1]
+            is_open = char != separator or pattern[at : at + 2] == "**" or pattern[at - 1 : at + 1] == "**"
+            if wanted == "*" and is_open:
+                ahead.add(at)
+            elif wanted and (wanted == char or (wanted == "?" and char != separator)):
+                ahead.add(at + 1)
+        states = ahead
+    return False
