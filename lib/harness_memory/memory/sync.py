@@ -71,25 +71,33 @@ class Store:
 
     def __init__(self, root: str, env: Mapping[str, str]) -> None:
         self.root, self.repository = root, os.path.join(root, ".git")
-        self.env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
-        self.env.update(GIT_TERMINAL_PROMPT="0", GIT_DEFAULT_HASH="sha1", LC_ALL="C")
+        env = {key: value for key, value in env.items() if not key.startswith("GIT_") or key == "GIT_SSH_COMMAND"}
+        env.update(GIT_TERMINAL_PROMPT="0", GIT_DEFAULT_HASH="sha1", LC_ALL="C")
+        self.options: dict[str, Any] = {"cwd": root, "env": env, "stdout": subprocess.PIPE}
         self.config = configuration(root)
-        self.contents: dict[str, bytes] = {}
+        self.reader: Any = None  # a process that loads contents
 
     @contextlib.contextmanager
     def lock(self) -> Iterator[None]:
         with Lock(_path(self.root, "sync.lock"), 1.0, "another sync is running. It does the work of this one"):
             for path in glob.glob(os.path.join(glob.escape(self.repository), "**", "*.lock"), recursive=True):
                 files.remove(path)  # of a git that was killed
-            yield
+            try:
+                yield
+            finally:
+                if self.reader:
+                    self.reader.communicate()
 
     # Git
-    def raw(self, *words: str, data: bytes = b"", may_fail: bool = False) -> bytes:
-        command = ["git", *(word for option in _OPTIONS for word in ("-c", option))]
-        command += ["--git-dir=" + self.repository] if words[0] != "init" else []
-        options: dict[str, Any] = {"env": self.env, "cwd": self.root, "timeout": _SECONDS, "capture_output": True}
+    def _command(self, *words: str) -> list[str]:
+        options = [word for option in _OPTIONS for word in ("-c", option)]
+        return ["git", *options, *(["--git-dir=" + self.repository] if words[0] != "init" else ()), *words]
+
+    def git(self, *words: str, data: str = "", may_fail: bool = False) -> str:
+        given = data.encode("utf-8", "surrogateescape")
         try:
-            done = subprocess.run([*command, *words], input=data, **options)
+            command = self._command(*words)
+            done = subprocess.run(command, input=given, stderr=subprocess.PIPE, timeout=_SECONDS, **self.options)
         except FileNotFoundError:
             raise OSError(errno.ENOENT, "git is not installed", "git") from None
         except subprocess.TimeoutExpired:
@@ -97,10 +105,15 @@ class Store:
         if done.returncode and not may_fail:
             lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
             raise OSError(errno.EIO, lines[-1] if lines else "exit code %d" % done.returncode, "git " + words[0])
-        return bytes(done.stdout)
+        return str(done.stdout.decode("utf-8", "surrogateescape")).strip()
 
-    def git(self, *words: str, data: bytes = b"", may_fail: bool = False) -> str:
-        return self.raw(*words, data=data, may_fail=may_fail).decode("utf-8", "surrogateescape").strip()
+    def load(self, sha: str) -> bytes:
+        if not self.reader:
+            self.reader = subprocess.Popen(self._command("cat-file", "--batch"), stdin=subprocess.PIPE, **self.options)
+        self.reader.stdin.write(sha.encode() + b"\n")
+        self.reader.stdin.flush()
+        size = int(self.reader.stdout.readline().split()[2])
+        return bytes(self.reader.stdout.read(size + 1)[:-1])
 
     def commit_of(self, ref: str) -> str:
         return self.git("rev-parse", "-q", "--verify", ref + "^{commit}", may_fail=True)
@@ -112,39 +125,14 @@ class Store:
         self.git("push", "-q", *options, self.config["remote"], "%s:%s" % (commit, BRANCH))
 
     def tree(self, commit: str) -> merge.Tree:
-        """The plain files of a commit that belong in a store."""
+        """The plain files of a commit that are merged here."""
         data = self.git("ls-tree", "-r", "-z", commit) if commit else ""
-        rows = (row.partition("\t") for row in data.split("\0") if row)
-        return {path: head.split()[2] for head, _, path in rows if head[:4] == "1006" and merge.is_synced(path)}
+        rows = [row.partition("\t") for row in data.split("\0") if row.startswith("1006")]
+        return {path: head.split()[2] for head, _, path in rows if not self.is_left_out(path, True)}
 
-    def load(self, sha: str) -> bytes:
-        if sha not in self.contents:
-            self.load_all([sha])
-        return self.contents[sha]
-
-    def load_all(self, shas: list[str]) -> None:
-        data, at = self.raw("cat-file", "--batch", data="".join(sha + "\n" for sha in shas).encode()), 0
-        for sha in shas:
-            end = data.index(b"\n", at)
-            size = int(data[at:end].split()[2])
-            self.contents[sha], at = data[end + 1 : end + 1 + size], end + size + 2
-
-    def put(self, data: bytes) -> str:
-        return self.git("hash-object", "-w", "--stdin", data=data)
-
-    def write_index(self, tree: Mapping[str, str | None]) -> None:
-        modes = {path: "100644 %s 0" % sha if sha else "0 " + _NONE for path, sha in tree.items()}
-        rows = "".join("%s\t%s\0" % (mode, path) for path, mode in modes.items())
-        if rows:
-            self.git("update-index", "-z", "--index-info", data=rows.encode("utf-8", "surrogateescape"))
-
-    def record(self, what: str, tree: str, *parents: str) -> str:
-        """A commit of a tree; the last parent if that is the same."""
-        tree = self.git("rev-parse", tree + "^{tree}")
-        if parents and tree == self.git("rev-parse", parents[-1] + "^{tree}"):
-            return parents[-1]
-        words = [word for parent in parents for word in ("-p", parent)]
-        return self.git("commit-tree", *words, "-m", "%s %s" % (what, machine.own_id(self.root)), tree)
+    def is_left_out(self, path: str, is_sent: bool) -> bool:
+        is_old = not is_sent and "" < merge.unit(path).partition("/")[2] < self.config["since"]
+        return is_old or merge.home(path) in self.config["exclude"] or merge.rule_of(path) is None
 
     # One run
     def sync(self, now: float) -> str:
@@ -155,7 +143,7 @@ class Store:
         taken: list[str] = []
         for _ in range(_TRIES):
             prepare(self.root, now)
-            head, theirs = self.commit(), self.remote_head()
+            head, theirs = self.commit("Memory of", *filter(None, [self.commit_of(BRANCH)])), self.remote_head()
             if theirs and not self.commit_of(theirs):
                 self.git("fetch", "-q", "--no-tags", self.config["remote"], BRANCH)
             try:
@@ -175,75 +163,66 @@ class Store:
         if self.commit_of(BASE) != head:
             self.git("update-ref", BASE, head)
             self.git("gc", "--auto", "-q", may_fail=True)
-        kept = [path for path in taken if merge.is_former(path)]
+        former = [path for path in taken if merge.is_former(path)]
         said = ["%d file%s taken over" % (len(taken), "s" * (len(taken) > 1))] if taken else []
-        said += ["%d of two versions archived (see: harness memory review)" % len(kept)] if kept else []
+        said += ["%d of two versions archived (see: harness memory review)" % len(former)] if former else []
         return ", ".join([*said, *(["sent"] if head != theirs else [])]) or "nothing to do"
 
     def common(self, head: str, theirs: str) -> str:
         return theirs if head == theirs else self.git("merge-base", head, theirs, may_fail=True)
 
-    def commit(self) -> str:
-        """Commit what this machine has; the commit."""
+    def commit(self, what: str, *parents: str) -> str:
+        """Commit what this machine has, unless the last of the parents has it already; the commit."""
         # As if every file were big: one pack in place of thousands of objects. A file may vanish while it looks.
         self.git("-c", "core.bigFileThreshold=1", "add", "-A", "--ignore-errors", ".", may_fail=True)
-        head = self.commit_of(BRANCH)
-        if self._correct(head) or not head:
-            head = self.record("Memory of", self.git("write-tree"), *filter(None, [head]))
-            self.git("update-ref", BRANCH, head)
+        head = parents[-1] if parents else ""
+        if self._correct(head or _EMPTY_TREE) or not head:
+            words = [word for parent in parents for word in ("-p", parent)]
+            head = self.git("commit-tree", *words, "-m", self._message(what), self.git("write-tree"))
+        self.git("update-ref", BRANCH, head)
         return head
+
+    def _message(self, what: str) -> str:
+        return "%s %s" % (what, machine.own_id(self.root))
 
     def _correct(self, head: str) -> bool:
         """Put into the index what other machines get in place of what `git add` found; whether anything is new."""
-        rows = self.raw("diff-index", "--cached", "--raw", "--no-renames", "-z", head or _EMPTY_TREE).split(b"\0")
-        correct: dict[str, str | None] = {}
+        rows = self.git("diff-index", "--cached", "--raw", "--no-renames", "-z", head).split("\0")
+        correct: dict[str, str] = {}
         is_changed = False
-        for row, name in zip(rows[::2], rows[1::2]):
-            path = name.decode("utf-8", "surrogateescape")
-            before, after = ("" if sha == _NONE else sha for sha in row.decode().split()[2:4])
-            if path != settings.GITIGNORE_FILE and (not merge.is_synced(path) or self.is_left_out(path, bool(before))):
-                correct[path] = before or None
+        for row, path in zip(rows[::2], rows[1::2]):
+            before, after = ("" if sha == _NONE else sha for sha in row.split()[2:4])
+            if path != settings.GITIGNORE_FILE and self.is_left_out(path, bool(before)):
+                correct[path] = before
             elif after and path.endswith((".jsonl", "/" + settings.PROJECT_FILE)):
-                data = merge.shared(path, self.load(after))
-                if merge.blob_id(data) != after:
-                    correct[path] = before if merge.blob_id(data) == before else self.put(data)
-            is_changed = is_changed or (correct.get(path, after) or "") != before
-        self.write_index(correct)
+                data = merge.shared(path, self.load(after)).decode("utf-8", "surrogateescape")
+                correct[path] = self.git("hash-object", "-w", "--stdin", data=data)
+            is_changed = is_changed or correct.get(path, after) != before
+        modes = {path: "100644 %s 0" % sha if sha else "0 " + _NONE for path, sha in correct.items()}
+        if modes:
+            self.git("update-index", "-z", "--index-info", data="".join("%s\t%s\0" % row[::-1] for row in modes.items()))
         return is_changed
 
-    def is_left_out(self, path: str, is_sent: bool = False) -> bool:
-        day = merge.unit(path).split("/")[1:]
-        is_old = day[:1] < [self.config.get("since", "")] and bool(day) and not is_sent
-        return merge.home(path) in self.config.get("exclude", ()) or is_old
-
     def take(self, head: str, theirs: str, now: float) -> list[str]:
-        """Merge a commit of the remote into the files, the index and the branch; the paths that changed."""
+        """Merge a commit of the remote into the files, and commit them; the paths that changed."""
         common = self.common(head, theirs)
         base = common or self.commit_of(BASE)
-        trees = [self.tree(commit) for commit in (base, head, theirs)]
-        inside = [{path: sha for path, sha in tree.items() if not self.is_left_out(path, True)} for tree in trees]
-        merged = merge.Merged(inside[0], inside[1], inside[2], self.load)
-        self.load_all(sorted({sha for sha in merged.changes.values() if sha} - {*self.contents} - {*merged.made}))
-        apply(self.root, merged, now)
-        for data in merged.made.values():
-            self.put(data)
-        aside = [path for path in {*trees[1], *trees[2]} if self.is_left_out(path, True)]
-        self.write_index({**merged.changes, **{path: trees[2].get(path) for path in aside}})
         is_purged = bool(base) and not common  # `purge-history` elsewhere: the old commits must not come back
-        parents = [theirs] if is_purged else [head, theirs]
-        self.git("update-ref", BRANCH, self.record("Merge into the memory of", self.git("write-tree"), *parents))
+        merged = merge.Merged(self.tree(base), self.tree(head), self.tree(theirs), self.load)
+        apply(self.root, merged, now)
+        self.git("read-tree", "-i", "-m", theirs)
+        self.commit("Merge into the memory of", *([theirs] if is_purged else [head, theirs]))
         self.git("update-ref", BASE, theirs)
-        self.git("update-index", "-q", "--refresh", may_fail=True)  # the next run need not read all of it again
         if is_purged:
             self.drop_unreachable()
         return [*merged.changes]
 
     def purge_history(self) -> None:
         """Replace all commits by one of the present state, in the remote and here."""
-        commit = self.record("Memory without history, of", BRANCH)
+        commit = self.git("commit-tree", "-m", self._message("Memory without history, of"), BRANCH + "^{tree}")
         self.push(commit, "--force-with-lease=%s:%s" % (BRANCH, self.remote_head()))
-        self.git("update-ref", BRANCH, commit)
-        self.git("update-ref", BASE, commit)
+        for ref in (BRANCH, BASE):
+            self.git("update-ref", ref, commit)
         self.drop_unreachable()
 
     def drop_unreachable(self) -> None:

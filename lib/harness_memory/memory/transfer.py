@@ -25,7 +25,7 @@ def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
         for folder, _, names in os.walk(os.path.join(root, top)):
             for name in sorted(names):
                 path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-                if merge.is_synced(path):
+                if merge.rule_of(path):
                     data = files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
                     found[path] = merge.shared(path, data or b"")
     return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}
@@ -54,7 +54,7 @@ def load(path: str) -> dict[str, bytes]:
             fileobj=packed, mode="r:"
         ) as tar:
             for member in tar:
-                content = tar.extractfile(member) if member.isreg() and merge.is_synced(member.name) else None
+                content = tar.extractfile(member) if member.isreg() and merge.rule_of(member.name) else None
                 if content and member.size <= settings.ARCHIVE_MAX_BYTES:
                     found[member.name] = content.read()
             while packed.read(1 << 20):
