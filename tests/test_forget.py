@@ -281,17 +281,24 @@ def test_strike_takes_the_sentence_the_line_or_the_paragraph(text: str, left: st
 
 
 def test_forgotten_session_leaves_no_word_in_what_others_were_handed(world: World) -> None:
-    answer = (
-        "Fixed the rounding of the zanzibar report in report.py.\n\nWe keep the zanzibar ledger in cents because floats"
-    )
-    answer += " lose pennies.\n\n- [ ] Migrate the zanzibar guests\n"
-    session = world.work("Always round the zanzibar totals once. Why are they off?", answer, ("zanzibar.py",))
-    world.work("Paint the door", "The door has a colour of its own.", ("door.py",))
+    answer = """Totals are rounded once now, in report.py.
+
+We keep the ledger in cents because floats lose pennies.
+We chose the vault of Zanzibar for the ledger because it is dry.
+The ledger is copied by hand on Sundays, and nobody may be late."""
+    session = world.work("Why are the totals off?", answer, ("totals.py",))
+    other = world.work("Paint the door", "We painted the door blue because red was sold out.", ("door.py",))
     later = Life(world.home, world.repo)
-    assert "floats lose pennies" in later.start().context
-    later.prompt("Is the zanzibar ledger kept in cents?")
-    later.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(world.repo / "zanzibar.py")}))
+    later.start()
+    later.prompt("When is the ledger copied, and who may be late?")
+    later.run("pre_tool_use", later.session.tool_call("Edit", {"file_path": str(world.repo / "totals.py")}))
+    words = ("floats lose pennies", "vault of Zanzibar", "copied by hand", session.id[:8])
+    receipt = later.directory / "session_memory_context.md"
+    before = receipt.read_text("utf-8")
+    assert [word for word in words if word not in before] == []
     assert world.memory("forget", session.id[:8], "--yes").code == 0
-    held = [path for path in world.root.rglob("*") if path.is_file() and b"floats lose pennies" in path.read_bytes()]
-    assert held == []
+    left = ["%s/STATE/forgotten.json" % world.project.name]
+    assert [holding(world, word) for word in words] == [[], [], [], left]
+    assert "red was sold out" in receipt.read_text("utf-8")
+    assert other.id[:8] in (later.directory / "injected.json").read_text("utf-8")
     world.assert_sound()

@@ -21,7 +21,7 @@ import os
 import tarfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import IO, Any
 
 from ..base import clock, files, jsontext, settings, shape, yaml
 from ..base.lock import Lock
@@ -101,16 +101,41 @@ def load(path: str) -> Iterator[Archived]:
 
 def _contents(path: str) -> Iterator[tuple[str, bytes]]:
     with os.fdopen(files.open_plain(path), "rb") as raw:
-        try:
-            with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
-                for member in archive:
-                    content = archive.extractfile(member) if member.isreg() and owner(member.name) else None
-                    if content:
-                        yield member.name, content.read(settings.FILE_MAX_BYTES)
-                while packed.read(1024 * 1024):
-                    pass  # tarfile takes a garbled header for the end: only the checksum shows the damage
-        except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise files.Unreadable(errno.EINVAL, "is damaged (%s)" % error, path) from None
+        yield from unpack(raw, path, owner)
+
+
+def pack(out: IO[bytes], contents: Iterable[tuple[str, bytes]], now: float) -> dict[str, str]:
+    """Write a compressed tar file; the hash of each content by name."""
+    hashes = {}
+    with tarfile.open(fileobj=out, mode="w:gz", compresslevel=_LEVEL) as packed:
+        for name, data in contents:
+            info = tarfile.TarInfo(name)
+            info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
+            packed.addfile(info, io.BytesIO(data))
+            hashes[name] = hexdigest(data)
+    return hashes
+
+
+def unpack(raw: IO[bytes], path: str, is_wanted: Callable[[str], object]) -> Iterator[tuple[str, bytes]]:
+    """The contents of a compressed tar file; Unreadable, after those that can be read, when it is damaged."""
+    try:
+        with gzip.GzipFile(fileobj=raw) as packed, tarfile.open(fileobj=packed, mode="r:") as archive:
+            for member in archive:
+                content = archive.extractfile(member) if member.isreg() and is_wanted(member.name) else None
+                if content:
+                    yield member.name, content.read(settings.ARCHIVE_MAX_BYTES)
+            while packed.read(1024 * 1024):
+                pass  # tarfile takes a garbled header for the end: only the checksum shows the damage
+    except (tarfile.TarError, gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise files.Unreadable(errno.EINVAL, "is not an archive, or is damaged (%s)" % error, path) from None
+
+
+def walk(path: str, skipped: tuple[str, ...] = ()) -> Iterator[str]:
+    """Every file below a directory but for `skipped` folders in it; OSError when one could not be listed for now."""
+    folders = files.folders(path)
+    yield from (each for each in (os.path.join(path, name) for name in files.names(path)) if each not in folders)
+    for folder in folders:
+        yield from walk(folder, skipped) if os.path.basename(folder) not in skipped else ()
 
 
 def load_all(project_dir: str, troubles: list[OSError]) -> Iterator[Archived]:
@@ -139,17 +164,12 @@ def write(project_dir: str, groups: Iterable[dict[str, bytes]], now: float, path
     stem = os.path.join(folder(project_dir), "sessions-" + clock.stamp(clock.iso(now)))
     names = (stem + ("-%d" % number if number > 1 else "") + ENDING for number in itertools.count(1))
     path = path or next(name for name in names if not files.exists(name))
-    packed, digests = io.BytesIO(), {}
-    with tarfile.open(fileobj=packed, mode="w:gz", compresslevel=_LEVEL) as archive:
-        for name, data in (content for group in groups for content in group.items()):
-            info = tarfile.TarInfo(name)
-            info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, max(0, int(now))
-            archive.addfile(info, io.BytesIO(data))
-            digests[name] = hexdigest(data)
-    if not digests:
+    packed = io.BytesIO()
+    hashes = pack(packed, (content for group in groups for content in group.items()), now)
+    if not hashes:
         return ""
     files.write(path, packed.getvalue(), durable=True)
-    if {name: hexdigest(data) for name, data in _contents(path)} != digests:
+    if {name: hexdigest(data) for name, data in _contents(path)} != hashes:
         raise OSError(errno.EIO, "cannot read back what was written; nothing was deleted", path)
     return path
 
@@ -223,10 +243,9 @@ def retire(
     reasons: dict[str, str] = {}
 
     def contents(record: Record) -> dict[str, bytes]:
-        walk = os.walk(record.directory)
-        paths = [os.path.join(folder, name) for folder, _, names in walk for name in sorted(names)]
-        paths += [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
         try:
+            paths = [*walk(record.directory)]
+            paths += [episode.path_of(project_dir, record.episode_name)] if record.episode_name else []
             return {os.path.relpath(path, project_dir).replace(os.sep, "/"): files.read(path) or b"" for path in paths}
         except OSError as error:
             reasons[record.id] = "%s: %s" % (os.path.basename(error.filename or record.directory), error.strerror)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+import time
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from typing import Callable, NamedTuple
@@ -42,7 +43,7 @@ def check_store(root: str, now: float) -> Iterator[Finding]:
     if os.path.lexists(root):
         top = os.path.realpath(root)  # the store itself may be a link
         yield from _check(top, now, {name for name in files.names(top) if identity.is_project_id(name)})
-        yield from _check_views(notebook.user_shelf(root), {})
+        yield from _check_views(notebook.user_shelf(root))
 
 
 def check_project(project_dir: str, now: float, *, with_views: bool = True) -> Iterator[Finding]:
@@ -61,18 +62,26 @@ def check_project(project_dir: str, now: float, *, with_views: bool = True) -> I
     except OSError as error:
         yield Finding(str(error.filename), "cannot be read (%s)" % error.strerror, "make it readable for you")
     if with_views:
-        texts = views.render(project_dir, threads.load_rows(project_dir, {})) if views.has_work(project_dir) else {}
-        yield from _check_views(notebook.Shelf("project", project_dir), texts)
+        yield from _check_views(notebook.Shelf("project", project_dir))
 
 
-def _check_views(shelf: notebook.Shelf, texts: dict[str, bytes]) -> Iterator[Finding]:
+def _check_views(shelf: notebook.Shelf) -> Iterator[Finding]:
+    stale = _stale_views(shelf)
+    if stale:
+        time.sleep(settings.LOCK_WAIT_SECONDS)  # a session may be about to render them
+        now = _stale_views(shelf)
+        for path in [path for path in stale if stale[path] == now.get(path)]:
+            yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", REBUILD, VIEW)
+
+
+def _stale_views(shelf: notebook.Shelf) -> dict[str, bytes]:
+    """What views must hold, by path, of those that do not hold it."""
+    texts = views.render(shelf.home, threads.load_rows(shelf.home, {})) if views.has_work(shelf.home) else {}
     wanted = {os.path.join(shelf.home, name): text for name, text in texts.items()}
     index = shelf.expected_index()
     if index is not None and (index or os.path.lexists(shelf.index)):
         wanted[shelf.index] = index
-    for path, text in wanted.items():
-        if not files.is_same(path, text):
-            yield Finding(path, "is stale" if os.path.lexists(path) else "is missing", REBUILD, VIEW)
+    return {path: text for path, text in wanted.items() if not files.is_same(path, text)}
 
 
 def _check(top: str, now: float, skipped: set[str]) -> Iterator[Finding]:

@@ -28,14 +28,10 @@ Matcher = Callable[[str], bool]
 Change = Callable[[str, bytes], "bytes | None"]  # path and content to new content; None: the file goes
 
 _WAIT_SECONDS = 3.0
+_VIEWS = (*settings.VIEWS, *(settings.STATE_DIR + "/" + name for name in (settings.ROWS_FILE, settings.REVIEW_FILE)))
+_RENDERED = {os.path.basename(path) for path in _VIEWS}
 _UNTOUCHED = {settings.PROJECT_FILE, settings.FORGOTTEN_FILE}
-_VIEWS = {
-    settings.INDEX_FILE,
-    settings.CONVERSATION_FILE,
-    settings.CURRENT_WORK_FILE,
-    settings.ROWS_FILE,
-    settings.REVIEW_FILE,
-}
+_LOGS = (settings.RATINGS_PATH, settings.RULES_LOG_PATH)
 _NOTE_FOLDERS = (settings.TOPICS_DIR, settings.NOTES_ARCHIVE_DIR, settings.LOCAL_DIR)
 # What a record is identified and found by; every other text in it is content.
 _NAMES = frozenset(
@@ -43,34 +39,34 @@ _NAMES = frozenset(
     + ("at", "created", "updated", "date", "task_id", "artifact", "session", "outcome", "source", "status", "project")
     + ("work", "cwd", "git_remote", "path", "file", "last_activity", "type", "scope", "pid", "channel", "model", "by")
 )
+# What other sessions may have been shown of one.
+_SHOWN = ("headline", "title", "asked", "decisions", "learnings", "rules", "what_remains", "tasks", "passages")
+_PHRASE_CHARS = 12  # a shorter one is nobody's own
+_MENTIONS = ("/%s.md)", "] %s: ", " %s] ", "show %s")
 
 
 def forget_sessions(project_dir: str, selected: list[Record], archived: list[archive.Archived], now: float) -> None:
     """The caller holds the archive's lock. Unreadable, when all else is done, for a damaged archive."""
     every: list[Record | archive.Archived] = [*selected, *archived]
     claude_ids = {each.claude_id for each in every} - {""}
-    ids = claude_ids | {each.id for each in every}
-    phrases = []  # what other sessions may have been shown
-    for value in filter(None, (each.episode for each in every)):
-        phrases += [episode.headline(value), value.get("title") or "", *value["asked"][:1], *value["what_remains"]]
-        phrases += [rule.partition(": ")[2] for rule in value.get("rules") or ()]
-        phrases += [text for key in ("decisions", "learnings") for text in value.get(key) or ()]
-        phrases += [str(each) for task in value["tasks"] for each in (task["title"], *(task.get("remaining") or ()))]
+    ids, names = claude_ids | {each.id for each in every}, {each.episode_name for each in every} - {""}
+    episodes = [{key: value.get(key) for key in _SHOWN} for value in filter(None, (each.episode for each in every))]
+    phrases: dict[str, None] = {}
+    _tree(episodes, lambda text: bool(phrases.setdefault(text[12:] if text[10:12] == ": " else text)))
     state = os.path.join(project_dir, settings.STATE_DIR)
-    logs = [os.path.join(project_dir, *path) for path in (settings.RATINGS_PATH, settings.RULES_LOG_PATH)]
-    records = [*logs, *_listed(state, settings.PROGRESS_DIR)]
+    records = [*(os.path.join(project_dir, *path) for path in _LOGS), *_listed(state, settings.PROGRESS_DIR)]
     tombstones.add(project_dir, now, sessions=claude_ids)
     with _facts_changing(project_dir):
         # Mentions go first, while a second run can still find the sessions by their names.
-        names = ids.union(each.episode_name for each in every) - {""}
-        _rewrite([*_receipts(project_dir), *records], _without_mentions(names, phrases))
+        _rewrite(records, lambda path, data: strike(path, data, matcher(), ids | names))
+        _strike_receipts(project_dir, ids | names, phrases)
         for each in selected:
             files.remove_tree(each.directory, last=settings.META_FILE)
-            files.erase(each.directory)
-            files.erase(os.path.join(state, settings.THREADS_DIR, each.id + ".json"))
-            files.erase(sessions.marker_path(project_dir, each.claude_id or each.id))
-            if each.episode_name:
-                files.erase(episode.path_of(project_dir, each.episode_name))
+            paths = [each.directory, os.path.join(state, settings.THREADS_DIR, each.id + ".json")]
+            paths += [sessions.marker_path(project_dir, each.claude_id or each.id)]
+            paths += [episode.path_of(project_dir, each.episode_name)] if each.episode_name else []
+            for path in paths:
+                files.erase(path)
         archive.rewrite(project_dir, lambda each: {} if ids & {each.id, each.claude_id} else each.files, now)
 
 
@@ -83,10 +79,10 @@ def forget_note(shelf: Shelf, note: notes.Note, reach: list[Shelf], project_dirs
         paths += [path for path in drafts if os.path.basename(path).startswith(draft)]
         versions = _listed(home, settings.ARCHIVE_DIR, settings.NOTES_ARCHIVE_DIR)
         paths += [path for path in versions if archived_slug(os.path.basename(path)) == note.slug]
-    change = _without_mentions({note.slug}, [whole.description, *(fact.text for fact in whole.facts)])
+    texts = [whole.description, *(fact.text for fact in whole.facts)]
     for project_dir in project_dirs:
         with _facts_changing(project_dir):
-            _rewrite(_receipts(project_dir), change)
+            _strike_receipts(project_dir, {note.slug, note.ref}, texts)
             for path in paths:
                 files.erase(path)
 
@@ -97,7 +93,7 @@ def forget_text(project_dir: str, tops: list[str], is_hit: Matcher, transcripts:
     `transcripts` are sessions whose transcript holds it. Unreadable, when all else is done, for a damaged archive."""
     tombstones.add(project_dir, now, transcripts=transcripts)
     with _facts_changing(project_dir):
-        _rewrite(_fact_files(tops, _UNTOUCHED | _VIEWS), lambda path, data: strike(path, data, is_hit))
+        _rewrite(_fact_files(tops, _UNTOUCHED | _RENDERED), lambda path, data: strike(path, data, is_hit))
         archive.rewrite(project_dir, lambda each: struck(each, is_hit), now)
 
 
@@ -108,7 +104,7 @@ def struck(session: archive.Archived, is_hit: Matcher) -> dict[str, bytes]:
 
 def find_text(tops: list[str], is_hit: Matcher) -> Iterator[dict[str, Any]]:
     """Every fact file below the folders that holds the text: {file, removed (the whole of it goes), passages}."""
-    for path, data in _contents(_fact_files(tops, _UNTOUCHED | _VIEWS)):
+    for path, data in _contents(_fact_files(tops, _UNTOUCHED | _RENDERED)):
         after = strike(path, data, is_hit)
         if after != data:
             shown = [*filter(is_hit, passages(path, data))] or [os.path.basename(path)]
@@ -127,13 +123,9 @@ def holding(tops: list[str], is_hit: Matcher) -> Iterator[str]:
 def writers_stopped(project_dir: str) -> Iterator[None]:
     """Hold every lock under which facts of a project are written."""
     every = shelves(os.path.dirname(project_dir), project_dir)
-    live = [
-        path
-        for path in _listed(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
-        if path.endswith(settings.LOCK_SUFFIX)
-    ]
-    logs = [os.path.join(project_dir, *path) for path in (settings.RATINGS_PATH, settings.RULES_LOG_PATH)]
-    paths = [*live, *(log + settings.LOCK_SUFFIX for log in logs)]
+    live = _listed(project_dir, settings.STATE_DIR, settings.LIVE_DIR)
+    paths = [path for path in live if path.endswith(settings.LOCK_SUFFIX)]
+    paths += [os.path.join(project_dir, *path) + settings.LOCK_SUFFIX for path in _LOGS]
     locks = [Lock(path, _WAIT_SECONDS, "a session is writing there. Run this again") for path in paths]
     with contextlib.ExitStack() as stack:
         for lock in (*locks, views.lock(project_dir, _WAIT_SECONDS), *(shelf.lock for shelf in every)):
@@ -146,14 +138,11 @@ def writers_stopped(project_dir: str) -> Iterator[None]:
 def _facts_changing(project_dir: str) -> Iterator[None]:
     """Stop writers. Views and caches go first, so that a crash cannot leave the text in them; they are rebuilt
     afterwards."""
-    state = os.path.join(project_dir, settings.STATE_DIR)
-    recall = os.path.join(state, settings.RECALL_DIR)
+    recall = os.path.join(project_dir, settings.STATE_DIR, settings.RECALL_DIR)
     try:
         with writers_stopped(project_dir):
-            files.erase(os.path.join(os.path.dirname(project_dir), settings.VIEW_FILE))
-            for name in _VIEWS:
+            for name in (*_VIEWS, os.path.join(os.pardir, settings.VIEW_FILE)):
                 files.erase(os.path.join(project_dir, name))
-                files.erase(os.path.join(state, name))
             files.remove_tree(recall)
             yield
     finally:
@@ -165,42 +154,18 @@ def _facts_changing(project_dir: str) -> Iterator[None]:
         views.rebuild(project_dir, _WAIT_SECONDS)
 
 
-def _without_mentions(names: set[str], phrases: list[str]) -> Change:
-    """Drop the lines of a page that hold a phrase, and the JSON lines and items of a list that carry a name."""
-    marks = [*filter(None, (*phrases, *map(neutral.line, phrases)))]
-    marks += [mark % name for name in names for mark in ("/%s.md)", "] %s: ", " %s] ", "show %s")]
-    quoted = ['"%s"' % name for name in names]
-
-    def without(value: Any) -> Any:
-        if isinstance(value, list):
-            parts = [(item, item.values() if isinstance(item, dict) else (item,)) for item in value]
-            return [without(item) for item, texts in parts if not any(isinstance(t, str) and t in names for t in texts)]
-        return {key: without(item) for key, item in value.items()} if isinstance(value, dict) else value
-
-    def change(path: str, data: bytes) -> bytes | None:
-        if path.endswith(".json"):
-            value = jsontext.loads(data)
-            after = without(value)
-            if not after.get("sessions", True):
-                return None  # a task of these sessions alone
-            return data if after == value else jsontext.pretty(after).encode("utf-8", "backslashreplace")
-        lines, wanted = data.decode("utf-8", "surrogateescape").split("\n"), marks if path.endswith(".md") else quoted
-        after = "\n".join(line for line in lines if not any(mark in line for mark in wanted))
-        return after.encode("utf-8", "surrogateescape")
-
-    return change
-
-
-def _receipts(project_dir: str) -> list[str]:
-    folders = sessions.all_directories(project_dir)
-    names = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
-    return [os.path.join(folder, name) for folder in folders for name in names]
+def _strike_receipts(project_dir: str, names: set[str], phrases: Iterable[str]) -> None:
+    """Take out of what sessions were handed the items that carry one of the names or phrases."""
+    marks = [mark % name for name in names for mark in _MENTIONS]
+    is_hit = matcher(*marks, *names, *(phrase for phrase in phrases if len(phrase) >= _PHRASE_CHARS))
+    files_of_it = (settings.RECEIPT_FILE, settings.INJECTED_FILE)
+    paths = [os.path.join(each, name) for each in sessions.all_directories(project_dir) for name in files_of_it]
+    _rewrite(paths, lambda path, data: strike(path, data, is_hit, names))
 
 
 def _fact_files(tops: list[str], skipped: set[str]) -> Iterator[str]:
-    for folder, folders, names in (step for top in tops for step in os.walk(top)):
-        folders[:] = sorted({*folders} - {settings.SECURITY_DIR, settings.RECALL_DIR})
-        yield from (os.path.join(folder, name) for name in sorted({*names} - skipped))
+    paths = (path for top in tops for path in archive.walk(top, (settings.SECURITY_DIR, settings.RECALL_DIR)))
+    return (path for path in paths if os.path.basename(path) not in skipped)
 
 
 def _listed(*folder: str) -> list[str]:
@@ -218,29 +183,33 @@ def _contents(paths: Iterable[str]) -> Iterator[tuple[str, bytes]]:
 
 def _rewrite(paths: Iterable[str], change: Change) -> None:
     for path, data in _contents(paths):
-        with contextlib.suppress(ValueError):  # damaged: `verify` names it
-            after = change(path, data)
-            if after is None:
-                files.erase(path)
-            elif after != data:
-                files.write(path, after, durable=True)
+        after = change(path, data)
+        if after is None:
+            files.erase(path)
+        elif after != data:
+            files.write(path, after, durable=True)
 
 
-def matcher(text: str) -> Matcher:
+def matcher(*texts: str) -> Matcher:
     def normal(text: str) -> str:
         flat = one_line(text).casefold()
         return flat if flat.isascii() and "'''" not in flat else neutral.undone(unicodedata.normalize("NFC", flat))
 
-    wanted = normal(text)
-    return lambda passage: wanted in normal(passage)
+    def is_hit(passage: str) -> bool:
+        flat = normal(passage)
+        return any(text in flat for text in wanted)
+
+    wanted = [*map(normal, texts)]
+    return is_hit
 
 
-def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
-    """The file without the sentences that are hit: `data` itself when there are none, None when nothing is left."""
+def strike(path: str, data: bytes, is_hit: Matcher, names: Iterable[str] = ()) -> bytes | None:
+    """The file without sentences that are hit, and without items of `names`: `data` itself when there are none, None
+    when nothing is left."""
     folder, name = path.replace("/", os.sep).split(os.sep)[-2:]
     text = data.decode("utf-8", "surrogateescape")
     try:
-        after = _struck(folder, name, text, is_hit)
+        after = _struck(folder, name, text, is_hit, frozenset(names))
     except ValueError:  # damaged: plain text then
         after = sentences(text, is_hit)
     if after == text:
@@ -249,34 +218,33 @@ def strike(path: str, data: bytes, is_hit: Matcher) -> bytes | None:
 
 
 def passages(path: str, data: bytes) -> list[str]:
-    texts: list[str] = []
-
-    def collect(text: str) -> bool:
-        texts.append(text)
-        return False  # so that it is asked about every text
-
-    strike(path, data, collect)
-    return [line.strip() for text in dict.fromkeys(texts) for line in text.split("\n")]
+    texts: dict[str, None] = {}
+    strike(path, data, lambda text: bool(texts.setdefault(text)))  # which is asked about every text
+    return [line.strip() for text in texts for line in text.split("\n")]
 
 
-def _struck(folder: str, name: str, text: str, is_hit: Matcher) -> str | None:
+def _struck(folder: str, name: str, text: str, is_hit: Matcher, names: frozenset[str]) -> str | None:
     is_named = folder in (*_NOTE_FOLDERS, settings.PROFILES_DIR, settings.DRAFTS_DIR)
     if is_named and is_hit(name.partition(".")[0].replace("-", " ")):
         return None
     if folder in _NOTE_FOLDERS and name.endswith(".md"):
         return _note(name[: -len(".md")], text, is_hit)
+    if name == settings.RECEIPT_FILE:  # an item is a line with those that are indented below it
+        text = "\n".join(item for item in text.replace("\n  ", "\0  ").split("\n") if not is_hit(item))
+        return sentences(text.replace("\0", "\n"), is_hit)
     if name.endswith(".jsonl"):
         values = [(line, jsontext.loads(line) if line.strip() else None) for line in text.split("\n")]
-        rows = [(line, value, _tree(value, is_hit)) for line, value in values]
+        rows = [(line, value, after) for line, value in values for after in _tree([value], is_hit, names)]
         return "\n".join([line if after == value else jsontext.compact(after) for line, value, after in rows])
     if name != settings.META_FILE and not name.endswith(".json"):
         return sentences(text, is_hit)
     value = yaml.load(text) if name == settings.META_FILE else jsontext.loads(text)
-    after = _tree(value, is_hit, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
+    after = _tree(value, is_hit, names, name != settings.CAPTURE_FILE)  # whose lists have fixed positions
     if after == value:
         return text
-    if name.startswith(settings.EPISODE_PREFIX) and shape.problem(after, episode.SPEC):
-        return None
+    is_hollow = folder == settings.PROGRESS_DIR and value.get("sessions") and not after.get("sessions")
+    if is_hollow or (name.startswith(settings.EPISODE_PREFIX) and shape.problem(after, episode.SPEC)):
+        return None  # a task of forgotten sessions alone, or an episode that says nothing any more
     return yaml.dump(after.items()) if name == settings.META_FILE else jsontext.pretty(after)
 
 
@@ -315,14 +283,20 @@ def sentences(text: str, is_hit: Matcher) -> str:
     return "" if is_hit(left) else left
 
 
-def _tree(value: Any, is_hit: Matcher, drops_empty: bool = True) -> Any:
-    """A JSON value with every text struck but those that name something."""
+def _tree(value: Any, is_hit: Matcher, names: frozenset[str] = frozenset(), drops_empty: bool = True) -> Any:
+    """A JSON value with every text struck but those that name something, and no item of a list with one of `names`."""
     if isinstance(value, str):
         return sentences(value, is_hit)
     if isinstance(value, list):
-        items = [(item, _tree(item, is_hit, drops_empty)) for item in value]
-        return [after for item, after in items if after == item or after != "" or not drops_empty]
+        items = [item for item in value if names.isdisjoint(_named(item))]
+        pairs = [(item, _tree(item, is_hit, names, drops_empty)) for item in items]
+        return [after for item, after in pairs if after == item or after != "" or not drops_empty]
     if not isinstance(value, dict):
         return value
     is_name = {key: key in _NAMES and isinstance(item, str) for key, item in value.items()}
-    return {key: item if is_name[key] else _tree(item, is_hit, drops_empty) for key, item in value.items()}
+    return {key: item if is_name[key] else _tree(item, is_hit, names, drops_empty) for key, item in value.items()}
+
+
+def _named(item: Any) -> list[str]:
+    """The texts that an item of a list consists of."""
+    return [text for text in (item.values() if isinstance(item, dict) else (item,)) if isinstance(text, str)]

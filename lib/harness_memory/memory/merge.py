@@ -78,7 +78,7 @@ class Merged:
         ends = {mark[:8]: clock.stamp(at) for mark, at in known["gone"].items()}
         gone = {path for path in self.tree if is_former(path) and path[-34:-12] <= ends.get(path[-11:-3], "")}
         known["files"] = {path: item for path, item in known["files"].items() if path not in gone}
-        self.tree[settings.VERSIONS_FILE] = self._make(_json(known))
+        self.tree[settings.VERSIONS_FILE] = self._make(encoded(known))
         for path in gone | self._forgotten():
             self.tree.pop(path, None)
         paths = [path for path in sorted({*self.tree, *ours}) if ours.get(path) != self.tree.get(path)]
@@ -148,12 +148,14 @@ class Merged:
 
     def _forgotten(self) -> set[str]:
         """The paths of sessions that were forgotten after they last did something."""
-        marks = {project: self._value(self.tree, _marks(project)).get("sessions") for project in map(home, self.tree)}
-        heads = {(project, safe_id(id)[: settings.SHORT_ID_CHARS[0]]) for project in marks for id in marks[project] or ()}
+        values = {project: self._value(self.tree, _marks(project)) for project in map(home, self.tree)}
+        marks: dict[str, dict[str, str]] = {project: value.get("sessions") or {} for project, value in values.items()}
+        size = settings.SHORT_ID_CHARS[0]
+        heads = {(project, safe_id(id)[:size]) for project in marks for id in marks[project]}
         gone: set[str] = set()
         for name, paths in _by_session(self.tree).items():
             project, _, id = name.split("/")
-            session = self._session(self.tree, paths) if (project, id[: settings.SHORT_ID_CHARS[0]]) in heads else None
+            session = self._session(self.tree, paths) if (project, id[:size]) in heads else None
             if session and session.ended < marks[project].get(session.claude_id, ""):
                 gone.update(paths)
         return gone
@@ -210,7 +212,7 @@ def _all_marks(_: bytes, ours: bytes, theirs: bytes) -> bytes:
         both = [value.get(key) or {} for value in values]
         result[key] = {id: max(side.get(id, "") for side in both) for id in sorted({*both[0], *both[1]})}
     texts = {jsontext.compact(text): text for value in values for text in value.get("texts") or ()}
-    return _json({**result, **({"texts": [texts[key] for key in sorted(texts)]} if texts else {})})
+    return encoded({**result, **({"texts": [texts[key] for key in sorted(texts)]} if texts else {})})
 
 
 def _lines(base: bytes, ours: bytes, theirs: bytes) -> bytes:
@@ -233,7 +235,7 @@ def _task(_: bytes, ours: bytes, theirs: bytes) -> bytes:
     merged = sorted(points.values(), key=lambda point: (tasks.moment(point), jsontext.compact(point)))
     names = list(dict.fromkeys([*last["sessions"], *other["sessions"]]))
     created = min(filter(None, (each.get("created") for each in values)), default="")
-    return _json({**last, "checkpoints": merged, "sessions": names, "created": created})
+    return encoded({**last, "checkpoints": merged, "sessions": names, "created": created})
 
 
 def shared(path: str, data: bytes) -> bytes:
@@ -257,7 +259,7 @@ def canonical(*contents: bytes) -> bytes:
     facts["created"] = min(value["created"] for value in values)
     if not all("alias_of" in value for value in values):
         facts.pop("alias_of", None)  # a memory of its own on one of them
-    return _json(dict(sorted(facts.items())))
+    return encoded(dict(sorted(facts.items())))
 
 
 def localized(local: bytes, theirs: bytes) -> bytes:
@@ -269,10 +271,10 @@ def localized(local: bytes, theirs: bytes) -> bytes:
         facts[key] = [*(each for each in shared[key] if each not in mine), *mine]
     if own and "alias_of" not in own:
         facts.pop("alias_of", None)
-    return _json(facts)
+    return encoded(facts)
 
 
-def _json(value: dict[str, Any]) -> bytes:
+def encoded(value: dict[str, Any]) -> bytes:
     return jsontext.pretty(value).encode("utf-8", "backslashreplace")
 
 
@@ -303,7 +305,7 @@ def record_versions(root: str, now: float) -> None:
         at = clock.fine_iso(min(now, files.modified(folder)))  # it changed when the file went, not when we saw it
         result["gone"][_mark(name)] = max(at, _after(known["files"][name][0]))
     result.update({key: dict(sorted(result[key].items())) for key in ("files", "gone")})
-    files.write_if_changed(path, _json(result))
+    files.write_if_changed(path, encoded(result))
 
 
 def _after(at: str) -> str:

@@ -200,7 +200,9 @@ class Store:
             is_changed = is_changed or correct.get(path, after) != before
         modes = {path: "100644 %s 0" % sha if sha else "0 " + _NONE for path, sha in correct.items()}
         if modes:
-            self.git("update-index", "-z", "--index-info", data="".join("%s\t%s\0" % row[::-1] for row in modes.items()))
+            self.git(
+                "update-index", "-z", "--index-info", data="".join("%s\t%s\0" % row[::-1] for row in modes.items())
+            )
         return is_changed
 
     def take(self, head: str, theirs: str, now: float) -> list[str]:

@@ -6,28 +6,22 @@ Taking one over merges by the same rules (see `merge`), as if both had begun wit
 from __future__ import annotations
 
 import errno
-import gzip
-import io
 import os
-import tarfile
-import zlib
 from collections.abc import Iterable
 from typing import IO
 
 from ..base import files, jsontext, settings
-from . import merge, sync
+from . import archive, merge, sync
 
 
 def contents(root: str, homes: Iterable[str]) -> dict[str, bytes]:
     """All that `sync` would send of these homes, by path."""
     found: dict[str, bytes] = {}
-    for top in [top for home in homes for top in (home, "%s/%s" % (settings.ARCHIVE_DIR, home))]:
-        for folder, _, names in os.walk(os.path.join(root, top)):
-            for name in sorted(names):
-                path = os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
-                if merge.rule_of(path):
-                    data = files.read(os.path.join(folder, name), settings.ARCHIVE_MAX_BYTES)
-                    found[path] = merge.shared(path, data or b"")
+    tops = [top for home in homes for top in (home, os.path.join(settings.ARCHIVE_DIR, home))]
+    for file in [file for top in tops for file in archive.walk(os.path.join(root, top))]:
+        path = os.path.relpath(file, root).replace(os.sep, "/")
+        if merge.rule_of(path):
+            found[path] = merge.shared(path, files.read(file, settings.ARCHIVE_MAX_BYTES) or b"")
     return {**found, settings.VERSIONS_FILE: files.read(os.path.join(root, settings.VERSIONS_FILE)) or b""}
 
 
@@ -37,30 +31,14 @@ def export(root: str, homes: list[str], out: IO[bytes], now: float) -> int:
     found = contents(root, homes)
     versions = jsontext.loads(found[settings.VERSIONS_FILE])
     versions["files"] = {path: item for path, item in versions["files"].items() if merge.home(path) in homes}
-    found[settings.VERSIONS_FILE] = jsontext.pretty(versions).encode("utf-8", "backslashreplace")
-    with tarfile.open(fileobj=out, mode="w:gz") as packed:
-        for path, data in sorted(found.items()):
-            info = tarfile.TarInfo(path)
-            info.size, info.mode, info.mtime = len(data), settings.FILE_MODE, int(now)
-            packed.addfile(info, io.BytesIO(data))
-    return len(found) - 1
+    found[settings.VERSIONS_FILE] = merge.encoded(versions)
+    return len(archive.pack(out, sorted(found.items()), now)) - 1
 
 
 def load(path: str) -> dict[str, bytes]:
     """What an export holds, as far as it belongs in a store; Unreadable when it is none."""
-    found = {}
-    try:
-        with open(path, "rb") as raw, gzip.GzipFile(fileobj=raw) as packed, tarfile.open(
-            fileobj=packed, mode="r:"
-        ) as tar:
-            for member in tar:
-                content = tar.extractfile(member) if member.isreg() and merge.rule_of(member.name) else None
-                if content and member.size <= settings.ARCHIVE_MAX_BYTES:
-                    found[member.name] = content.read()
-            while packed.read(1 << 20):
-                pass  # only the checksum at the end shows damage
-    except (tarfile.TarError, EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise files.Unreadable(errno.EINVAL, "is not an export, or is damaged (%s)" % error, path) from None
+    with open(path, "rb") as raw:
+        found = dict(archive.unpack(raw, path, merge.rule_of))
     if settings.VERSIONS_FILE not in found:
         raise files.Unreadable(errno.EINVAL, "is not an export of a memory", path)
     return found
@@ -72,7 +50,7 @@ def moved(found: dict[str, bytes], source: str, target: str) -> dict[str, bytes]
     versions["files"] = {path.replace(source, target, 1): item for path, item in versions["files"].items()}
     result = {path.replace(source, target, 1): data for path, data in found.items()}
     result.pop("%s/%s" % (target, settings.PROJECT_FILE), None)
-    return {**result, settings.VERSIONS_FILE: jsontext.pretty(versions).encode("utf-8", "backslashreplace")}
+    return {**result, settings.VERSIONS_FILE: merge.encoded(versions)}
 
 
 def take(root: str, found: dict[str, bytes], now: float) -> list[str]:
